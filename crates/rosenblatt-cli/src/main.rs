@@ -1,0 +1,2 @@
+//! The `rosenblatt` program.
+fn main() {}

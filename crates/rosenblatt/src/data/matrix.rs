@@ -1,0 +1,339 @@
+//! Rows in memory: dense or compressed sparse rows (CSR), `f32` or `f64`.
+
+use super::row::Row;
+
+/// How many bits a stored feature value keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// One correct rounding to binary32: half the memory, the default.
+    #[default]
+    F32,
+    /// binary64.
+    F64,
+}
+
+/// Feature values in one of the two precisions.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// binary32.
+    F32(Vec<f32>),
+    /// binary64.
+    F64(Vec<f64>),
+}
+
+impl Values {
+    /// An empty list.
+    pub fn new(precision: Precision) -> Self {
+        Self::with_capacity(precision, 0)
+    }
+
+    /// An empty list with room for `capacity` values.
+    pub fn with_capacity(precision: Precision, capacity: usize) -> Self {
+        match precision {
+            Precision::F32 => Values::F32(Vec::with_capacity(capacity)),
+            Precision::F64 => Values::F64(Vec::with_capacity(capacity)),
+        }
+    }
+
+    /// How many bits each value keeps.
+    pub fn precision(&self) -> Precision {
+        match self {
+            Values::F32(_) => Precision::F32,
+            Values::F64(_) => Precision::F64,
+        }
+    }
+
+    /// The number of values.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::F32(v) => v.len(),
+            Values::F64(v) => v.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Appends `x`, rounded to the list's precision.
+    pub fn push(&mut self, x: f64) {
+        match self {
+            Values::F32(v) => v.push(x as f32),
+            Values::F64(v) => v.push(x),
+        }
+    }
+
+    /// The value at `i`.
+    pub fn get(&self, i: usize) -> f64 {
+        match self {
+            Values::F32(v) => f64::from(v[i]),
+            Values::F64(v) => v[i],
+        }
+    }
+}
+
+/// A table of numbers, row by row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Matrix {
+    /// All values of each row, one row after the other.
+    Dense {
+        /// Number of rows.
+        rows: usize,
+        /// Values per row.
+        columns: usize,
+        /// `rows · columns` values.
+        values: Values,
+    },
+    /// The non-zero values of each row.
+    Sparse {
+        /// Number of columns; indices are below it.
+        columns: usize,
+        /// `rows + 1` ascending offsets into `indices` and `values`.
+        offsets: Vec<usize>,
+        /// Column of each value, strictly ascending within a row.
+        indices: Vec<u32>,
+        /// The values, none of them zero.
+        values: Values,
+    },
+}
+
+impl Matrix {
+    /// A sparse matrix without rows.
+    pub fn empty_sparse(columns: usize, precision: Precision) -> Self {
+        Matrix::Sparse {
+            columns,
+            offsets: vec![0],
+            indices: Vec::new(),
+            values: Values::new(precision),
+        }
+    }
+
+    /// A dense matrix from rows of equal length.
+    pub fn dense_from_rows(columns: usize, rows: &[Vec<f64>], precision: Precision) -> Self {
+        let mut values = Values::with_capacity(precision, rows.len() * columns);
+        for row in rows {
+            assert_eq!(row.len(), columns, "rows of one matrix have one length");
+            row.iter().for_each(|&x| values.push(x));
+        }
+        Matrix::Dense {
+            rows: rows.len(),
+            columns,
+            values,
+        }
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Matrix::Dense { rows, .. } => *rows,
+            Matrix::Sparse { offsets, .. } => offsets.len() - 1,
+        }
+    }
+
+    /// The number of columns.
+    pub fn columns(&self) -> usize {
+        match self {
+            Matrix::Dense { columns, .. } | Matrix::Sparse { columns, .. } => *columns,
+        }
+    }
+
+    /// The precision of its values.
+    pub fn precision(&self) -> Precision {
+        match self {
+            Matrix::Dense { values, .. } | Matrix::Sparse { values, .. } => values.precision(),
+        }
+    }
+
+    /// Bytes held by its arrays.
+    pub fn bytes(&self) -> usize {
+        let width = match self.precision() {
+            Precision::F32 => 4,
+            Precision::F64 => 8,
+        };
+        match self {
+            Matrix::Dense { values, .. } => values.len() * width,
+            Matrix::Sparse {
+                offsets,
+                indices,
+                values,
+                ..
+            } => offsets.len() * 8 + indices.len() * 4 + values.len() * width,
+        }
+    }
+
+    /// The number of values that are not zero, however stored.
+    pub fn non_zeros(&self) -> usize {
+        match self {
+            Matrix::Dense {
+                values: Values::F32(v),
+                ..
+            } => v.iter().filter(|&&x| x != 0.0).count(),
+            Matrix::Dense {
+                values: Values::F64(v),
+                ..
+            } => v.iter().filter(|&&x| x != 0.0).count(),
+            Matrix::Sparse { indices, .. } => indices.len(),
+        }
+    }
+
+    /// Row `i`.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[inline]
+    pub fn row(&self, i: usize) -> Row<'_> {
+        match self {
+            Matrix::Dense {
+                columns, values, ..
+            } => {
+                let range = i * columns..(i + 1) * columns;
+                match values {
+                    Values::F32(v) => Row::Dense32(&v[range]),
+                    Values::F64(v) => Row::Dense64(&v[range]),
+                }
+            }
+            Matrix::Sparse {
+                offsets,
+                indices,
+                values,
+                ..
+            } => {
+                let range = offsets[i]..offsets[i + 1];
+                match values {
+                    Values::F32(v) => Row::Sparse32(&indices[range.clone()], &v[range]),
+                    Values::F64(v) => Row::Sparse64(&indices[range.clone()], &v[range]),
+                }
+            }
+        }
+    }
+
+    /// Appends a row of `(index, value)` pairs in ascending order; zeros are not stored.
+    ///
+    /// # Panics
+    /// If the matrix is dense.
+    pub fn push_sparse(&mut self, row: impl IntoIterator<Item = (u32, f64)>) {
+        let Matrix::Sparse {
+            columns,
+            offsets,
+            indices,
+            values,
+        } = self
+        else {
+            panic!("push_sparse appends to a sparse matrix");
+        };
+        for (j, x) in row {
+            if x != 0.0 {
+                debug_assert!((j as usize) < *columns);
+                indices.push(j);
+                values.push(x);
+            }
+        }
+        offsets.push(indices.len());
+    }
+
+    /// The rows named, in that order, in the same storage.
+    pub fn select(&self, rows: impl ExactSizeIterator<Item = usize> + Clone) -> Matrix {
+        match self {
+            Matrix::Dense {
+                columns, values, ..
+            } => Matrix::Dense {
+                rows: rows.len(),
+                columns: *columns,
+                values: match values {
+                    Values::F32(v) => {
+                        Values::F32(gather(v, rows.map(|i| i * columns..(i + 1) * columns)))
+                    }
+                    Values::F64(v) => {
+                        Values::F64(gather(v, rows.map(|i| i * columns..(i + 1) * columns)))
+                    }
+                },
+            },
+            Matrix::Sparse {
+                columns,
+                offsets,
+                indices,
+                values,
+            } => {
+                let ranges = rows.map(|i| offsets[i]..offsets[i + 1]);
+                let mut new_offsets = Vec::with_capacity(ranges.len() + 1);
+                let mut end = 0;
+                new_offsets.push(end);
+                for range in ranges.clone() {
+                    end += range.len();
+                    new_offsets.push(end);
+                }
+                Matrix::Sparse {
+                    columns: *columns,
+                    offsets: new_offsets,
+                    indices: gather(indices, ranges.clone()),
+                    values: match values {
+                        Values::F32(v) => Values::F32(gather(v, ranges)),
+                        Values::F64(v) => Values::F64(gather(v, ranges)),
+                    },
+                }
+            }
+        }
+    }
+}
+
+fn gather<T: Copy>(
+    from: &[T],
+    ranges: impl Iterator<Item = std::ops::Range<usize>> + Clone,
+) -> Vec<T> {
+    let mut out = Vec::with_capacity(ranges.clone().map(|r| r.len()).sum());
+    ranges.for_each(|range| out.extend_from_slice(&from[range]));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn both() -> (Matrix, Matrix) {
+        let rows = [
+            vec![0.0, 1.5, 0.0, -2.0],
+            vec![0.0; 4],
+            vec![3.0, 0.0, 0.25, 0.0],
+        ];
+        let dense = Matrix::dense_from_rows(4, &rows, Precision::F32);
+        let mut sparse = Matrix::empty_sparse(4, Precision::F32);
+        for row in &rows {
+            sparse.push_sparse(row.iter().enumerate().map(|(j, &x)| (j as u32, x)));
+        }
+        (dense, sparse)
+    }
+
+    #[test]
+    fn dense_and_sparse_are_the_same_rows() {
+        let (dense, sparse) = both();
+        let w = [0.1, -0.7, 3.0, 0.3];
+        assert_eq!(dense.non_zeros(), 4);
+        assert_eq!(sparse.non_zeros(), 4);
+        for i in 0..3 {
+            assert_eq!(dense.row(i).to_dense(4), sparse.row(i).to_dense(4));
+            assert_eq!(
+                dense.row(i).dot(&w, 0.5).to_bits(),
+                sparse.row(i).dot(&w, 0.5).to_bits()
+            );
+            assert_eq!(dense.row(i).squared_norm(), sparse.row(i).squared_norm());
+            let (mut a, mut b) = (w, w);
+            dense.row(i).add_to(&mut a, -0.3);
+            sparse.row(i).add_to(&mut b, -0.3);
+            assert_eq!(a.map(f64::to_bits), b.map(f64::to_bits));
+        }
+    }
+
+    #[test]
+    fn selecting_rows_keeps_their_order_and_content() {
+        let (dense, sparse) = both();
+        for m in [dense, sparse] {
+            let picked = m.select([2usize, 0, 2].into_iter());
+            assert_eq!(picked.rows(), 3);
+            assert_eq!(picked.row(0).to_dense(4), m.row(2).to_dense(4));
+            assert_eq!(picked.row(1).to_dense(4), m.row(0).to_dense(4));
+            assert_eq!(picked.row(2).to_dense(4), m.row(2).to_dense(4));
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! One row of features, dense or sparse, in either precision.
+//!
+//! Learners see only this view, so they never branch on how the data are stored. Every sum
+//! runs in ascending feature order with one `f64` accumulator, multiply then add: dense and
+//! sparse storage of the same numbers give the same bits.
+
+/// The features of one example, borrowed.
+#[derive(Debug, Clone, Copy)]
+pub enum Row<'a> {
+    /// Every feature, as `f32`.
+    Dense32(&'a [f32]),
+    /// Every feature, as `f64`.
+    Dense64(&'a [f64]),
+    /// The non-zero features: ascending indices and their `f32` values.
+    Sparse32(&'a [u32], &'a [f32]),
+    /// The non-zero features: ascending indices and their `f64` values.
+    Sparse64(&'a [u32], &'a [f64]),
+}
+
+impl<'a> Row<'a> {
+    /// Calls `f` with each feature's index and value, ascending, zeros left out.
+    #[inline(always)]
+    pub fn for_each(self, mut f: impl FnMut(usize, f64)) {
+        match self {
+            Row::Dense32(values) => {
+                for (j, &x) in values.iter().enumerate() {
+                    if x != 0.0 {
+                        f(j, f64::from(x));
+                    }
+                }
+            }
+            Row::Dense64(values) => {
+                for (j, &x) in values.iter().enumerate() {
+                    if x != 0.0 {
+                        f(j, x);
+                    }
+                }
+            }
+            Row::Sparse32(indices, values) => {
+                for (&j, &x) in indices.iter().zip(values) {
+                    f(j as usize, f64::from(x));
+                }
+            }
+            Row::Sparse64(indices, values) => {
+                for (&j, &x) in indices.iter().zip(values) {
+                    f(j as usize, x);
+                }
+            }
+        }
+    }
+
+    /// `start + Σ_j weights[j]·x[j]`, in ascending order of j.
+    ///
+    /// # Panics
+    /// If the row has a feature beyond `weights`.
+    #[inline]
+    pub fn dot(self, weights: &[f64], start: f64) -> f64 {
+        let mut sum = start;
+        match self {
+            // Zeros add nothing, so the dense loops need no test for them.
+            Row::Dense32(values) => {
+                for (&w, &x) in weights[..values.len()].iter().zip(values) {
+                    sum += w * f64::from(x);
+                }
+            }
+            Row::Dense64(values) => {
+                for (&w, &x) in weights[..values.len()].iter().zip(values) {
+                    sum += w * x;
+                }
+            }
+            Row::Sparse32(indices, values) => {
+                for (&j, &x) in indices.iter().zip(values) {
+                    sum += weights[j as usize] * f64::from(x);
+                }
+            }
+            Row::Sparse64(indices, values) => {
+                for (&j, &x) in indices.iter().zip(values) {
+                    sum += weights[j as usize] * x;
+                }
+            }
+        }
+        sum
+    }
+
+    /// `weights += scale·x`.
+    ///
+    /// # Panics
+    /// If the row has a feature beyond `weights`.
+    #[inline]
+    pub fn add_to(self, weights: &mut [f64], scale: f64) {
+        match self {
+            Row::Dense32(values) => {
+                for (w, &x) in weights[..values.len()].iter_mut().zip(values) {
+                    *w += scale * f64::from(x);
+                }
+            }
+            Row::Dense64(values) => {
+                for (w, &x) in weights[..values.len()].iter_mut().zip(values) {
+                    *w += scale * x;
+                }
+            }
+            Row::Sparse32(indices, values) => {
+                for (&j, &x) in indices.iter().zip(values) {
+                    weights[j as usize] += scale * f64::from(x);
+                }
+            }
+            Row::Sparse64(indices, values) => {
+                for (&j, &x) in indices.iter().zip(values) {
+                    weights[j as usize] += scale * x;
+                }
+            }
+        }
+    }
+
+    /// ‖x‖², summed in ascending order.
+    pub fn squared_norm(self) -> f64 {
+        let mut sum = 0.0;
+        self.for_each(|_, x| sum += x * x);
+        sum
+    }
+
+    /// The number of non-zero features.
+    pub fn non_zeros(self) -> usize {
+        match self {
+            Row::Dense32(values) => values.iter().filter(|&&x| x != 0.0).count(),
+            Row::Dense64(values) => values.iter().filter(|&&x| x != 0.0).count(),
+            Row::Sparse32(indices, _) | Row::Sparse64(indices, _) => indices.len(),
+        }
+    }
+
+    /// One past the largest feature index present.
+    pub fn width(self) -> usize {
+        match self {
+            Row::Dense32(values) => values.len(),
+            Row::Dense64(values) => values.len(),
+            Row::Sparse32(indices, _) | Row::Sparse64(indices, _) => {
+                indices.last().map_or(0, |&j| j as usize + 1)
+            }
+        }
+    }
+
+    /// The row written out in full, `width` features wide.
+    pub fn to_dense(self, width: usize) -> Vec<f64> {
+        let mut full = vec![0.0; width];
+        self.for_each(|j, x| full[j] = x);
+        full
+    }
+}

@@ -1,0 +1,7 @@
+//! The perceptron family.
+
+pub mod data;
+mod error;
+pub mod random;
+
+pub use error::{Error, ErrorKind, Position, Result};
