@@ -1,0 +1,4 @@
+//! The learners, one file each: its rule, its guarantee, its cost, its reference.
+
+pub(crate) mod linear_unit;
+pub(crate) mod perceptron;

@@ -1,0 +1,324 @@
+//! The primal perceptron.
+//!
+//! *Rule.* Visit examples; where example i calls for an update, w ← w + η c_i y_i x_i. With
+//! several discriminators the judgement says which to raise and which to lower.
+//!
+//! *Guarantee.* On separable data, from zero and without a margin demand, at most (R/γ)²
+//! updates at any rate and in any order, R = max c_i‖x_i‖ and γ the margin.
+//!
+//! *Cost.* O(non-zeros of the row) a visit, times the number of discriminators to score; an
+//! update costs the same again, averaged read-outs included.
+//!
+//! *Reference.* F. Rosenblatt, "The perceptron: a probabilistic model for information
+//! storage and organization in the brain", Psychological Review 65 (1958); A. Novikoff, "On
+//! convergence proofs on perceptrons" (1962).
+
+use crate::data::{Dataset, Row};
+use crate::error::{Error, Result};
+use crate::model::{Average, LinearState, LogEntry, Scheme, UpdateLog, Weights};
+use crate::options::{Bias, Options, Readout, Start};
+use crate::random::{Random, Stream};
+use crate::train::{Hypothesis, Importance};
+
+/// The perceptron at work on a data set.
+pub(crate) struct Perceptron<'a> {
+    data: &'a Dataset,
+    importance: &'a Importance,
+    scheme: Scheme,
+    state: LinearState,
+    /// η, or 1 where the state's unit holds it.
+    step: f64,
+    /// What the constant feature contributes to an inner product: 1, ρ² or 0.
+    constant: f64,
+    bias: Bias,
+    /// Squared norms of the weights by group, where something divides by them.
+    norms: Option<Vec<f64>>,
+    normalise_weights: bool,
+    normalised_average: bool,
+    scores: Vec<f64>,
+}
+
+impl<'a> Perceptron<'a> {
+    /// A perceptron at its start, or going on from a saved state.
+    pub(crate) fn new(
+        data: &'a Dataset,
+        importance: &'a Importance,
+        scheme: Scheme,
+        options: &Options,
+        resume: Option<LinearState>,
+    ) -> Result<Self> {
+        let constant = match options.bias {
+            Bias::Lifted => 1.0,
+            Bias::None => 0.0,
+            Bias::Unlifted(rho) => rho.map_or(importance.squared_radius(), |rho| rho * rho),
+        };
+        // Only from zero does the rate merely scale the weights.
+        let scales_only =
+            options.start == Start::Zero && options.margin_demand == 0.0 && !options.normalise_weights;
+        let state = match resume {
+            Some(state) => state,
+            None => {
+                let weights = starting_weights(scheme, data.features(), options)?;
+                LinearState {
+                    unit: if scales_only { options.rate() } else { 1.0 },
+                    average: matches!(options.readout, Readout::Averaged | Readout::AveragedNormalised)
+                        .then(|| Average::new(scheme, data.features())),
+                    kept: matches!(options.readout, Readout::Random | Readout::Pocket).then(|| weights.clone()),
+                    log: (options.readout == Readout::Voted).then(|| UpdateLog::new(scheme, weights.clone())),
+                    weights,
+                }
+            }
+        };
+        let normalised_average = options.readout == Readout::AveragedNormalised;
+        Ok(Perceptron {
+            data,
+            importance,
+            scheme,
+            step: if scales_only { 1.0 } else { options.rate() },
+            constant,
+            bias: options.bias,
+            norms: (normalised_average || options.normalise_weights).then(|| vec![0.0; scheme.groups()]),
+            normalise_weights: options.normalise_weights,
+            normalised_average,
+            scores: state.weights.score_buffer(),
+            state,
+        })
+    }
+
+    /// What the constant feature contributes to an inner product.
+    pub(crate) fn constant(&self) -> f64 {
+        self.constant
+    }
+
+    /// What the run remembers.
+    pub(crate) fn state(&self) -> &LinearState {
+        &self.state
+    }
+
+    /// The running weights in units of 1.
+    pub(crate) fn weights_now(&self) -> Weights {
+        let mut weights = self.state.weights.clone();
+        if self.state.unit != 1.0 {
+            (0..self.scheme.discriminators()).for_each(|d| weights.map(d, |w| w * self.state.unit));
+        }
+        weights
+    }
+
+    fn row(&self, i: usize) -> Row<'a> {
+        self.data.matrix.row(i)
+    }
+
+    fn norm_counts_bias(&self) -> bool {
+        self.bias == Bias::Lifted
+    }
+
+    /// 1/‖w‖ of a group, 0 where the weights are zero.
+    fn inverse_norm(norms: &[f64], group: usize) -> f64 {
+        if norms[group] > 0.0 { 1.0 / norms[group].sqrt() } else { 0.0 }
+    }
+
+    /// ‖w_d + a·x‖² = ‖w_d‖² + 2a·w_d·x + a²‖x‖², the lifted feature counted where it is one.
+    fn grow_norm(&mut self, d: usize, i: usize, amount: f64) {
+        if self.norms.is_none() {
+            return;
+        }
+        let (inner, squared) = match self.bias {
+            Bias::Lifted => (self.scores[d], self.importance.squared_norm(i) + 1.0),
+            Bias::None => (self.scores[d], self.importance.squared_norm(i)),
+            Bias::Unlifted(_) => (self.scores[d] - self.state.weights.bias(d), self.importance.squared_norm(i)),
+        };
+        if let Some(norms) = &mut self.norms {
+            norms[self.scheme.group(d)] += 2.0 * amount * inner + amount * amount * squared;
+        }
+    }
+
+    fn renormalise(&mut self, group: usize) {
+        let Some(norms) = &mut self.norms else { return };
+        let with_bias = self.bias == Bias::Lifted;
+        // The exact norm, not the running one: it is what the weights are divided by.
+        let squared: f64 =
+            self.scheme.members(group).map(|d| self.state.weights.squared_norm(d, with_bias)).sum();
+        norms[group] = 0.0;
+        if squared > 0.0 {
+            let norm = squared.sqrt();
+            self.scheme.members(group).for_each(|d| self.state.weights.map(d, |w| w / norm));
+            norms[group] = 1.0;
+            if let Some(log) = &mut self.state.log {
+                log.divided(group, norm);
+            }
+        }
+    }
+}
+
+/// Zero, random of a given norm, or as given.
+pub(crate) fn starting_weights(scheme: Scheme, features: usize, options: &Options) -> Result<Weights> {
+    let discriminators = scheme.discriminators();
+    let mut weights = Weights::zero(discriminators, features);
+    let has_bias = options.bias != Bias::None;
+    match &options.start {
+        Start::Zero => {}
+        Start::Random(norm) => {
+            let mut random = Random::new(options.seed, Stream::Start, 0);
+            for d in 0..discriminators {
+                let draws: Vec<f64> = (0..features + usize::from(has_bias)).map(|_| random.normal()).collect();
+                let length = draws.iter().fold(0.0, |s, x| s + x * x).sqrt();
+                if length > 0.0 {
+                    let scaled: Vec<f64> = draws.iter().map(|x| x / length * norm).collect();
+                    set_vector(&mut weights, d, &scaled, has_bias);
+                }
+            }
+        }
+        Start::Given(vector) => {
+            let expected = features + usize::from(has_bias);
+            if scheme != Scheme::Binary {
+                return Err(Error::options("--start with numbers is for two classes learned by one plane")
+                    .remedy("use --start zero or --start random:NORM"));
+            }
+            if vector.len() != expected {
+                let parts = if has_bias { format!("the bias and {features} features") } else { format!("{features} features") };
+                return Err(Error::options(format!("--start: found {} numbers, expected {expected} ({parts})", vector.len())));
+            }
+            set_vector(&mut weights, 0, vector, has_bias);
+        }
+    }
+    Ok(weights)
+}
+
+fn set_vector(weights: &mut Weights, d: usize, vector: &[f64], has_bias: bool) {
+    let skip = usize::from(has_bias);
+    if has_bias {
+        weights.set_bias(d, vector[0]);
+    }
+    vector[skip..].iter().enumerate().for_each(|(j, &w)| weights.set(d, j, w));
+}
+
+impl Hypothesis for Perceptron<'_> {
+    fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
+    fn unit(&self) -> f64 {
+        self.state.unit
+    }
+
+    fn begin_pass(&mut self) {
+        // Running norms drift by rounding; passes begin from exact ones, so that a resumed
+        // run and an unbroken one agree.
+        let with_bias = self.norm_counts_bias();
+        if let Some(norms) = &mut self.norms {
+            for (group, norm) in norms.iter_mut().enumerate() {
+                *norm = self.scheme.members(group)
+                    .map(|d| self.state.weights.squared_norm(d, with_bias))
+                    .sum();
+            }
+        }
+    }
+
+    #[inline]
+    fn scores(&mut self, i: usize) -> &[f64] {
+        self.state.weights.scores(self.data.matrix.row(i), &mut self.scores);
+        &self.scores
+    }
+
+    fn update(&mut self, i: usize, changes: &[(u32, f64)]) -> f64 {
+        let row = self.row(i);
+        let weight = self.importance.of(i, self.data.labels[i]);
+        let amount = self.step * weight;
+        let constant = self.constant;
+        if self.normalise_weights
+            && let Some(average) = &mut self.state.average
+        {
+            let mut last = None;
+            for &(d, _) in changes {
+                let group = self.scheme.group(d as usize);
+                if last != Some(group) {
+                    average.flush(group, self.scheme.members(group), &self.state.weights);
+                    last = Some(group);
+                }
+            }
+        }
+        for &(d, sign) in changes {
+            let d = d as usize;
+            let scale = amount * sign;
+            self.grow_norm(d, i, scale);
+            if let Some(average) = &mut self.state.average {
+                average.before_change(self.scheme.group(d), d, row, scale, scale * constant);
+            }
+            self.state.weights.add(d, row, scale, scale * constant);
+        }
+        if let Some(log) = &mut self.state.log {
+            let number = self.data.number(i) as u32;
+            match (self.scheme, changes) {
+                (Scheme::Argmax { .. }, &[(raised, _), (lowered, _)]) => log.push(
+                    self.scheme,
+                    LogEntry { row: number, raised, lowered, coefficient: amount, divisor: 1.0, survived: 0 },
+                ),
+                _ => changes.iter().for_each(|&(raised, sign)| {
+                    let coefficient = amount * sign;
+                    log.push(
+                        self.scheme,
+                        LogEntry { row: number, raised, lowered: LogEntry::NONE, coefficient, divisor: 1.0, survived: 0 },
+                    );
+                }),
+            }
+        }
+        if self.normalise_weights {
+            let mut last = None;
+            for &(d, _) in changes {
+                let group = self.scheme.group(d as usize);
+                if last != Some(group) {
+                    self.renormalise(group);
+                    last = Some(group);
+                }
+            }
+        }
+        weight * weight * (self.importance.squared_norm(i) + constant)
+    }
+
+    #[inline]
+    fn settle(&mut self, label: u32) {
+        let state = &mut self.state;
+        if state.average.is_none() && state.log.is_none() {
+            return;
+        }
+        let mut count = |group: usize| {
+            if let Some(average) = &mut state.average {
+                let share = match &self.norms {
+                    Some(norms) if self.normalised_average => Self::inverse_norm(norms, group),
+                    _ => 1.0,
+                };
+                average.count(group, share);
+            }
+            if let Some(log) = &mut state.log {
+                log.count(group);
+            }
+        };
+        match self.scheme {
+            Scheme::Binary | Scheme::Argmax { .. } => count(0),
+            Scheme::OneVsRest { classes } => (0..classes as usize).for_each(count),
+            Scheme::OneVsOne { classes } => {
+                let own = label as usize;
+                for other in (0..classes as usize).filter(|&c| c != own) {
+                    count(self.scheme.pair(own.min(other), own.max(other)));
+                }
+            }
+        }
+    }
+
+    fn keep(&mut self) {
+        if let Some(kept) = &mut self.state.kept {
+            kept.clone_from(&self.state.weights);
+        }
+    }
+
+    fn vector(&self) -> Vec<f64> {
+        let unit = self.state.unit;
+        let weights = &self.state.weights;
+        (0..self.scheme.discriminators())
+            .flat_map(|d| {
+                let bias = (self.bias != Bias::None).then(|| weights.bias(d) * unit);
+                bias.into_iter().chain((0..weights.features()).map(move |j| weights.get(d, j) * unit))
+            })
+            .collect()
+    }
+}

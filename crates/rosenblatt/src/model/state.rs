@@ -1,0 +1,169 @@
+//! What a run of the primal perceptron remembers: the running weights and whatever its
+//! read-out needs. It is saved with the model, so that a run can go on as if it had never
+//! stopped.
+
+use super::scheme::Scheme;
+use super::weights::Weights;
+use crate::data::Row;
+
+/// The running weights and what the read-out keeps beside them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinearState {
+    /// The weights now, in units of [`unit`](Self::unit).
+    pub weights: Weights,
+    /// What one unit of the weights is worth. From zero and without a margin demand the
+    /// rate only scales the weights, so they are kept as counts times examples and
+    /// multiplied by the rate when read out: then every rate makes identical mistakes.
+    pub unit: f64,
+    /// The running sum for the averaged read-outs.
+    pub average: Option<Average>,
+    /// The weights that the `random` and `pocket` read-outs keep.
+    pub kept: Option<Weights>,
+    /// Every update, for the voted read-out.
+    pub log: Option<UpdateLog>,
+}
+
+/// The sum of the weights over visits, in O(non-zeros) per update.
+///
+/// The sum is S = factor·w + correction. A visit that leaves w alone adds 1 (or 1/‖w‖) to
+/// the factor; an update w ← w + δ takes factor·δ from the correction, which leaves S as it
+/// was.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Average {
+    /// Σ over visits of 1, or of 1/‖w‖, by group of discriminators.
+    pub factor: Vec<f64>,
+    /// Visits counted, by group.
+    pub visits: Vec<u64>,
+    /// What must be added to factor·w.
+    pub correction: Weights,
+}
+
+impl Average {
+    /// No visit counted yet.
+    pub fn new(scheme: Scheme, features: usize) -> Self {
+        Average {
+            factor: vec![0.0; scheme.groups()],
+            visits: vec![0; scheme.groups()],
+            correction: Weights::zero(scheme.discriminators(), features),
+        }
+    }
+
+    /// Call before `w_d += scale·x`, `bias` more on its bias.
+    #[inline]
+    pub fn before_change(&mut self, group: usize, d: usize, row: Row<'_>, scale: f64, bias: f64) {
+        let factor = self.factor[group];
+        if factor != 0.0 {
+            self.correction.add(d, row, -factor * scale, -factor * bias);
+        }
+    }
+
+    /// Moves factor·w into the correction, as must be done before w is rescaled.
+    pub fn flush(&mut self, group: usize, discriminators: impl Iterator<Item = usize>, weights: &Weights) {
+        let factor = std::mem::take(&mut self.factor[group]);
+        discriminators.for_each(|d| self.correction.combine(d, weights, |own, w| own + factor * w));
+    }
+
+    /// Counts a visit of `group` at weights whose share is `share` (1, or 1/‖w‖).
+    #[inline]
+    pub fn count(&mut self, group: usize, share: f64) {
+        self.factor[group] += share;
+        self.visits[group] += 1;
+    }
+
+    /// The mean over visits, times `unit`; discriminators never visited are as in `weights`.
+    pub fn mean(&self, scheme: Scheme, weights: &Weights, unit: f64) -> Weights {
+        let mut mean = self.correction.clone();
+        for d in 0..scheme.discriminators() {
+            let group = scheme.group(d);
+            let (factor, visits) = (self.factor[group], self.visits[group] as f64);
+            if visits == 0.0 {
+                mean.combine(d, weights, |_, w| w * unit);
+            } else {
+                mean.combine(d, weights, |own, w| (factor * w + own) / visits * unit);
+            }
+        }
+        mean
+    }
+}
+
+/// One update: which example moved which discriminators, and for how many visits the
+/// result then stood.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LogEntry {
+    /// Row number in the training file, from 0.
+    pub row: u32,
+    /// The discriminator moved by +coefficient·x.
+    pub raised: u32,
+    /// The discriminator moved by −coefficient·x, or [`LogEntry::NONE`].
+    pub lowered: u32,
+    /// Signed step, in units of the state's unit.
+    pub coefficient: f64,
+    /// What the weights were divided by after the update: 1 unless they are renormalised.
+    pub divisor: f64,
+    /// Visits that the new hypothesis survived (its votes).
+    pub survived: u64,
+}
+
+impl LogEntry {
+    /// No second discriminator.
+    pub const NONE: u32 = u32::MAX;
+}
+
+/// All updates of a run, in order, with votes as in Freund & Schapire (1999).
+#[derive(Debug, Clone, PartialEq)]
+pub struct UpdateLog {
+    /// The weights before the first update.
+    pub start: Weights,
+    /// Visits that the starting weights survived, by group.
+    pub start_survived: Vec<u64>,
+    /// The updates.
+    pub entries: Vec<LogEntry>,
+    /// The last entry of each group, by which votes are counted; rebuilt on loading.
+    latest: Vec<Option<usize>>,
+}
+
+impl UpdateLog {
+    /// An empty log.
+    pub fn new(scheme: Scheme, start: Weights) -> Self {
+        let groups = scheme.groups();
+        UpdateLog { start, start_survived: vec![0; groups], entries: Vec::new(), latest: vec![None; groups] }
+    }
+
+    /// A log from its parts; `None` if an entry names a discriminator that does not exist.
+    pub fn from_parts(scheme: Scheme, start: Weights, start_survived: Vec<u64>, entries: Vec<LogEntry>) -> Option<Self> {
+        let mut log = UpdateLog { start, start_survived, entries, latest: vec![None; scheme.groups()] };
+        if log.start_survived.len() != scheme.groups() {
+            return None;
+        }
+        for (i, entry) in log.entries.iter().enumerate() {
+            let known = |d: u32| (d as usize) < scheme.discriminators();
+            if !known(entry.raised) || (entry.lowered != LogEntry::NONE && !known(entry.lowered)) {
+                return None;
+            }
+            log.latest[scheme.group(entry.raised as usize)] = Some(i);
+        }
+        Some(log)
+    }
+
+    /// Notes an update.
+    pub fn push(&mut self, scheme: Scheme, entry: LogEntry) {
+        self.latest[scheme.group(entry.raised as usize)] = Some(self.entries.len());
+        self.entries.push(entry);
+    }
+
+    /// Notes that the weights of `group` were divided after its last update.
+    pub fn divided(&mut self, group: usize, divisor: f64) {
+        if let Some(i) = self.latest[group] {
+            self.entries[i].divisor = divisor;
+        }
+    }
+
+    /// Counts a visit of `group`.
+    #[inline]
+    pub fn count(&mut self, group: usize) {
+        match self.latest[group] {
+            Some(i) => self.entries[i].survived += 1,
+            None => self.start_survived[group] += 1,
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Weights of one or several linear discriminators.
+//!
+//! Feature-major: the weights that all discriminators give one feature lie side by side, so
+//! that one look-up serves every class and sums run in parallel across classes, never inside
+//! one sum. A score is the bias, then the features in ascending order, one accumulator,
+//! multiply then add.
+
+use crate::data::Row;
+
+/// Weights and biases of `discriminators` linear functions of `features` features.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weights {
+    discriminators: usize,
+    stride: usize,
+    values: Vec<f64>,
+    bias: Vec<f64>,
+}
+
+/// Discriminators are padded to a multiple of this, so that sums fill SIMD registers.
+const LANES: usize = 4;
+
+fn stride_of(discriminators: usize) -> usize {
+    if discriminators == 1 { 1 } else { discriminators.next_multiple_of(LANES) }
+}
+
+impl Weights {
+    /// All zero.
+    pub fn zero(discriminators: usize, features: usize) -> Self {
+        let stride = stride_of(discriminators);
+        Weights { discriminators, stride, values: vec![0.0; features * stride], bias: vec![0.0; stride] }
+    }
+
+    /// From `features × discriminators` values, feature by feature, and one bias each.
+    pub fn from_parts(discriminators: usize, values: &[f64], bias: &[f64]) -> Self {
+        assert_eq!(bias.len(), discriminators);
+        let mut weights = Weights::zero(discriminators, values.len() / discriminators);
+        for (to, from) in weights.values.chunks_exact_mut(weights.stride).zip(values.chunks_exact(discriminators)) {
+            to[..discriminators].copy_from_slice(from);
+        }
+        weights.bias[..discriminators].copy_from_slice(bias);
+        weights
+    }
+
+    /// The bytes that weights of this shape take; `None` if the number overflows.
+    pub fn bytes_needed(discriminators: usize, features: usize) -> Option<usize> {
+        stride_of(discriminators).checked_mul(features.checked_add(1)?)?.checked_mul(size_of::<f64>())
+    }
+
+    /// The number of discriminators.
+    pub fn discriminators(&self) -> usize {
+        self.discriminators
+    }
+
+    /// The number of features.
+    pub fn features(&self) -> usize {
+        self.values.len() / self.stride
+    }
+
+    /// The bias of discriminator `d`.
+    pub fn bias(&self, d: usize) -> f64 {
+        self.bias[d]
+    }
+
+    /// The biases of all discriminators.
+    pub fn biases(&self) -> &[f64] {
+        &self.bias[..self.discriminators]
+    }
+
+    /// The weight that discriminator `d` gives feature `j`.
+    pub fn get(&self, d: usize, j: usize) -> f64 {
+        self.values[j * self.stride + d]
+    }
+
+    /// Sets a weight.
+    pub fn set(&mut self, d: usize, j: usize, value: f64) {
+        self.values[j * self.stride + d] = value;
+    }
+
+    /// Sets a bias.
+    pub fn set_bias(&mut self, d: usize, value: f64) {
+        self.bias[d] = value;
+    }
+
+    /// The weights without padding, feature by feature.
+    pub fn packed(&self) -> Vec<f64> {
+        if self.stride == self.discriminators {
+            return self.values.clone();
+        }
+        self.values.chunks_exact(self.stride).flat_map(|c| &c[..self.discriminators]).copied().collect()
+    }
+
+    /// The weights of discriminator `d`, without its bias.
+    pub fn column(&self, d: usize) -> Vec<f64> {
+        self.values.iter().skip(d).step_by(self.stride).copied().collect()
+    }
+
+    /// How long a buffer [`scores`](Self::scores) needs.
+    pub fn score_buffer(&self) -> Vec<f64> {
+        vec![0.0; self.stride]
+    }
+
+    /// Every discriminator's score of `row`, into `scores` (from [`score_buffer`](Self::score_buffer)).
+    #[inline]
+    pub fn scores(&self, row: Row<'_>, scores: &mut [f64]) {
+        match self.stride {
+            1 => scores[0] = row.dot(&self.values, self.bias[0]),
+            4 => self.scores_in_registers::<4>(row, scores),
+            8 => self.scores_in_registers::<8>(row, scores),
+            12 => self.scores_in_registers::<12>(row, scores),
+            16 => self.scores_in_registers::<16>(row, scores),
+            stride => {
+                scores.copy_from_slice(&self.bias);
+                row.for_each(|j, x| {
+                    let weights = &self.values[j * stride..(j + 1) * stride];
+                    for (s, &w) in scores.iter_mut().zip(weights) {
+                        *s += w * x;
+                    }
+                });
+            }
+        }
+    }
+
+    #[inline]
+    fn scores_in_registers<const S: usize>(&self, row: Row<'_>, scores: &mut [f64]) {
+        let mut sums = [0.0; S];
+        sums.copy_from_slice(&self.bias);
+        let (weights, _) = self.values.as_chunks::<S>();
+        row.for_each(|j, x| {
+            let w = &weights[j];
+            for c in 0..S {
+                sums[c] += w[c] * x;
+            }
+        });
+        scores.copy_from_slice(&sums);
+    }
+
+    /// The score of one discriminator; the same bits as [`scores`](Self::scores) gives.
+    pub fn score(&self, d: usize, row: Row<'_>) -> f64 {
+        if self.stride == 1 {
+            return row.dot(&self.values, self.bias[0]);
+        }
+        let mut sum = self.bias[d];
+        row.for_each(|j, x| sum += self.values[j * self.stride + d] * x);
+        sum
+    }
+
+    /// `w_d += scale·x`, and `bias` more on its bias.
+    #[inline]
+    pub fn add(&mut self, d: usize, row: Row<'_>, scale: f64, bias: f64) {
+        self.bias[d] += bias;
+        if self.stride == 1 {
+            row.add_to(&mut self.values, scale);
+        } else {
+            let stride = self.stride;
+            let values = &mut self.values[d..];
+            row.for_each(|j, x| values[j * stride] += scale * x);
+        }
+    }
+
+    /// ‖w_d‖², the bias included where `with_bias`.
+    pub fn squared_norm(&self, d: usize, with_bias: bool) -> f64 {
+        let start = if with_bias { self.bias[d] * self.bias[d] } else { 0.0 };
+        self.values.iter().skip(d).step_by(self.stride).fold(start, |sum, w| sum + w * w)
+    }
+
+    /// Applies `f(own, other)` to every weight and bias of discriminator `d`.
+    pub fn combine(&mut self, d: usize, other: &Weights, f: impl Fn(f64, f64) -> f64) {
+        self.bias[d] = f(self.bias[d], other.bias[d]);
+        let others = other.values.iter().skip(d).step_by(other.stride);
+        for (own, &w) in self.values.iter_mut().skip(d).step_by(self.stride).zip(others) {
+            *own = f(*own, w);
+        }
+    }
+
+    /// Replaces every weight and bias of discriminator `d` by `f` of it.
+    pub fn map(&mut self, d: usize, f: impl Fn(f64) -> f64) {
+        self.bias[d] = f(self.bias[d]);
+        for w in self.values.iter_mut().skip(d).step_by(self.stride) {
+            *w = f(*w);
+        }
+    }
+
+    /// Whether all are finite.
+    pub fn is_finite(&self) -> bool {
+        self.values.iter().chain(&self.bias).all(|w| w.is_finite())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Matrix, Precision};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn all_ways_to_score_give_the_same_bits(
+            k in 1usize..20,
+            rows in prop::collection::vec(prop::collection::vec(-3.0f64..3.0, 5), 1..4),
+            weights in prop::collection::vec(-2.0f64..2.0, 100),
+            bias in prop::collection::vec(-2.0f64..2.0, 20),
+        ) {
+            let w = Weights::from_parts(k, &weights[..5 * k], &bias[..k]);
+            prop_assert_eq!(w.packed(), &weights[..5 * k]);
+            let matrix = Matrix::dense_from_rows(5, &rows, Precision::F64);
+            let mut scores = w.score_buffer();
+            for i in 0..matrix.rows() {
+                w.scores(matrix.row(i), &mut scores);
+                for d in 0..k {
+                    let naive = (0..5).fold(bias[d], |s, j| s + weights[j * k + d] * rows[i][j]);
+                    prop_assert_eq!(scores[d].to_bits(), naive.to_bits());
+                    prop_assert_eq!(w.score(d, matrix.row(i)).to_bits(), naive.to_bits());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn adding_touches_one_discriminator() {
+        let mut w = Weights::zero(3, 2);
+        let matrix = Matrix::dense_from_rows(2, &[vec![2.0, 0.0]], Precision::F32);
+        w.add(1, matrix.row(0), -0.5, 7.0);
+        assert_eq!(w.packed(), [0.0, -1.0, 0.0, 0.0, 0.0, 0.0]);
+        assert_eq!(w.biases(), [0.0, 7.0, 0.0]);
+        assert_eq!(w.squared_norm(1, true), 50.0);
+        assert_eq!(w.squared_norm(1, false), 1.0);
+        assert_eq!(w.column(1), [-1.0, 0.0]);
+    }
+}

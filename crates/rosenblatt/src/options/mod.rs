@@ -1,0 +1,422 @@
+//! What a learner can be told, declared once.
+//!
+//! Every parameter stands in [`PARAMETERS`] with its name, meaning and default; the command
+//! line, the model file and other front ends read and write options through that table, so
+//! a name, a default or a check exists in one place only.
+
+mod choices;
+
+pub use choices::{
+    AtZero, Bias, Choice, ClassWeight, Gradient, LearnerKind, Multiclass, Order, Readout, Start, Ties,
+    choice_name, parse_choice,
+};
+
+use crate::error::{Error, Result};
+use choices::{count, not_negative, positive};
+
+/// Everything a learner can be told. See [`PARAMETERS`] for the meaning of each.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// Which learner.
+    pub learner: LearnerKind,
+    /// Which hypothesis becomes the model.
+    pub readout: Readout,
+    /// At most this many passes; `None`: bounded work, see [`Options::default_epochs`].
+    pub epochs: Option<u64>,
+    /// What a tie means.
+    pub ties: Ties,
+    /// Step size η; `None`: 1 for perceptrons, derived from the data for the linear unit.
+    pub learning_rate: Option<f64>,
+    /// Margin demand β.
+    pub margin_demand: f64,
+    /// Where the bias comes from.
+    pub bias: Bias,
+    /// Order of visits.
+    pub order: Order,
+    /// Divide the weights by their norm after each update.
+    pub normalise_weights: bool,
+    /// Where the weights begin.
+    pub start: Start,
+    /// How several classes are learned; `None`: one plane for two, argmax for more.
+    pub multiclass: Option<Multiclass>,
+    /// Weights of classes.
+    pub class_weight: ClassWeight,
+    /// What a score of exactly 0 predicts.
+    pub at_zero: AtZero,
+    /// Seconds after which to stop.
+    pub time_limit: Option<f64>,
+    /// Updates after which to stop.
+    pub max_updates: Option<u64>,
+    /// Passes without better validation accuracy after which to stop.
+    pub patience: Option<u64>,
+    /// How the linear unit descends.
+    pub gradient: Gradient,
+    /// κ in the rate η/(1 + κt) of stochastic descent, t counted in visits.
+    pub decay: f64,
+    /// The linear unit stops when ‖∇E‖ ≤ tolerance·(1 + ‖Xᵀy‖).
+    pub tolerance: f64,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            learner: LearnerKind::default(),
+            readout: Readout::default(),
+            epochs: None,
+            ties: Ties::default(),
+            learning_rate: None,
+            margin_demand: 0.0,
+            bias: Bias::default(),
+            order: Order::default(),
+            normalise_weights: false,
+            start: Start::default(),
+            multiclass: None,
+            class_weight: ClassWeight::default(),
+            at_zero: AtZero::default(),
+            time_limit: None,
+            max_updates: None,
+            patience: None,
+            gradient: Gradient::default(),
+            decay: 0.0,
+            tolerance: 1e-6,
+            seed: 0,
+        }
+    }
+}
+
+/// One parameter: its name as users write it, its meaning, and how its value is read.
+#[derive(Clone, Copy)]
+pub struct Parameter {
+    /// The name, in the spelling of the command line.
+    pub name: &'static str,
+    /// What stands for the value in help texts; empty for a switch.
+    pub value: &'static str,
+    /// What it means, in one sentence.
+    pub help: &'static str,
+    get: fn(&Options) -> String,
+    set: fn(&mut Options, &str) -> std::result::Result<(), String>,
+}
+
+impl std::fmt::Debug for Parameter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parameter").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Parameter {
+    /// The value in `options`, as text.
+    pub fn get(&self, options: &Options) -> String {
+        (self.get)(options)
+    }
+
+    /// The value it has when nothing is said.
+    pub fn default(&self) -> String {
+        (self.get)(&Options::default())
+    }
+}
+
+fn optional<T: ToString>(value: &Option<T>, otherwise: &str) -> String {
+    value.as_ref().map_or_else(|| otherwise.to_owned(), T::to_string)
+}
+
+fn auto<T>(text: &str, word: &str, read: fn(&str) -> std::result::Result<T, String>) -> std::result::Result<Option<T>, String> {
+    if text == word { Ok(None) } else { read(text).map(Some).map_err(|e| format!("{e}, or {word}")) }
+}
+
+/// Every parameter, in the order help lists them.
+pub const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "learner",
+        value: "LEARNER",
+        help: "which learner: perceptron or linear-unit",
+        get: |o| choice_name(o.learner).into(),
+        set: |o, t| parse_choice(t).map(|v| o.learner = v),
+    },
+    Parameter {
+        name: "readout",
+        value: "READOUT",
+        help: "which weights of the run become the model: last, averaged, averaged-normalised, voted, random or pocket",
+        get: |o| choice_name(o.readout).into(),
+        set: |o, t| parse_choice(t).map(|v| o.readout = v),
+    },
+    Parameter {
+        name: "epochs",
+        value: "N",
+        help: "stop after N passes; auto: about 3e8 visited numbers, at least 5 and at most 10000 passes",
+        get: |o| optional(&o.epochs, "auto"),
+        set: |o, t| auto(t, "auto", count).map(|v| o.epochs = v),
+    },
+    Parameter {
+        name: "ties",
+        value: "RULE",
+        help: "when a score calls for an update: mistake (y·s ≤ β), positive (a zero score predicts the positive class) or correct (y·s < β)",
+        get: |o| choice_name(o.ties).into(),
+        set: |o, t| parse_choice(t).map(|v| o.ties = v),
+    },
+    Parameter {
+        name: "learning-rate",
+        value: "RATE",
+        help: "step size η above 0; auto: 1 for perceptrons, derived from the data for the linear unit",
+        get: |o| optional(&o.learning_rate, "auto"),
+        set: |o, t| auto(t, "auto", positive).map(|v| o.learning_rate = v),
+    },
+    Parameter {
+        name: "margin-demand",
+        value: "BETA",
+        help: "update also right answers whose margin is not above β",
+        get: |o| o.margin_demand.to_string(),
+        set: |o, t| not_negative(t).map(|v| o.margin_demand = v),
+    },
+    Parameter {
+        name: "bias",
+        value: "BIAS",
+        help: "lifted (a constant feature 1), none (a plane through the origin) or unlifted[:RHO] (its own rate ηρ²; ρ is the radius unless given)",
+        get: |o| o.bias.to_string(),
+        set: |o, t| t.parse().map(|v| o.bias = v),
+    },
+    Parameter {
+        name: "order",
+        value: "ORDER",
+        help: "order of visits: given, by-class, shuffled, random (with replacement), mistakes, worst or restart",
+        get: |o| choice_name(o.order).into(),
+        set: |o, t| parse_choice(t).map(|v| o.order = v),
+    },
+    Parameter {
+        name: "normalise-weights",
+        value: "",
+        help: "divide the weights by their norm after each update",
+        get: |o| o.normalise_weights.to_string(),
+        set: |o, t| t.parse().map(|v| o.normalise_weights = v).map_err(|_| "expected true or false".into()),
+    },
+    Parameter {
+        name: "start",
+        value: "START",
+        help: "first weights: zero, random:NORM, or v1,v2,… with the bias first",
+        get: |o| o.start.to_string(),
+        set: |o, t| t.parse().map(|v| o.start = v),
+    },
+    Parameter {
+        name: "multiclass",
+        value: "SCHEME",
+        help: "argmax, ovr (one against the rest) or ovo (each pair); auto: one plane for two classes, argmax for more",
+        get: |o| o.multiclass.map_or("auto", choice_name).into(),
+        set: |o, t| auto(t, "auto", parse_choice).map(|v| o.multiclass = v),
+    },
+    Parameter {
+        name: "class-weight",
+        value: "WEIGHTS",
+        help: "none, balanced, or CLASS=WEIGHT,…: multiplies the updates of a class",
+        get: |o| o.class_weight.to_string(),
+        set: |o, t| t.parse().map(|v| o.class_weight = v),
+    },
+    Parameter {
+        name: "at-zero",
+        value: "CLASS",
+        help: "what a score of exactly 0 predicts: positive or negative",
+        get: |o| choice_name(o.at_zero).into(),
+        set: |o, t| parse_choice(t).map(|v| o.at_zero = v),
+    },
+    Parameter {
+        name: "time-limit",
+        value: "SECONDS",
+        help: "stop after this time",
+        get: |o| optional(&o.time_limit, "none"),
+        set: |o, t| auto(t, "none", positive).map(|v| o.time_limit = v),
+    },
+    Parameter {
+        name: "max-updates",
+        value: "N",
+        help: "stop after N updates",
+        get: |o| optional(&o.max_updates, "none"),
+        set: |o, t| auto(t, "none", count).map(|v| o.max_updates = v),
+    },
+    Parameter {
+        name: "patience",
+        value: "N",
+        help: "stop after N passes without better validation accuracy (needs --validate)",
+        get: |o| optional(&o.patience, "none"),
+        set: |o, t| auto(t, "none", count).map(|v| o.patience = v),
+    },
+    Parameter {
+        name: "gradient",
+        value: "KIND",
+        help: "linear unit: batch or stochastic descent",
+        get: |o| choice_name(o.gradient).into(),
+        set: |o, t| parse_choice(t).map(|v| o.gradient = v),
+    },
+    Parameter {
+        name: "decay",
+        value: "KAPPA",
+        help: "linear unit, stochastic: the rate at visit t is η/(1 + κt)",
+        get: |o| o.decay.to_string(),
+        set: |o, t| not_negative(t).map(|v| o.decay = v),
+    },
+    Parameter {
+        name: "tolerance",
+        value: "TOL",
+        help: "linear unit: stop when the gradient's norm is at most TOL·(1 + ‖Xᵀy‖)",
+        get: |o| o.tolerance.to_string(),
+        set: |o, t| not_negative(t).map(|v| o.tolerance = v),
+    },
+    Parameter {
+        name: "seed",
+        value: "N",
+        help: "seed of everything random",
+        get: |o| o.seed.to_string(),
+        set: |o, t| t.parse().map(|v| o.seed = v).map_err(|_| "expected a whole number of at least 0".into()),
+    },
+];
+
+impl Options {
+    /// Sets the parameter called `name` from text.
+    pub fn set(&mut self, name: &str, text: &str) -> Result<()> {
+        let parameter = PARAMETERS
+            .iter()
+            .find(|p| p.name == name)
+            .ok_or_else(|| Error::options(format!("there is no option {name:?}")))?;
+        (parameter.set)(self, text)
+            .map_err(|expected| Error::options(format!("--{name}: found {text:?}, {expected}")))
+    }
+
+    /// The parameters that differ from their defaults, as (name, value) texts.
+    pub fn changed(&self) -> Vec<(&'static str, String)> {
+        PARAMETERS
+            .iter()
+            .map(|p| (p.name, p.get(self), p.default()))
+            .filter(|(_, value, default)| value != default)
+            .map(|(name, value, _)| (name, value))
+            .collect()
+    }
+
+    /// η for perceptrons.
+    pub fn rate(&self) -> f64 {
+        self.learning_rate.unwrap_or(1.0)
+    }
+
+    /// How many passes bounded work allows over this many non-zero numbers: about 3·10⁸
+    /// numbers visited, fewer where each serves more than ten discriminators.
+    pub fn default_epochs(non_zeros: usize, discriminators: usize) -> u64 {
+        const VISITED_NUMBERS: f64 = 3e8;
+        let work = (non_zeros as f64).max(1.0) * (discriminators as f64 / 10.0).max(1.0);
+        ((VISITED_NUMBERS / work) as u64).clamp(5, 10_000)
+    }
+
+    /// Refuses combinations that make no sense, with the reason.
+    pub fn validate(&self) -> Result<()> {
+        let from_zero = matches!(self.start, Start::Zero);
+        if self.learner == LearnerKind::Perceptron {
+            if self.ties == Ties::Correct && from_zero && self.margin_demand == 0.0 {
+                return Err(Error::options(
+                    "ties = correct never updates from zero weights: every score is 0, and 0 counts as right",
+                )
+                .remedy("use --ties mistake, a --margin-demand above 0, or another --start"));
+            }
+            for (name, set) in [("gradient", self.gradient != Gradient::default()), ("decay", self.decay != 0.0)] {
+                if set {
+                    return Err(Error::options(format!("--{name} belongs to the linear unit"))
+                        .remedy("add --learner linear-unit"));
+                }
+            }
+        } else {
+            let defaults = Options::default();
+            for (name, set) in [
+                ("readout", !matches!(self.readout, Readout::Last | Readout::Averaged)),
+                ("ties", self.ties != defaults.ties),
+                ("margin-demand", self.margin_demand != 0.0),
+                ("normalise-weights", self.normalise_weights),
+                ("max-updates", self.max_updates.is_some()),
+                ("multiclass", matches!(self.multiclass, Some(Multiclass::Ovo | Multiclass::Argmax))),
+                ("order", matches!(self.order, Order::Mistakes | Order::Worst | Order::Restart)),
+            ] {
+                if set {
+                    return Err(Error::options(format!("--{name} with this value belongs to the perceptron"))
+                        .remedy("leave it out for --learner linear-unit"));
+                }
+            }
+            if matches!(self.bias, Bias::Unlifted(_)) {
+                return Err(Error::options("the linear unit has a lifted bias or none")
+                    .remedy("use --bias lifted or --bias none"));
+            }
+        }
+        if self.patience.is_some() && self.readout == Readout::Voted {
+            return Err(Error::options("--patience needs the validation accuracy after each pass, which the voted read-out makes too costly")
+                .remedy("use --readout averaged"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_reads_back_as_itself() {
+        for p in PARAMETERS {
+            let mut options = Options::default();
+            options.set(p.name, &p.default()).unwrap();
+            assert_eq!(options, Options::default(), "{}", p.name);
+        }
+    }
+
+    #[test]
+    fn values_read_back_as_written() {
+        for (name, value) in [
+            ("bias", "unlifted:2.5"),
+            ("start", "1,-2.5,0"),
+            ("start", "random:3"),
+            ("class-weight", "a=1,b=0.5"),
+            ("multiclass", "ovo"),
+            ("learning-rate", "0.1"),
+            ("epochs", "7"),
+            ("normalise-weights", "true"),
+        ] {
+            let mut options = Options::default();
+            options.set(name, value).unwrap();
+            assert_eq!(options.changed(), [(name, value.to_owned())]);
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused_and_named() {
+        for (name, value) in [
+            ("learner", "svm"),
+            ("epochs", "0"),
+            ("epochs", "-1"),
+            ("learning-rate", "0"),
+            ("learning-rate", "nan"),
+            ("margin-demand", "-1"),
+            ("bias", "unlifted:0"),
+            ("bias", "lifted:1"),
+            ("start", "1,x"),
+            ("start", "random:-1"),
+            ("class-weight", "a"),
+            ("class-weight", "a=0"),
+            ("seed", "-1"),
+            ("nothing", "1"),
+        ] {
+            let error = Options::default().set(name, value).unwrap_err();
+            assert_eq!(error.kind(), crate::ErrorKind::Options);
+            assert!(error.to_string().contains(name), "{error}");
+        }
+    }
+
+    #[test]
+    fn correct_ties_from_zero_are_refused() {
+        let mut options = Options { ties: Ties::Correct, ..Options::default() };
+        assert!(options.validate().unwrap_err().to_string().contains("never updates"));
+        options.margin_demand = 0.5;
+        options.validate().unwrap();
+    }
+
+    #[test]
+    fn default_passes_are_bounded_both_ways() {
+        assert_eq!(Options::default_epochs(10, 1), 10_000);
+        assert_eq!(Options::default_epochs(10_000_000, 1), 30);
+        assert_eq!(Options::default_epochs(10_000_000, 10), 30);
+        assert_eq!(Options::default_epochs(1_000_000, 100), 30);
+        assert_eq!(Options::default_epochs(usize::MAX, 1), 5);
+    }
+}

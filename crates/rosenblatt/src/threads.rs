@@ -1,0 +1,51 @@
+//! Work on several threads whose results do not depend on how many there are.
+
+use std::num::NonZero;
+
+/// The number of threads to use when nothing is said.
+pub fn available() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// Sets `out[i] = f(i)` for every i; each thread makes its own `f`, buffers included.
+pub(crate) fn fill<T, F, M>(out: &mut [T], threads: usize, make: M)
+where
+    T: Send,
+    F: FnMut(usize) -> T,
+    M: Fn() -> F + Sync,
+{
+    const WORTH_A_THREAD: usize = 64;
+    let threads = threads.clamp(1, out.len().div_ceil(WORTH_A_THREAD).max(1));
+    let share = out.len().div_ceil(threads).max(1);
+    std::thread::scope(|scope| {
+        let mut parts = out.chunks_mut(share).enumerate();
+        let own = parts.next();
+        for (t, part) in parts {
+            let make = &make;
+            scope.spawn(move || fill_part(part, t * share, make()));
+        }
+        if let Some((_, part)) = own {
+            fill_part(part, 0, make());
+        }
+    });
+}
+
+fn fill_part<T>(part: &mut [T], start: usize, mut f: impl FnMut(usize) -> T) {
+    for (k, slot) in part.iter_mut().enumerate() {
+        *slot = f(start + k);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_place_is_filled_on_any_number_of_threads() {
+        for n in [0, 1, 63, 64, 65, 1000] {
+            for threads in [1, 2, 7] {
+                let mut out = vec![0; n];
+                super::fill(&mut out, threads, || |i| i * i);
+                assert_eq!(out, (0..n).map(|i| i * i).collect::<Vec<_>>());
+            }
+        }
+    }
+}

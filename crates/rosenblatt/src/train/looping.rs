@@ -1,0 +1,417 @@
+//! The loop itself.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use super::order::PassOrder;
+use super::progress::{Pass, Progress};
+use super::rule::{Judgement, Rule};
+use super::stop::Stop;
+use crate::data::Dataset;
+use crate::error::Result;
+use crate::model::Scheme;
+use crate::options::{Options, Order, Readout};
+use crate::random::{Random, Stream};
+
+/// What the loop asks of a learner that is driven by mistakes.
+pub(crate) trait Hypothesis {
+    /// Its discriminators.
+    fn scheme(&self) -> Scheme;
+
+    /// What one unit of its scores is worth.
+    fn unit(&self) -> f64;
+
+    /// A pass begins.
+    fn begin_pass(&mut self) {}
+
+    /// These examples come next, in this order; a learner may score them ahead.
+    fn look_ahead(&mut self, _block: &[u32]) {}
+
+    /// The exact scores of example `i` by the hypothesis as it is now.
+    fn scores(&mut self, i: usize) -> &[f64];
+
+    /// Changes the discriminators named, after `scores(i)`; gives c²‖x‖² of the example.
+    fn update(&mut self, i: usize, changes: &[(u32, f64)]) -> f64;
+
+    /// The visit to an example of class `label` is over: the hypothesis counts once more.
+    fn settle(&mut self, label: u32);
+
+    /// Remembers the hypothesis as it is, for the `random` and `pocket` read-outs.
+    fn keep(&mut self);
+
+    /// The weights as one vector, discriminator by discriminator, bias first.
+    fn vector(&self) -> Vec<f64>;
+}
+
+/// What may end a run besides its own success.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Control<'a> {
+    /// Set when the caller wants to stop.
+    pub interrupt: Option<&'a AtomicBool>,
+    /// When the clock for the time limit began.
+    pub started: Instant,
+    /// The limit on passes.
+    pub epochs: u64,
+}
+
+/// Someone who watches a run.
+pub(crate) trait Watch<H> {
+    /// Whether each visit should be reported; it costs two copies of the weights.
+    fn wants_steps(&self) -> bool {
+        false
+    }
+
+    /// A visit to `row` is over.
+    fn step(&mut self, _visit: Visit<'_>) {}
+
+    /// A pass is over; gives the accuracy on held-out examples, where there are any.
+    fn pass(&mut self, hypothesis: &H, progress: &Progress) -> Result<Option<f64>>;
+
+    /// The pass and its validation accuracy are on record.
+    fn recorded(&mut self, hypothesis: &H, progress: &Progress) -> Result<()>;
+}
+
+/// One visit, as reported to a watcher.
+#[derive(Debug)]
+pub(crate) struct Visit<'a> {
+    /// Pass, from 0.
+    pub epoch: u64,
+    /// Memory position of the example.
+    pub example: usize,
+    /// The weights before.
+    pub before: Vec<f64>,
+    /// The scores, in units of 1.
+    pub scores: Vec<f64>,
+    /// What was found.
+    pub judgement: &'a Judgement,
+    /// The weights after.
+    pub after: Vec<f64>,
+}
+
+/// A run under way.
+pub(crate) struct Run<'a, H, W> {
+    pub data: &'a Dataset,
+    pub options: &'a Options,
+    pub control: Control<'a>,
+    pub hypothesis: &'a mut H,
+    pub progress: &'a mut Progress,
+    pub watch: &'a mut W,
+    rule: Rule,
+    scheme: Scheme,
+    judgement: Judgement,
+    tells_steps: bool,
+    /// Whether the errors of the running weights have been counted since they changed.
+    pocket_checked: bool,
+}
+
+impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
+    pub(crate) fn new(
+        data: &'a Dataset,
+        options: &'a Options,
+        control: Control<'a>,
+        hypothesis: &'a mut H,
+        progress: &'a mut Progress,
+        watch: &'a mut W,
+    ) -> Self {
+        Run {
+            rule: Rule::new(options, hypothesis.unit()),
+            scheme: hypothesis.scheme(),
+            tells_steps: watch.wants_steps(),
+            judgement: Judgement::default(),
+            pocket_checked: false,
+            data,
+            options,
+            control,
+            hypothesis,
+            progress,
+            watch,
+        }
+    }
+
+    /// Goes on until something stops it.
+    pub(crate) fn go(&mut self) -> Result<Stop> {
+        if self.options.readout == Readout::Pocket && self.progress.pocket.best_errors.is_none() {
+            self.progress.pocket.best_errors = Some(self.errors());
+        }
+        loop {
+            if self.progress.passes.len() as u64 >= self.control.epochs {
+                return Ok(Stop::EpochLimit);
+            }
+            let stop = match self.options.order {
+                Order::Restart => self.restart_pass()?,
+                Order::Worst | Order::Mistakes => self.chosen_pass()?,
+                _ => self.static_pass()?,
+            };
+            if let Some(stop) = stop {
+                return Ok(stop);
+            }
+        }
+    }
+
+    /// A pass whose order is known ahead.
+    fn static_pass(&mut self) -> Result<Option<Stop>> {
+        let epoch = self.progress.passes.len() as u64;
+        let Some(mut order) = PassOrder::new(self.data, self.options.order, self.options.seed, epoch) else {
+            unreachable!("orders that depend on outcomes have passes of their own")
+        };
+        self.hypothesis.begin_pass();
+        // A run stopped inside a pass goes on where it was.
+        let mut skip = self.progress.current.visits as usize;
+        while let Some(block) = order.next_block() {
+            if skip >= block.len() {
+                skip -= block.len();
+                continue;
+            }
+            if let Some(stop) = self.asked_to_stop() {
+                return Ok(Some(stop));
+            }
+            let block = &block[std::mem::take(&mut skip)..];
+            self.hypothesis.look_ahead(block);
+            for &i in block {
+                self.visit(i as usize);
+                if self.updates_spent() {
+                    return Ok(Some(Stop::UpdateLimit));
+                }
+            }
+        }
+        let pass = self.progress.current;
+        let proof = if pass.updates > 0 {
+            None
+        } else if self.options.order == Order::Random {
+            // Draws with replacement miss about a third of the rows: a clean epoch is a
+            // hint, a sweep the proof.
+            let sweep = self.sweep();
+            (sweep.calling == 0).then_some(sweep.on_boundary)
+        } else {
+            Some(pass.on_boundary)
+        };
+        self.end_pass()?;
+        Ok(proof.map(clean).or_else(|| self.out_of_patience()))
+    }
+
+    /// n visits, each to the first example that calls for an update, found by scanning from
+    /// the start; every example scanned is a visit.
+    fn restart_pass(&mut self) -> Result<Option<Stop>> {
+        self.hypothesis.begin_pass();
+        while self.progress.current.visits < self.data.len() as u64 {
+            if self.progress.visits % 256 == 0
+                && let Some(stop) = self.asked_to_stop()
+            {
+                return Ok(Some(stop));
+            }
+            let i = self.data.position(self.progress.scan as usize);
+            self.progress.scan = if self.visit(i) { 0 } else { self.progress.scan + 1 };
+            if self.updates_spent() {
+                return Ok(Some(Stop::UpdateLimit));
+            }
+            if self.progress.scan == self.data.len() as u64 {
+                let sweep = self.sweep();
+                self.end_pass()?;
+                return Ok(Some(clean(sweep.on_boundary)));
+            }
+        }
+        self.end_pass()?;
+        Ok(self.out_of_patience())
+    }
+
+    /// n visits, each to an example chosen among all that call for an update.
+    fn chosen_pass(&mut self) -> Result<Option<Stop>> {
+        self.hypothesis.begin_pass();
+        while self.progress.current.visits < self.data.len() as u64 {
+            if let Some(stop) = self.asked_to_stop() {
+                return Ok(Some(stop));
+            }
+            let sweep = self.sweep();
+            let chosen = match self.options.order {
+                Order::Worst => sweep.worst,
+                _ if sweep.calling == 0 => None,
+                _ => {
+                    let mut random = Random::new(self.options.seed, Stream::Order, self.progress.visits);
+                    self.nth_calling(random.below(sweep.calling))
+                }
+            };
+            let Some(i) = chosen else {
+                self.end_pass()?;
+                return Ok(Some(clean(sweep.on_boundary)));
+            };
+            self.visit(i);
+            if self.updates_spent() {
+                return Ok(Some(Stop::UpdateLimit));
+            }
+        }
+        self.end_pass()?;
+        Ok(self.out_of_patience())
+    }
+
+    /// Visits one example; says whether it was updated.
+    #[inline]
+    fn visit(&mut self, i: usize) -> bool {
+        let label = self.data.labels[i];
+        let before = self.tells_steps.then(|| self.hypothesis.vector());
+        let scores = self.hypothesis.scores(i);
+        self.rule.judge(self.scheme, label, scores, &mut self.judgement);
+        let told = before.map(|before| (before, scores.to_vec()));
+        let found = &self.judgement;
+        let updated = !found.changes.is_empty();
+
+        let current = &mut self.progress.current;
+        current.visits += 1;
+        current.mistakes += found.mistakes;
+        current.updates += found.updates;
+        current.perceptron_loss += found.perceptron_loss;
+        current.hinge_loss += found.hinge_loss;
+        current.on_boundary += u64::from(found.margin == 0.0);
+        self.progress.visits += 1;
+        if updated {
+            self.progress.mistakes += found.mistakes;
+            self.progress.updates += found.updates;
+            self.progress.squared_steps += self.hypothesis.update(i, &found.changes);
+        }
+        self.hypothesis.settle(label);
+        match self.options.readout {
+            Readout::Random => self.sample(),
+            Readout::Pocket => self.ratchet(updated),
+            _ => {}
+        }
+        if let Some((before, scores)) = told {
+            let unit = self.hypothesis.unit();
+            self.watch.step(Visit {
+                epoch: self.progress.passes.len() as u64,
+                example: i,
+                before,
+                scores: scores[..self.scheme.discriminators()].iter().map(|s| s * unit).collect(),
+                judgement: &self.judgement,
+                after: self.hypothesis.vector(),
+            });
+        }
+        updated
+    }
+
+    /// Keeps the weights at a visit drawn uniformly among all so far: after a replacement
+    /// at visit t the next is at ⌊t/U⌋ + 1, U uniform, so that P(none up to m) = t/m.
+    fn sample(&mut self) {
+        let reservoir = &mut self.progress.reservoir;
+        if self.progress.visits >= reservoir.next {
+            reservoir.draws += 1;
+            let u = Random::new(self.options.seed, Stream::Readout, reservoir.draws).positive_unit();
+            reservoir.next = (self.progress.visits as f64 / u) as u64 + 1;
+            self.hypothesis.keep();
+        }
+    }
+
+    /// Gallant's ratchet.
+    fn ratchet(&mut self, updated: bool) {
+        let pocket = &mut self.progress.pocket;
+        if updated {
+            pocket.run = 0;
+            self.pocket_checked = false;
+            return;
+        }
+        pocket.run += 1;
+        if pocket.run > pocket.best_run && !self.pocket_checked {
+            self.pocket_checked = true;
+            let errors = self.errors();
+            let pocket = &mut self.progress.pocket;
+            if pocket.best_errors.is_none_or(|best| errors < best) {
+                pocket.best_errors = Some(errors);
+                pocket.best_run = pocket.run;
+                self.hypothesis.keep();
+            }
+        }
+    }
+
+    /// Wrong predictions of the running weights on all examples.
+    fn errors(&mut self) -> u64 {
+        let (scheme, at_zero) = (self.scheme, self.options.at_zero);
+        (0..self.data.len())
+            .filter(|&i| scheme.decide(self.hypothesis.scores(i), at_zero) != self.data.labels[i])
+            .count() as u64
+    }
+
+    /// Looks at every example, in file order, and changes nothing.
+    fn sweep(&mut self) -> Sweep {
+        let mut sweep = Sweep::default();
+        let mut smallest = f64::INFINITY;
+        for number in 0..self.data.len() {
+            let i = self.data.position(number);
+            let scores = self.hypothesis.scores(i);
+            self.rule.judge(self.scheme, self.data.labels[i], scores, &mut self.judgement);
+            sweep.on_boundary += u64::from(self.judgement.margin == 0.0);
+            if !self.judgement.changes.is_empty() {
+                sweep.calling += 1;
+                if self.judgement.margin < smallest {
+                    smallest = self.judgement.margin;
+                    sweep.worst = Some(i);
+                }
+            }
+        }
+        sweep
+    }
+
+    /// The example that is number `n`, from 0, among those that call for an update.
+    fn nth_calling(&mut self, n: u64) -> Option<usize> {
+        let mut left = n;
+        for number in 0..self.data.len() {
+            let i = self.data.position(number);
+            let scores = self.hypothesis.scores(i);
+            self.rule.judge(self.scheme, self.data.labels[i], scores, &mut self.judgement);
+            if !self.judgement.changes.is_empty() {
+                if left == 0 {
+                    return Some(i);
+                }
+                left -= 1;
+            }
+        }
+        None
+    }
+
+    fn end_pass(&mut self) -> Result<()> {
+        let mut pass = std::mem::replace(&mut self.progress.current, Pass::default());
+        pass.validation_accuracy = self.watch.pass(self.hypothesis, self.progress)?;
+        self.progress.passes.push(pass);
+        self.watch.recorded(self.hypothesis, self.progress)
+    }
+
+    fn updates_spent(&self) -> bool {
+        self.options.max_updates.is_some_and(|most| self.progress.updates >= most)
+    }
+
+    fn asked_to_stop(&self) -> Option<Stop> {
+        if self.control.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return Some(Stop::Interrupted);
+        }
+        let spent = self.control.started.elapsed().as_secs_f64();
+        self.options.time_limit.is_some_and(|limit| spent >= limit).then_some(Stop::TimeLimit)
+    }
+
+    fn out_of_patience(&self) -> Option<Stop> {
+        out_of_patience(self.options, self.progress).then_some(Stop::NoImprovement)
+    }
+}
+
+/// What a look at all examples found.
+#[derive(Debug, Default)]
+struct Sweep {
+    /// Examples that call for an update.
+    calling: u64,
+    /// Examples with a margin of exactly 0.
+    on_boundary: u64,
+    /// The one with the smallest margin among those that call for an update.
+    worst: Option<usize>,
+}
+
+fn clean(on_boundary: u64) -> Stop {
+    if on_boundary == 0 { Stop::Separated } else { Stop::NoMistakes { at_zero: on_boundary } }
+}
+
+/// Whether the last `patience` passes brought no better validation accuracy.
+pub(crate) fn out_of_patience(options: &Options, progress: &Progress) -> bool {
+    let Some(patience) = options.patience else { return false };
+    let mut best = (0, f64::NEG_INFINITY);
+    for (epoch, pass) in progress.passes.iter().enumerate() {
+        if pass.validation_accuracy.is_some_and(|a| a > best.1) {
+            best = (epoch, pass.validation_accuracy.unwrap_or(best.1));
+        }
+    }
+    progress.passes.len() as u64 > best.0 as u64 + patience
+}

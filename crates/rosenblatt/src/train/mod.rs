@@ -1,0 +1,27 @@
+//! Training: one loop for every learner that is driven by mistakes.
+//!
+//! ```text
+//! for each pass
+//!   for each block of the visiting order
+//!     look ahead (score the block on all cores, where that pays)
+//!     for each example of the block, in order
+//!       score, judge, update if called for, tell the read-out
+//!   stop? (a value with a reason)
+//! ```
+
+mod importance;
+mod looping;
+mod order;
+mod progress;
+mod rule;
+mod session;
+mod stop;
+
+pub(crate) use importance::Importance;
+pub(crate) use looping::{Control, Hypothesis, Run, Watch};
+pub(crate) use order::PassOrder;
+pub use order::BLOCK;
+pub use progress::{Pass, Pocket, Progress, Reservoir};
+pub use rule::{Judgement, Rule};
+pub use session::{Fitted, MarginBracket, Observer, Session, Step};
+pub use stop::Stop;

@@ -1,0 +1,90 @@
+//! How far a run has come: everything needed to go on, apart from the weights.
+
+use serde::{Deserialize, Serialize};
+
+use super::stop::Stop;
+
+/// What happened in one pass.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Pass {
+    /// Visits made.
+    pub visits: u64,
+    /// Wrong answers, each before the example's own update.
+    pub mistakes: u64,
+    /// Updates made.
+    pub updates: u64,
+    /// Sum over visits of the perceptron loss max(0, −y·s), before the example's own update.
+    pub perceptron_loss: f64,
+    /// Sum over visits of the hinge loss max(0, 1 − y·s), before the example's own update.
+    pub hinge_loss: f64,
+    /// Visits that found a margin of exactly 0.
+    pub on_boundary: u64,
+    /// Accuracy of the read-out on held-out examples after the pass.
+    pub validation_accuracy: Option<f64>,
+}
+
+impl Pass {
+    /// A loss per visit.
+    pub fn mean(&self, sum: f64) -> f64 {
+        sum / (self.visits as f64).max(1.0)
+    }
+}
+
+/// How far a run has come.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Progress {
+    /// Passes completed.
+    pub passes: Vec<Pass>,
+    /// The pass under way.
+    pub current: Pass,
+    /// All visits.
+    pub visits: u64,
+    /// All updates.
+    pub updates: u64,
+    /// All wrong answers.
+    pub mistakes: u64,
+    /// Σ over updates of the squared length of the step, for the trace form of the bound.
+    pub squared_steps: f64,
+    /// Order `restart`: examples scanned without an update.
+    pub scan: u64,
+    /// The ratchet of the pocket read-out.
+    pub pocket: Pocket,
+    /// The visit at which the `random` read-out next replaces what it keeps, and how often
+    /// it has done so.
+    pub reservoir: Reservoir,
+    /// Why the run ended, once it has.
+    pub stop: Option<Stop>,
+}
+
+impl Progress {
+    /// Passes completed, and the one under way if it has begun.
+    pub fn epochs(&self) -> u64 {
+        self.passes.len() as u64 + u64::from(self.current.visits > 0)
+    }
+
+    /// Mistakes in each pass, the one under way included.
+    pub fn mistakes_per_epoch(&self) -> Vec<u64> {
+        let current = (self.current.visits > 0).then_some(self.current.mistakes);
+        self.passes.iter().map(|p| p.mistakes).chain(current).collect()
+    }
+}
+
+/// The state of Gallant's ratchet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Pocket {
+    /// Correct visits in a row by the running weights.
+    pub run: u64,
+    /// The run of the weights in the pocket.
+    pub best_run: u64,
+    /// Their errors on all examples; `None` before anything is in the pocket.
+    pub best_errors: Option<u64>,
+}
+
+/// Reservoir sampling of one visit among all so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Reservoir {
+    /// The visit (from 1) at which the kept weights are next replaced.
+    pub next: u64,
+    /// Replacements so far.
+    pub draws: u64,
+}
