@@ -1,5 +1,6 @@
 //! The perceptron family.
 
+pub mod certificate;
 pub mod data;
 mod error;
 pub mod random;
