@@ -1,8 +1,16 @@
 //! The perceptron family.
 
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+
 pub mod certificate;
 pub mod data;
 mod error;
+mod learner;
+pub mod model;
+pub mod options;
 pub mod random;
+pub mod threads;
+pub mod train;
 
 pub use error::{Error, ErrorKind, Position, Result};
+pub use options::Options;

@@ -31,8 +31,7 @@ pub(crate) struct Perceptron<'a> {
     /// What the constant feature contributes to an inner product: 1, ρ² or 0.
     constant: f64,
     bias: Bias,
-    /// Squared norms of the weights by group, where something divides by them.
-    norms: Option<Vec<f64>>,
+    start: Weights,
     normalise_weights: bool,
     normalised_average: bool,
     scores: Vec<f64>,
@@ -53,23 +52,33 @@ impl<'a> Perceptron<'a> {
             Bias::Unlifted(rho) => rho.map_or(importance.squared_radius(), |rho| rho * rho),
         };
         // Only from zero does the rate merely scale the weights.
-        let scales_only =
-            options.start == Start::Zero && options.margin_demand == 0.0 && !options.normalise_weights;
+        let scales_only = options.start == Start::Zero
+            && options.margin_demand == 0.0
+            && !options.normalise_weights;
+        let start = starting_weights(scheme, data.features(), options)?;
         let state = match resume {
             Some(state) => state,
             None => {
-                let weights = starting_weights(scheme, data.features(), options)?;
+                let weights = start.clone();
                 LinearState {
                     unit: if scales_only { options.rate() } else { 1.0 },
-                    average: matches!(options.readout, Readout::Averaged | Readout::AveragedNormalised)
-                        .then(|| Average::new(scheme, data.features())),
-                    kept: matches!(options.readout, Readout::Random | Readout::Pocket).then(|| weights.clone()),
-                    log: (options.readout == Readout::Voted).then(|| UpdateLog::new(scheme, weights.clone())),
+                    average: matches!(
+                        options.readout(),
+                        Readout::Averaged | Readout::AveragedNormalised
+                    )
+                    .then(|| Average::new(scheme, data.features())),
+                    kept: matches!(options.readout(), Readout::Random | Readout::Pocket)
+                        .then(|| weights.clone()),
+                    norms: (options.readout() == Readout::AveragedNormalised
+                        || options.normalise_weights)
+                        .then(|| vec![0.0; scheme.groups()]),
+                    log: (options.readout() == Readout::Voted)
+                        .then(|| UpdateLog::new(scheme, weights.clone())),
                     weights,
                 }
             }
         };
-        let normalised_average = options.readout == Readout::AveragedNormalised;
+        let normalised_average = options.readout() == Readout::AveragedNormalised;
         Ok(Perceptron {
             data,
             importance,
@@ -77,7 +86,7 @@ impl<'a> Perceptron<'a> {
             step: if scales_only { 1.0 } else { options.rate() },
             constant,
             bias: options.bias,
-            norms: (normalised_average || options.normalise_weights).then(|| vec![0.0; scheme.groups()]),
+            start,
             normalise_weights: options.normalise_weights,
             normalised_average,
             scores: state.weights.score_buffer(),
@@ -88,6 +97,11 @@ impl<'a> Perceptron<'a> {
     /// What the constant feature contributes to an inner product.
     pub(crate) fn constant(&self) -> f64 {
         self.constant
+    }
+
+    /// Where the weights began.
+    pub(crate) fn start(&self) -> &Weights {
+        &self.start
     }
 
     /// What the run remembers.
@@ -114,34 +128,48 @@ impl<'a> Perceptron<'a> {
 
     /// 1/‖w‖ of a group, 0 where the weights are zero.
     fn inverse_norm(norms: &[f64], group: usize) -> f64 {
-        if norms[group] > 0.0 { 1.0 / norms[group].sqrt() } else { 0.0 }
+        if norms[group] > 0.0 {
+            1.0 / norms[group].sqrt()
+        } else {
+            0.0
+        }
     }
 
     /// ‖w_d + a·x‖² = ‖w_d‖² + 2a·w_d·x + a²‖x‖², the lifted feature counted where it is one.
     fn grow_norm(&mut self, d: usize, i: usize, amount: f64) {
-        if self.norms.is_none() {
+        if self.state.norms.is_none() {
             return;
         }
         let (inner, squared) = match self.bias {
             Bias::Lifted => (self.scores[d], self.importance.squared_norm(i) + 1.0),
             Bias::None => (self.scores[d], self.importance.squared_norm(i)),
-            Bias::Unlifted(_) => (self.scores[d] - self.state.weights.bias(d), self.importance.squared_norm(i)),
+            Bias::Unlifted(_) => (
+                self.scores[d] - self.state.weights.bias(d),
+                self.importance.squared_norm(i),
+            ),
         };
-        if let Some(norms) = &mut self.norms {
+        if let Some(norms) = &mut self.state.norms {
             norms[self.scheme.group(d)] += 2.0 * amount * inner + amount * amount * squared;
         }
     }
 
     fn renormalise(&mut self, group: usize) {
-        let Some(norms) = &mut self.norms else { return };
+        let Some(norms) = &mut self.state.norms else {
+            return;
+        };
         let with_bias = self.bias == Bias::Lifted;
         // The exact norm, not the running one: it is what the weights are divided by.
-        let squared: f64 =
-            self.scheme.members(group).map(|d| self.state.weights.squared_norm(d, with_bias)).sum();
+        let squared: f64 = self
+            .scheme
+            .members(group)
+            .map(|d| self.state.weights.squared_norm(d, with_bias))
+            .sum();
         norms[group] = 0.0;
         if squared > 0.0 {
             let norm = squared.sqrt();
-            self.scheme.members(group).for_each(|d| self.state.weights.map(d, |w| w / norm));
+            self.scheme
+                .members(group)
+                .for_each(|d| self.state.weights.map(d, |w| w / norm));
             norms[group] = 1.0;
             if let Some(log) = &mut self.state.log {
                 log.divided(group, norm);
@@ -151,7 +179,11 @@ impl<'a> Perceptron<'a> {
 }
 
 /// Zero, random of a given norm, or as given.
-pub(crate) fn starting_weights(scheme: Scheme, features: usize, options: &Options) -> Result<Weights> {
+pub(crate) fn starting_weights(
+    scheme: Scheme,
+    features: usize,
+    options: &Options,
+) -> Result<Weights> {
     let discriminators = scheme.discriminators();
     let mut weights = Weights::zero(discriminators, features);
     let has_bias = options.bias != Bias::None;
@@ -160,7 +192,9 @@ pub(crate) fn starting_weights(scheme: Scheme, features: usize, options: &Option
         Start::Random(norm) => {
             let mut random = Random::new(options.seed, Stream::Start, 0);
             for d in 0..discriminators {
-                let draws: Vec<f64> = (0..features + usize::from(has_bias)).map(|_| random.normal()).collect();
+                let draws: Vec<f64> = (0..features + usize::from(has_bias))
+                    .map(|_| random.normal())
+                    .collect();
                 let length = draws.iter().fold(0.0, |s, x| s + x * x).sqrt();
                 if length > 0.0 {
                     let scaled: Vec<f64> = draws.iter().map(|x| x / length * norm).collect();
@@ -171,12 +205,21 @@ pub(crate) fn starting_weights(scheme: Scheme, features: usize, options: &Option
         Start::Given(vector) => {
             let expected = features + usize::from(has_bias);
             if scheme != Scheme::Binary {
-                return Err(Error::options("--start with numbers is for two classes learned by one plane")
-                    .remedy("use --start zero or --start random:NORM"));
+                return Err(Error::options(
+                    "--start with numbers is for two classes learned by one plane",
+                )
+                .remedy("use --start zero or --start random:NORM"));
             }
             if vector.len() != expected {
-                let parts = if has_bias { format!("the bias and {features} features") } else { format!("{features} features") };
-                return Err(Error::options(format!("--start: found {} numbers, expected {expected} ({parts})", vector.len())));
+                let parts = if has_bias {
+                    format!("the bias and {features} features")
+                } else {
+                    format!("{features} features")
+                };
+                return Err(Error::options(format!(
+                    "--start: found {} numbers, expected {expected} ({parts})",
+                    vector.len()
+                )));
             }
             set_vector(&mut weights, 0, vector, has_bias);
         }
@@ -189,7 +232,10 @@ fn set_vector(weights: &mut Weights, d: usize, vector: &[f64], has_bias: bool) {
     if has_bias {
         weights.set_bias(d, vector[0]);
     }
-    vector[skip..].iter().enumerate().for_each(|(j, &w)| weights.set(d, j, w));
+    vector[skip..]
+        .iter()
+        .enumerate()
+        .for_each(|(j, &w)| weights.set(d, j, w));
 }
 
 impl Hypothesis for Perceptron<'_> {
@@ -205,9 +251,11 @@ impl Hypothesis for Perceptron<'_> {
         // Running norms drift by rounding; passes begin from exact ones, so that a resumed
         // run and an unbroken one agree.
         let with_bias = self.norm_counts_bias();
-        if let Some(norms) = &mut self.norms {
+        if let Some(norms) = &mut self.state.norms {
             for (group, norm) in norms.iter_mut().enumerate() {
-                *norm = self.scheme.members(group)
+                *norm = self
+                    .scheme
+                    .members(group)
                     .map(|d| self.state.weights.squared_norm(d, with_bias))
                     .sum();
             }
@@ -216,7 +264,9 @@ impl Hypothesis for Perceptron<'_> {
 
     #[inline]
     fn scores(&mut self, i: usize) -> &[f64] {
-        self.state.weights.scores(self.data.matrix.row(i), &mut self.scores);
+        self.state
+            .weights
+            .scores(self.data.matrix.row(i), &mut self.scores);
         &self.scores
     }
 
@@ -251,13 +301,27 @@ impl Hypothesis for Perceptron<'_> {
             match (self.scheme, changes) {
                 (Scheme::Argmax { .. }, &[(raised, _), (lowered, _)]) => log.push(
                     self.scheme,
-                    LogEntry { row: number, raised, lowered, coefficient: amount, divisor: 1.0, survived: 0 },
+                    LogEntry {
+                        row: number,
+                        raised,
+                        lowered,
+                        coefficient: amount,
+                        divisor: 1.0,
+                        survived: 0,
+                    },
                 ),
                 _ => changes.iter().for_each(|&(raised, sign)| {
                     let coefficient = amount * sign;
                     log.push(
                         self.scheme,
-                        LogEntry { row: number, raised, lowered: LogEntry::NONE, coefficient, divisor: 1.0, survived: 0 },
+                        LogEntry {
+                            row: number,
+                            raised,
+                            lowered: LogEntry::NONE,
+                            coefficient,
+                            divisor: 1.0,
+                            survived: 0,
+                        },
                     );
                 }),
             }
@@ -283,7 +347,7 @@ impl Hypothesis for Perceptron<'_> {
         }
         let mut count = |group: usize| {
             if let Some(average) = &mut state.average {
-                let share = match &self.norms {
+                let share = match &state.norms {
                     Some(norms) if self.normalised_average => Self::inverse_norm(norms, group),
                     _ => 1.0,
                 };
@@ -317,7 +381,8 @@ impl Hypothesis for Perceptron<'_> {
         (0..self.scheme.discriminators())
             .flat_map(|d| {
                 let bias = (self.bias != Bias::None).then(|| weights.bias(d) * unit);
-                bias.into_iter().chain((0..weights.features()).map(move |j| weights.get(d, j) * unit))
+                bias.into_iter()
+                    .chain((0..weights.features()).map(move |j| weights.get(d, j) * unit))
             })
             .collect()
     }

@@ -1,16 +1,18 @@
 //! What predicts, and what a run remembers.
 
+mod fingerprint;
 mod scheme;
 mod state;
 mod voted;
 mod weights;
 
+pub use fingerprint::Fingerprint;
 pub use scheme::Scheme;
 pub use state::{Average, LinearState, LogEntry, UpdateLog};
 pub use voted::Voted;
 pub use weights::Weights;
 
-use crate::data::{Classes, Matrix, Row};
+use crate::data::{Classes, Dataset, Matrix, Row};
 use crate::options::{AtZero, Options};
 use crate::train::Progress;
 
@@ -21,7 +23,7 @@ pub enum Decision {
     /// Linear discriminators.
     Linear(Weights),
     /// All linear discriminators of a run, voting.
-    Voted(Voted),
+    Voted(Box<Voted>),
 }
 
 /// A trained model, with the run that made it.
@@ -41,19 +43,6 @@ pub struct Model {
     pub state: Option<LinearState>,
     /// A fingerprint of the examples it was trained on.
     pub trained_on: Fingerprint,
-}
-
-/// What can be said of a data set in a few numbers: its size, and a hash of its content.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-pub struct Fingerprint {
-    /// Number of examples.
-    pub examples: u64,
-    /// Number of features.
-    pub features: u64,
-    /// Number of values that are not zero.
-    pub non_zeros: u64,
-    /// A hash of rows, labels and weights, the same however they are stored.
-    pub hash: u64,
 }
 
 /// Buffers for scoring on one thread.
@@ -92,7 +81,11 @@ impl Model {
             Decision::Linear(weights) => weights.score_buffer(),
             Decision::Voted(_) => vec![0.0; self.scheme.discriminators()],
         };
-        Scorer { model: self, scores, replay: voted::Replay::default() }
+        Scorer {
+            model: self,
+            scores,
+            replay: voted::Replay::default(),
+        }
     }
 
     /// The class of every row, on `threads` threads.
@@ -104,6 +97,17 @@ impl Model {
         });
         classes
     }
+
+    /// The share of examples whose class it predicts. The data's classes must be its own.
+    pub fn accuracy(&self, data: &Dataset, threads: usize) -> f64 {
+        let predicted = self.predict(&data.matrix, threads);
+        let right = predicted
+            .iter()
+            .zip(&data.labels)
+            .filter(|(p, l)| p == l)
+            .count();
+        right as f64 / data.len().max(1) as f64
+    }
 }
 
 impl Scorer<'_> {
@@ -113,7 +117,13 @@ impl Scorer<'_> {
         match &model.decision {
             Decision::Linear(weights) => weights.scores(row, &mut self.scores),
             Decision::Voted(voted) => {
-                voted.votes(model.scheme, model.at_zero(), row, &mut self.replay, &mut self.scores);
+                voted.votes(
+                    model.scheme,
+                    model.at_zero(),
+                    row,
+                    &mut self.replay,
+                    &mut self.scores,
+                );
             }
         }
         &self.scores[..model.scheme.discriminators()]

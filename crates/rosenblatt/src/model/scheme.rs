@@ -41,7 +41,9 @@ impl Scheme {
     pub fn classes(self) -> usize {
         match self {
             Scheme::Binary => 2,
-            Scheme::Argmax { classes } | Scheme::OneVsRest { classes } | Scheme::OneVsOne { classes } => classes as usize,
+            Scheme::Argmax { classes }
+            | Scheme::OneVsRest { classes }
+            | Scheme::OneVsOne { classes } => classes as usize,
         }
     }
 
@@ -105,7 +107,11 @@ impl Scheme {
                 for low in 0..k {
                     for high in low + 1..k {
                         let s = scores[self.pair(low, high)];
-                        let winner = if s > 0.0 || (s == 0.0 && positive_at_zero) { high } else { low };
+                        let winner = if s > 0.0 || (s == 0.0 && positive_at_zero) {
+                            high
+                        } else {
+                            low
+                        };
                         wins[winner] += 1.0;
                     }
                 }

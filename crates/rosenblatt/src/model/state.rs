@@ -15,6 +15,8 @@ pub struct LinearState {
     /// rate only scales the weights, so they are kept as counts times examples and
     /// multiplied by the rate when read out: then every rate makes identical mistakes.
     pub unit: f64,
+    /// Squared norms of the weights by group, where something divides by them.
+    pub norms: Option<Vec<f64>>,
     /// The running sum for the averaged read-outs.
     pub average: Option<Average>,
     /// The weights that the `random` and `pocket` read-outs keep.
@@ -58,9 +60,17 @@ impl Average {
     }
 
     /// Moves factor·w into the correction, as must be done before w is rescaled.
-    pub fn flush(&mut self, group: usize, discriminators: impl Iterator<Item = usize>, weights: &Weights) {
+    pub fn flush(
+        &mut self,
+        group: usize,
+        discriminators: impl Iterator<Item = usize>,
+        weights: &Weights,
+    ) {
         let factor = std::mem::take(&mut self.factor[group]);
-        discriminators.for_each(|d| self.correction.combine(d, weights, |own, w| own + factor * w));
+        discriminators.for_each(|d| {
+            self.correction
+                .combine(d, weights, |own, w| own + factor * w)
+        });
     }
 
     /// Counts a visit of `group` at weights whose share is `share` (1, or 1/‖w‖).
@@ -126,12 +136,27 @@ impl UpdateLog {
     /// An empty log.
     pub fn new(scheme: Scheme, start: Weights) -> Self {
         let groups = scheme.groups();
-        UpdateLog { start, start_survived: vec![0; groups], entries: Vec::new(), latest: vec![None; groups] }
+        UpdateLog {
+            start,
+            start_survived: vec![0; groups],
+            entries: Vec::new(),
+            latest: vec![None; groups],
+        }
     }
 
     /// A log from its parts; `None` if an entry names a discriminator that does not exist.
-    pub fn from_parts(scheme: Scheme, start: Weights, start_survived: Vec<u64>, entries: Vec<LogEntry>) -> Option<Self> {
-        let mut log = UpdateLog { start, start_survived, entries, latest: vec![None; scheme.groups()] };
+    pub fn from_parts(
+        scheme: Scheme,
+        start: Weights,
+        start_survived: Vec<u64>,
+        entries: Vec<LogEntry>,
+    ) -> Option<Self> {
+        let mut log = UpdateLog {
+            start,
+            start_survived,
+            entries,
+            latest: vec![None; scheme.groups()],
+        };
         if log.start_survived.len() != scheme.groups() {
             return None;
         }

@@ -42,37 +42,74 @@ impl Voted {
         let mut rows: Vec<u32> = log.entries.iter().map(|e| e.row).collect();
         rows.sort_unstable();
         rows.dedup();
-        let support = data.matrix.select(rows.iter().map(|&r| data.position(r as usize)));
-        Self::index(support, rows, log, constant).unwrap_or_else(|| unreachable!("every logged row is in the support"))
+        let support = data
+            .matrix
+            .select(rows.iter().map(|&r| data.position(r as usize)));
+        Self::index(support, rows, log, constant)
+            .unwrap_or_else(|| unreachable!("every logged row is in the support"))
     }
 
     /// A voted model from its parts; `None` if the log names a row that is not there.
-    pub fn from_parts(support: Matrix, rows: Vec<u32>, log: UpdateLog, constant: f64) -> Option<Self> {
+    pub fn from_parts(
+        support: Matrix,
+        rows: Vec<u32>,
+        log: UpdateLog,
+        constant: f64,
+    ) -> Option<Self> {
         let ascending = rows.is_sorted_by(|a, b| a < b);
-        (ascending && rows.len() == support.rows()).then(|| Self::index(support, rows, log, constant))?
+        (ascending && rows.len() == support.rows())
+            .then(|| Self::index(support, rows, log, constant))?
     }
 
     fn index(support: Matrix, rows: Vec<u32>, log: UpdateLog, constant: f64) -> Option<Self> {
-        let index =
-            log.entries.iter().map(|e| rows.binary_search(&e.row).ok().map(|i| i as u32)).collect::<Option<_>>()?;
-        Some(Voted { support, rows, log, constant, index })
+        let index = log
+            .entries
+            .iter()
+            .map(|e| rows.binary_search(&e.row).ok().map(|i| i as u32))
+            .collect::<Option<_>>()?;
+        Some(Voted {
+            support,
+            rows,
+            log,
+            constant,
+            index,
+        })
     }
 
     /// The votes for `row`: per class for argmax, per plane otherwise.
-    pub(super) fn votes(&self, scheme: Scheme, at_zero: AtZero, row: Row<'_>, replay: &mut Replay, votes: &mut [f64]) {
+    pub(super) fn votes(
+        &self,
+        scheme: Scheme,
+        at_zero: AtZero,
+        row: Row<'_>,
+        replay: &mut Replay,
+        votes: &mut [f64],
+    ) {
         // Inner products with every corrected example, each once.
         replay.features.clear();
         replay.features.resize(self.support.columns(), 0.0);
         row.for_each(|j, x| replay.features[j] = x);
         replay.products.clear();
-        replay.products.extend((0..self.support.rows()).map(|i| self.support.row(i).dot(&replay.features, self.constant)));
-        replay.scores.resize(self.log.start.score_buffer().len(), 0.0);
+        replay.products.extend(
+            (0..self.support.rows())
+                .map(|i| self.support.row(i).dot(&replay.features, self.constant)),
+        );
+        replay
+            .scores
+            .resize(self.log.start.score_buffer().len(), 0.0);
         self.log.start.scores(row, &mut replay.scores);
 
         let scores = &mut replay.scores;
         votes.fill(0.0);
         for group in 0..scheme.groups() {
-            vote(scheme, at_zero, group, scores, self.log.start_survived[group], votes);
+            vote(
+                scheme,
+                at_zero,
+                group,
+                scores,
+                self.log.start_survived[group],
+                votes,
+            );
         }
         for (entry, &support) in self.log.entries.iter().zip(&self.index) {
             let step = entry.coefficient * replay.products[support as usize];
@@ -82,19 +119,29 @@ impl Voted {
             }
             let group = scheme.group(entry.raised as usize);
             if entry.divisor != 1.0 {
-                scheme.members(group).for_each(|d| scores[d] /= entry.divisor);
+                scheme
+                    .members(group)
+                    .for_each(|d| scores[d] /= entry.divisor);
             }
             vote(scheme, at_zero, group, scores, entry.survived, votes);
         }
     }
 }
 
-fn vote(scheme: Scheme, at_zero: AtZero, group: usize, scores: &[f64], survived: u64, votes: &mut [f64]) {
+fn vote(
+    scheme: Scheme,
+    at_zero: AtZero,
+    group: usize,
+    scores: &[f64],
+    survived: u64,
+    votes: &mut [f64],
+) {
     let count = survived as f64;
     match scheme {
         Scheme::Argmax { .. } => votes[scheme.decide(scores, at_zero) as usize] += count,
         _ => {
-            let positive = scores[group] > 0.0 || (scores[group] == 0.0 && at_zero == AtZero::Positive);
+            let positive =
+                scores[group] > 0.0 || (scores[group] == 0.0 && at_zero == AtZero::Positive);
             votes[group] += if positive { count } else { -count };
         }
     }

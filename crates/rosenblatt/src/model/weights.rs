@@ -20,21 +20,34 @@ pub struct Weights {
 const LANES: usize = 4;
 
 fn stride_of(discriminators: usize) -> usize {
-    if discriminators == 1 { 1 } else { discriminators.next_multiple_of(LANES) }
+    if discriminators == 1 {
+        1
+    } else {
+        discriminators.next_multiple_of(LANES)
+    }
 }
 
 impl Weights {
     /// All zero.
     pub fn zero(discriminators: usize, features: usize) -> Self {
         let stride = stride_of(discriminators);
-        Weights { discriminators, stride, values: vec![0.0; features * stride], bias: vec![0.0; stride] }
+        Weights {
+            discriminators,
+            stride,
+            values: vec![0.0; features * stride],
+            bias: vec![0.0; stride],
+        }
     }
 
     /// From `features × discriminators` values, feature by feature, and one bias each.
     pub fn from_parts(discriminators: usize, values: &[f64], bias: &[f64]) -> Self {
         assert_eq!(bias.len(), discriminators);
         let mut weights = Weights::zero(discriminators, values.len() / discriminators);
-        for (to, from) in weights.values.chunks_exact_mut(weights.stride).zip(values.chunks_exact(discriminators)) {
+        for (to, from) in weights
+            .values
+            .chunks_exact_mut(weights.stride)
+            .zip(values.chunks_exact(discriminators))
+        {
             to[..discriminators].copy_from_slice(from);
         }
         weights.bias[..discriminators].copy_from_slice(bias);
@@ -43,7 +56,9 @@ impl Weights {
 
     /// The bytes that weights of this shape take; `None` if the number overflows.
     pub fn bytes_needed(discriminators: usize, features: usize) -> Option<usize> {
-        stride_of(discriminators).checked_mul(features.checked_add(1)?)?.checked_mul(size_of::<f64>())
+        stride_of(discriminators)
+            .checked_mul(features.checked_add(1)?)?
+            .checked_mul(size_of::<f64>())
     }
 
     /// The number of discriminators.
@@ -86,12 +101,21 @@ impl Weights {
         if self.stride == self.discriminators {
             return self.values.clone();
         }
-        self.values.chunks_exact(self.stride).flat_map(|c| &c[..self.discriminators]).copied().collect()
+        self.values
+            .chunks_exact(self.stride)
+            .flat_map(|c| &c[..self.discriminators])
+            .copied()
+            .collect()
     }
 
     /// The weights of discriminator `d`, without its bias.
     pub fn column(&self, d: usize) -> Vec<f64> {
-        self.values.iter().skip(d).step_by(self.stride).copied().collect()
+        self.values
+            .iter()
+            .skip(d)
+            .step_by(self.stride)
+            .copied()
+            .collect()
     }
 
     /// How long a buffer [`scores`](Self::scores) needs.
@@ -159,15 +183,29 @@ impl Weights {
 
     /// ‖w_d‖², the bias included where `with_bias`.
     pub fn squared_norm(&self, d: usize, with_bias: bool) -> f64 {
-        let start = if with_bias { self.bias[d] * self.bias[d] } else { 0.0 };
-        self.values.iter().skip(d).step_by(self.stride).fold(start, |sum, w| sum + w * w)
+        let start = if with_bias {
+            self.bias[d] * self.bias[d]
+        } else {
+            0.0
+        };
+        self.values
+            .iter()
+            .skip(d)
+            .step_by(self.stride)
+            .fold(start, |sum, w| sum + w * w)
     }
 
     /// Applies `f(own, other)` to every weight and bias of discriminator `d`.
     pub fn combine(&mut self, d: usize, other: &Weights, f: impl Fn(f64, f64) -> f64) {
         self.bias[d] = f(self.bias[d], other.bias[d]);
         let others = other.values.iter().skip(d).step_by(other.stride);
-        for (own, &w) in self.values.iter_mut().skip(d).step_by(self.stride).zip(others) {
+        for (own, &w) in self
+            .values
+            .iter_mut()
+            .skip(d)
+            .step_by(self.stride)
+            .zip(others)
+        {
             *own = f(*own, w);
         }
     }
@@ -204,10 +242,10 @@ mod tests {
             prop_assert_eq!(w.packed(), &weights[..5 * k]);
             let matrix = Matrix::dense_from_rows(5, &rows, Precision::F64);
             let mut scores = w.score_buffer();
-            for i in 0..matrix.rows() {
+            for (i, row) in rows.iter().enumerate() {
                 w.scores(matrix.row(i), &mut scores);
                 for d in 0..k {
-                    let naive = (0..5).fold(bias[d], |s, j| s + weights[j * k + d] * rows[i][j]);
+                    let naive = (0..5).fold(bias[d], |s, j| s + weights[j * k + d] * row[j]);
                     prop_assert_eq!(scores[d].to_bits(), naive.to_bits());
                     prop_assert_eq!(w.score(d, matrix.row(i)).to_bits(), naive.to_bits());
                 }

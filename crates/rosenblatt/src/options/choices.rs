@@ -102,8 +102,10 @@ pub trait Choice: Copy + PartialEq + 'static {
 }
 
 impl Choice for LearnerKind {
-    const ALL: &'static [(Self, &'static str)] =
-        &[(Self::Perceptron, "perceptron"), (Self::LinearUnit, "linear-unit")];
+    const ALL: &'static [(Self, &'static str)] = &[
+        (Self::Perceptron, "perceptron"),
+        (Self::LinearUnit, "linear-unit"),
+    ];
 }
 
 impl Choice for Readout {
@@ -118,8 +120,11 @@ impl Choice for Readout {
 }
 
 impl Choice for Ties {
-    const ALL: &'static [(Self, &'static str)] =
-        &[(Self::Mistake, "mistake"), (Self::Positive, "positive"), (Self::Correct, "correct")];
+    const ALL: &'static [(Self, &'static str)] = &[
+        (Self::Mistake, "mistake"),
+        (Self::Positive, "positive"),
+        (Self::Correct, "correct"),
+    ];
 }
 
 impl Choice for Order {
@@ -135,8 +140,11 @@ impl Choice for Order {
 }
 
 impl Choice for Multiclass {
-    const ALL: &'static [(Self, &'static str)] =
-        &[(Self::Argmax, "argmax"), (Self::Ovr, "ovr"), (Self::Ovo, "ovo")];
+    const ALL: &'static [(Self, &'static str)] = &[
+        (Self::Argmax, "argmax"),
+        (Self::Ovr, "ovr"),
+        (Self::Ovo, "ovo"),
+    ];
 }
 
 impl Choice for AtZero {
@@ -151,15 +159,22 @@ impl Choice for Gradient {
 
 /// The value spelled `text`, or what was expected instead.
 pub fn parse_choice<C: Choice>(text: &str) -> Result<C, String> {
-    C::ALL.iter().find(|(_, name)| *name == text).map(|(value, _)| *value).ok_or_else(|| {
-        let names: Vec<&str> = C::ALL.iter().map(|(_, name)| *name).collect();
-        format!("expected one of {}", names.join(", "))
-    })
+    C::ALL
+        .iter()
+        .find(|(_, name)| *name == text)
+        .map(|(value, _)| *value)
+        .ok_or_else(|| {
+            let names: Vec<&str> = C::ALL.iter().map(|(_, name)| *name).collect();
+            format!("expected one of {}", names.join(", "))
+        })
 }
 
 /// The spelling of a choice.
 pub fn choice_name<C: Choice>(value: C) -> &'static str {
-    C::ALL.iter().find(|(v, _)| *v == value).map_or("", |(_, name)| name)
+    C::ALL
+        .iter()
+        .find(|(v, _)| *v == value)
+        .map_or("", |(_, name)| name)
 }
 
 /// Where the bias comes from.
@@ -220,7 +235,9 @@ impl FromStr for Start {
             return Ok(Start::Random(positive(norm)?));
         }
         let numbers: Option<Vec<f64>> = text.split(',').map(|t| number(t).ok()).collect();
-        numbers.map(Start::Given).ok_or_else(|| "expected zero, random:NORM or numbers v1,v2,… with the bias first".into())
+        numbers.map(Start::Given).ok_or_else(|| {
+            "expected zero, random:NORM or numbers v1,v2,… with the bias first".into()
+        })
     }
 }
 
@@ -284,18 +301,37 @@ impl fmt::Display for ClassWeight {
 
 /// A finite number.
 pub(super) fn number(text: &str) -> Result<f64, String> {
-    let value: f64 = text.trim().parse().map_err(|_| "expected a number".to_owned())?;
-    if value.is_finite() { Ok(value) } else { Err("expected a finite number".into()) }
+    let value: f64 = text
+        .trim()
+        .parse()
+        .map_err(|_| "expected a number".to_owned())?;
+    if value.is_finite() {
+        Ok(value)
+    } else {
+        Err("expected a finite number".into())
+    }
 }
 
 /// A finite number above 0.
 pub(super) fn positive(text: &str) -> Result<f64, String> {
-    number(text).and_then(|v| if v > 0.0 { Ok(v) } else { Err("expected a number above 0".into()) })
+    number(text).and_then(|v| {
+        if v > 0.0 {
+            Ok(v)
+        } else {
+            Err("expected a number above 0".into())
+        }
+    })
 }
 
 /// A finite number from 0 on.
 pub(super) fn not_negative(text: &str) -> Result<f64, String> {
-    number(text).and_then(|v| if v >= 0.0 { Ok(v) } else { Err("expected a number of at least 0".into()) })
+    number(text).and_then(|v| {
+        if v >= 0.0 {
+            Ok(v)
+        } else {
+            Err("expected a number of at least 0".into())
+        }
+    })
 }
 
 /// A whole number from 1 on.

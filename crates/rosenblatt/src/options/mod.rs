@@ -7,8 +7,8 @@
 mod choices;
 
 pub use choices::{
-    AtZero, Bias, Choice, ClassWeight, Gradient, LearnerKind, Multiclass, Order, Readout, Start, Ties,
-    choice_name, parse_choice,
+    AtZero, Bias, Choice, ClassWeight, Gradient, LearnerKind, Multiclass, Order, Readout, Start,
+    Ties, choice_name, parse_choice,
 };
 
 use crate::error::{Error, Result};
@@ -19,8 +19,9 @@ use choices::{count, not_negative, positive};
 pub struct Options {
     /// Which learner.
     pub learner: LearnerKind,
-    /// Which hypothesis becomes the model.
-    pub readout: Readout,
+    /// Which hypothesis becomes the model; `None`: averaged, but the last one for the
+    /// linear unit.
+    pub readout: Option<Readout>,
     /// At most this many passes; `None`: bounded work, see [`Options::default_epochs`].
     pub epochs: Option<u64>,
     /// What a tie means.
@@ -63,7 +64,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             learner: LearnerKind::default(),
-            readout: Readout::default(),
+            readout: None,
             epochs: None,
             ties: Ties::default(),
             learning_rate: None,
@@ -101,7 +102,9 @@ pub struct Parameter {
 
 impl std::fmt::Debug for Parameter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Parameter").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Parameter")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -118,11 +121,21 @@ impl Parameter {
 }
 
 fn optional<T: ToString>(value: &Option<T>, otherwise: &str) -> String {
-    value.as_ref().map_or_else(|| otherwise.to_owned(), T::to_string)
+    value
+        .as_ref()
+        .map_or_else(|| otherwise.to_owned(), T::to_string)
 }
 
-fn auto<T>(text: &str, word: &str, read: fn(&str) -> std::result::Result<T, String>) -> std::result::Result<Option<T>, String> {
-    if text == word { Ok(None) } else { read(text).map(Some).map_err(|e| format!("{e}, or {word}")) }
+fn auto<T>(
+    text: &str,
+    word: &str,
+    read: fn(&str) -> std::result::Result<T, String>,
+) -> std::result::Result<Option<T>, String> {
+    if text == word {
+        Ok(None)
+    } else {
+        read(text).map(Some).map_err(|e| format!("{e}, or {word}"))
+    }
 }
 
 /// Every parameter, in the order help lists them.
@@ -137,9 +150,9 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "readout",
         value: "READOUT",
-        help: "which weights of the run become the model: last, averaged, averaged-normalised, voted, random or pocket",
-        get: |o| choice_name(o.readout).into(),
-        set: |o, t| parse_choice(t).map(|v| o.readout = v),
+        help: "which weights of the run become the model: last, averaged, averaged-normalised, voted, random or pocket; auto: averaged, but last for the linear unit",
+        get: |o| o.readout.map_or("auto", choice_name).into(),
+        set: |o, t| auto(t, "auto", parse_choice).map(|v| o.readout = v),
     },
     Parameter {
         name: "epochs",
@@ -188,7 +201,11 @@ pub const PARAMETERS: &[Parameter] = &[
         value: "",
         help: "divide the weights by their norm after each update",
         get: |o| o.normalise_weights.to_string(),
-        set: |o, t| t.parse().map(|v| o.normalise_weights = v).map_err(|_| "expected true or false".into()),
+        set: |o, t| {
+            t.parse()
+                .map(|v| o.normalise_weights = v)
+                .map_err(|_| "expected true or false".into())
+        },
     },
     Parameter {
         name: "start",
@@ -265,7 +282,11 @@ pub const PARAMETERS: &[Parameter] = &[
         value: "N",
         help: "seed of everything random",
         get: |o| o.seed.to_string(),
-        set: |o, t| t.parse().map(|v| o.seed = v).map_err(|_| "expected a whole number of at least 0".into()),
+        set: |o, t| {
+            t.parse()
+                .map(|v| o.seed = v)
+                .map_err(|_| "expected a whole number of at least 0".into())
+        },
     },
 ];
 
@@ -288,6 +309,14 @@ impl Options {
             .filter(|(_, value, default)| value != default)
             .map(|(name, value, _)| (name, value))
             .collect()
+    }
+
+    /// Which hypothesis becomes the model.
+    pub fn readout(&self) -> Readout {
+        self.readout.unwrap_or(match self.learner {
+            LearnerKind::Perceptron => Readout::Averaged,
+            LearnerKind::LinearUnit => Readout::Last,
+        })
     }
 
     /// η for perceptrons.
@@ -313,26 +342,39 @@ impl Options {
                 )
                 .remedy("use --ties mistake, a --margin-demand above 0, or another --start"));
             }
-            for (name, set) in [("gradient", self.gradient != Gradient::default()), ("decay", self.decay != 0.0)] {
+            for (name, set) in [
+                ("gradient", self.gradient != Gradient::default()),
+                ("decay", self.decay != 0.0),
+            ] {
                 if set {
-                    return Err(Error::options(format!("--{name} belongs to the linear unit"))
-                        .remedy("add --learner linear-unit"));
+                    return Err(
+                        Error::options(format!("--{name} belongs to the linear unit"))
+                            .remedy("add --learner linear-unit"),
+                    );
                 }
             }
         } else {
             let defaults = Options::default();
             for (name, set) in [
-                ("readout", !matches!(self.readout, Readout::Last | Readout::Averaged)),
+                ("readout", self.readout() != Readout::Last),
                 ("ties", self.ties != defaults.ties),
                 ("margin-demand", self.margin_demand != 0.0),
                 ("normalise-weights", self.normalise_weights),
                 ("max-updates", self.max_updates.is_some()),
-                ("multiclass", matches!(self.multiclass, Some(Multiclass::Ovo | Multiclass::Argmax))),
-                ("order", matches!(self.order, Order::Mistakes | Order::Worst | Order::Restart)),
+                (
+                    "multiclass",
+                    matches!(self.multiclass, Some(Multiclass::Ovo | Multiclass::Argmax)),
+                ),
+                (
+                    "order",
+                    matches!(self.order, Order::Mistakes | Order::Worst | Order::Restart),
+                ),
             ] {
                 if set {
-                    return Err(Error::options(format!("--{name} with this value belongs to the perceptron"))
-                        .remedy("leave it out for --learner linear-unit"));
+                    return Err(Error::options(format!(
+                        "--{name} with this value belongs to the perceptron"
+                    ))
+                    .remedy("leave it out for --learner linear-unit"));
                 }
             }
             if matches!(self.bias, Bias::Unlifted(_)) {
@@ -340,7 +382,7 @@ impl Options {
                     .remedy("use --bias lifted or --bias none"));
             }
         }
-        if self.patience.is_some() && self.readout == Readout::Voted {
+        if self.patience.is_some() && self.readout() == Readout::Voted {
             return Err(Error::options("--patience needs the validation accuracy after each pass, which the voted read-out makes too costly")
                 .remedy("use --readout averaged"));
         }
@@ -405,8 +447,17 @@ mod tests {
 
     #[test]
     fn correct_ties_from_zero_are_refused() {
-        let mut options = Options { ties: Ties::Correct, ..Options::default() };
-        assert!(options.validate().unwrap_err().to_string().contains("never updates"));
+        let mut options = Options {
+            ties: Ties::Correct,
+            ..Options::default()
+        };
+        assert!(
+            options
+                .validate()
+                .unwrap_err()
+                .to_string()
+                .contains("never updates")
+        );
         options.margin_demand = 0.5;
         options.validate().unwrap();
     }

@@ -22,14 +22,24 @@ impl Importance {
                 let k = data.classes.len() as f64;
                 let n = data.len() as f64;
                 let counts = data.class_counts();
-                Some(counts.iter().map(|&c| if c == 0 { 1.0 } else { n / (k * c as f64) }).collect())
+                Some(
+                    counts
+                        .iter()
+                        .map(|&c| if c == 0 { 1.0 } else { n / (k * c as f64) })
+                        .collect(),
+                )
             }
             ClassWeight::Listed(list) => {
                 let mut weights = vec![1.0; data.classes.len()];
                 for (name, weight) in list {
                     let class = data.classes.find(name).ok_or_else(|| {
-                        Error::options(format!("--class-weight names the class {name:?}, which is not in the data"))
-                            .remedy(format!("the classes are {}", data.classes.names().join(", ")))
+                        Error::options(format!(
+                            "--class-weight names the class {name:?}, which is not in the data"
+                        ))
+                        .remedy(format!(
+                            "the classes are {}",
+                            data.classes.names().join(", ")
+                        ))
                     })?;
                     weights[class as usize] = *weight;
                 }
@@ -37,12 +47,22 @@ impl Importance {
             }
         };
         let mut squared_norms = vec![0.0; data.len()];
-        crate::threads::fill(&mut squared_norms, threads, || |i| data.row(i).squared_norm());
-        let mut importance = Importance { examples: data.weights.clone(), classes, squared_norms, squared_radius: 0.0 };
+        crate::threads::fill(&mut squared_norms, threads, || {
+            |i| data.row(i).squared_norm()
+        });
+        let mut importance = Importance {
+            examples: data.weights.clone(),
+            classes,
+            squared_norms,
+            squared_radius: 0.0,
+        };
         importance.squared_radius = importance.squared_radius_with(data, 0.0);
         if let Some(i) = importance.squared_norms.iter().position(|s| !s.is_finite()) {
-            return Err(Error::data(format!("the squares of row {} sum to infinity", data.number(i) + 1))
-                .remedy("scale the data, for example with --scale unit-rows"));
+            return Err(Error::data(format!(
+                "the squares of row {} sum to infinity",
+                data.number(i) + 1
+            ))
+            .remedy("scale the data, for example with --scale unit-rows"));
         }
         Ok(importance)
     }
@@ -53,11 +73,6 @@ impl Importance {
         let example = self.examples.as_ref().map_or(1.0, |w| w[i]);
         let class = self.classes.as_ref().map_or(1.0, |w| w[label as usize]);
         example * class
-    }
-
-    /// Whether every c_i is 1.
-    pub(crate) fn is_uniform(&self) -> bool {
-        self.examples.is_none() && self.classes.is_none()
     }
 
     /// ‖x_i‖², without any lift.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::order::PassOrder;
-use super::progress::{Pass, Progress};
+use super::progress::Progress;
 use super::rule::{Judgement, Rule};
 use super::stop::Stop;
 use crate::data::Dataset;
@@ -74,6 +74,8 @@ pub(crate) trait Watch<H> {
 /// One visit, as reported to a watcher.
 #[derive(Debug)]
 pub(crate) struct Visit<'a> {
+    /// Visit number, from 1.
+    pub step: u64,
     /// Pass, from 0.
     pub epoch: u64,
     /// Memory position of the example.
@@ -99,6 +101,7 @@ pub(crate) struct Run<'a, H, W> {
     rule: Rule,
     scheme: Scheme,
     judgement: Judgement,
+    readout: Readout,
     tells_steps: bool,
     /// Whether the errors of the running weights have been counted since they changed.
     pocket_checked: bool,
@@ -116,6 +119,7 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
         Run {
             rule: Rule::new(options, hypothesis.unit()),
             scheme: hypothesis.scheme(),
+            readout: options.readout(),
             tells_steps: watch.wants_steps(),
             judgement: Judgement::default(),
             pocket_checked: false,
@@ -130,7 +134,7 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
 
     /// Goes on until something stops it.
     pub(crate) fn go(&mut self) -> Result<Stop> {
-        if self.options.readout == Readout::Pocket && self.progress.pocket.best_errors.is_none() {
+        if self.options.readout() == Readout::Pocket && self.progress.pocket.best_errors.is_none() {
             self.progress.pocket.best_errors = Some(self.errors());
         }
         loop {
@@ -151,10 +155,12 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
     /// A pass whose order is known ahead.
     fn static_pass(&mut self) -> Result<Option<Stop>> {
         let epoch = self.progress.passes.len() as u64;
-        let Some(mut order) = PassOrder::new(self.data, self.options.order, self.options.seed, epoch) else {
+        let Some(mut order) =
+            PassOrder::new(self.data, self.options.order, self.options.seed, epoch)
+        else {
             unreachable!("orders that depend on outcomes have passes of their own")
         };
-        self.hypothesis.begin_pass();
+        self.begin_pass();
         // A run stopped inside a pass goes on where it was.
         let mut skip = self.progress.current.visits as usize;
         while let Some(block) = order.next_block() {
@@ -192,15 +198,19 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
     /// n visits, each to the first example that calls for an update, found by scanning from
     /// the start; every example scanned is a visit.
     fn restart_pass(&mut self) -> Result<Option<Stop>> {
-        self.hypothesis.begin_pass();
+        self.begin_pass();
         while self.progress.current.visits < self.data.len() as u64 {
-            if self.progress.visits % 256 == 0
+            if self.progress.visits.is_multiple_of(256)
                 && let Some(stop) = self.asked_to_stop()
             {
                 return Ok(Some(stop));
             }
             let i = self.data.position(self.progress.scan as usize);
-            self.progress.scan = if self.visit(i) { 0 } else { self.progress.scan + 1 };
+            self.progress.scan = if self.visit(i) {
+                0
+            } else {
+                self.progress.scan + 1
+            };
             if self.updates_spent() {
                 return Ok(Some(Stop::UpdateLimit));
             }
@@ -216,7 +226,7 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
 
     /// n visits, each to an example chosen among all that call for an update.
     fn chosen_pass(&mut self) -> Result<Option<Stop>> {
-        self.hypothesis.begin_pass();
+        self.begin_pass();
         while self.progress.current.visits < self.data.len() as u64 {
             if let Some(stop) = self.asked_to_stop() {
                 return Ok(Some(stop));
@@ -226,7 +236,8 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
                 Order::Worst => sweep.worst,
                 _ if sweep.calling == 0 => None,
                 _ => {
-                    let mut random = Random::new(self.options.seed, Stream::Order, self.progress.visits);
+                    let mut random =
+                        Random::new(self.options.seed, Stream::Order, self.progress.visits);
                     self.nth_calling(random.below(sweep.calling))
                 }
             };
@@ -249,7 +260,8 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
         let label = self.data.labels[i];
         let before = self.tells_steps.then(|| self.hypothesis.vector());
         let scores = self.hypothesis.scores(i);
-        self.rule.judge(self.scheme, label, scores, &mut self.judgement);
+        self.rule
+            .judge(self.scheme, label, scores, &mut self.judgement);
         let told = before.map(|before| (before, scores.to_vec()));
         let found = &self.judgement;
         let updated = !found.changes.is_empty();
@@ -268,7 +280,7 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
             self.progress.squared_steps += self.hypothesis.update(i, &found.changes);
         }
         self.hypothesis.settle(label);
-        match self.options.readout {
+        match self.readout {
             Readout::Random => self.sample(),
             Readout::Pocket => self.ratchet(updated),
             _ => {}
@@ -276,10 +288,14 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
         if let Some((before, scores)) = told {
             let unit = self.hypothesis.unit();
             self.watch.step(Visit {
+                step: self.progress.visits,
                 epoch: self.progress.passes.len() as u64,
                 example: i,
                 before,
-                scores: scores[..self.scheme.discriminators()].iter().map(|s| s * unit).collect(),
+                scores: scores[..self.scheme.discriminators()]
+                    .iter()
+                    .map(|s| s * unit)
+                    .collect(),
                 judgement: &self.judgement,
                 after: self.hypothesis.vector(),
             });
@@ -293,7 +309,8 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
         let reservoir = &mut self.progress.reservoir;
         if self.progress.visits >= reservoir.next {
             reservoir.draws += 1;
-            let u = Random::new(self.options.seed, Stream::Readout, reservoir.draws).positive_unit();
+            let u =
+                Random::new(self.options.seed, Stream::Readout, reservoir.draws).positive_unit();
             reservoir.next = (self.progress.visits as f64 / u) as u64 + 1;
             self.hypothesis.keep();
         }
@@ -335,7 +352,12 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
         for number in 0..self.data.len() {
             let i = self.data.position(number);
             let scores = self.hypothesis.scores(i);
-            self.rule.judge(self.scheme, self.data.labels[i], scores, &mut self.judgement);
+            self.rule.judge(
+                self.scheme,
+                self.data.labels[i],
+                scores,
+                &mut self.judgement,
+            );
             sweep.on_boundary += u64::from(self.judgement.margin == 0.0);
             if !self.judgement.changes.is_empty() {
                 sweep.calling += 1;
@@ -354,7 +376,12 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
         for number in 0..self.data.len() {
             let i = self.data.position(number);
             let scores = self.hypothesis.scores(i);
-            self.rule.judge(self.scheme, self.data.labels[i], scores, &mut self.judgement);
+            self.rule.judge(
+                self.scheme,
+                self.data.labels[i],
+                scores,
+                &mut self.judgement,
+            );
             if !self.judgement.changes.is_empty() {
                 if left == 0 {
                     return Some(i);
@@ -365,23 +392,27 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
         None
     }
 
+    fn begin_pass(&mut self) {
+        if self.progress.current.visits == 0 {
+            self.hypothesis.begin_pass();
+        }
+    }
+
     fn end_pass(&mut self) -> Result<()> {
-        let mut pass = std::mem::replace(&mut self.progress.current, Pass::default());
+        let mut pass = std::mem::take(&mut self.progress.current);
         pass.validation_accuracy = self.watch.pass(self.hypothesis, self.progress)?;
         self.progress.passes.push(pass);
         self.watch.recorded(self.hypothesis, self.progress)
     }
 
     fn updates_spent(&self) -> bool {
-        self.options.max_updates.is_some_and(|most| self.progress.updates >= most)
+        self.options
+            .max_updates
+            .is_some_and(|most| self.progress.updates >= most)
     }
 
     fn asked_to_stop(&self) -> Option<Stop> {
-        if self.control.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            return Some(Stop::Interrupted);
-        }
-        let spent = self.control.started.elapsed().as_secs_f64();
-        self.options.time_limit.is_some_and(|limit| spent >= limit).then_some(Stop::TimeLimit)
+        asked_to_stop(self.options, self.control)
     }
 
     fn out_of_patience(&self) -> Option<Stop> {
@@ -401,12 +432,35 @@ struct Sweep {
 }
 
 fn clean(on_boundary: u64) -> Stop {
-    if on_boundary == 0 { Stop::Separated } else { Stop::NoMistakes { at_zero: on_boundary } }
+    if on_boundary == 0 {
+        Stop::Separated
+    } else {
+        Stop::NoMistakes {
+            at_zero: on_boundary,
+        }
+    }
+}
+
+/// Whether the caller or the clock wants an end.
+pub(crate) fn asked_to_stop(options: &Options, control: Control<'_>) -> Option<Stop> {
+    if control
+        .interrupt
+        .is_some_and(|flag| flag.load(Ordering::Relaxed))
+    {
+        return Some(Stop::Interrupted);
+    }
+    let spent = control.started.elapsed().as_secs_f64();
+    options
+        .time_limit
+        .is_some_and(|limit| spent >= limit)
+        .then_some(Stop::TimeLimit)
 }
 
 /// Whether the last `patience` passes brought no better validation accuracy.
 pub(crate) fn out_of_patience(options: &Options, progress: &Progress) -> bool {
-    let Some(patience) = options.patience else { return false };
+    let Some(patience) = options.patience else {
+        return false;
+    };
     let mut best = (0, f64::NEG_INFINITY);
     for (epoch, pass) in progress.passes.iter().enumerate() {
         if pass.validation_accuracy.is_some_and(|a| a > best.1) {

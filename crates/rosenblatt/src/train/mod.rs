@@ -11,6 +11,7 @@
 
 mod importance;
 mod looping;
+mod margin;
 mod order;
 mod progress;
 mod rule;
@@ -18,10 +19,11 @@ mod session;
 mod stop;
 
 pub(crate) use importance::Importance;
-pub(crate) use looping::{Control, Hypothesis, Run, Watch};
-pub(crate) use order::PassOrder;
+pub(crate) use looping::{Control, Hypothesis, Watch, asked_to_stop, out_of_patience};
+pub use margin::MarginBracket;
 pub use order::BLOCK;
+pub(crate) use order::PassOrder;
 pub use progress::{Pass, Pocket, Progress, Reservoir};
 pub use rule::{Judgement, Rule};
-pub use session::{Fitted, MarginBracket, Observer, Session, Step};
+pub use session::{Fitted, Observer, Session, Step};
 pub use stop::Stop;

@@ -26,7 +26,11 @@ pub(crate) struct PassOrder<'a> {
 enum Kind {
     Given,
     Listed(Vec<u32>),
-    Shuffled { blocks: Vec<u32>, random: Random, scatter: Scatter },
+    Shuffled {
+        blocks: Vec<u32>,
+        random: Random,
+        scatter: Scatter,
+    },
     Drawn(Random),
 }
 
@@ -45,12 +49,21 @@ impl<'a> PassOrder<'a> {
                 let mut random = Random::new(seed, Stream::Order, epoch);
                 let mut blocks: Vec<u32> = (0..n.div_ceil(BLOCK) as u32).collect();
                 random.shuffle(&mut blocks);
-                Kind::Shuffled { blocks, random, scatter: Scatter::new(n) }
+                Kind::Shuffled {
+                    blocks,
+                    random,
+                    scatter: Scatter::new(n),
+                }
             }
             Order::Random => Kind::Drawn(Random::new(seed, Stream::Order, epoch)),
             Order::Mistakes | Order::Worst | Order::Restart => return None,
         };
-        Some(PassOrder { data, kind, next_block: 0, block: Vec::with_capacity(BLOCK) })
+        Some(PassOrder {
+            data,
+            kind,
+            next_block: 0,
+            block: Vec::with_capacity(BLOCK),
+        })
     }
 
     /// The next block of visits; `None` at the end of the pass.
@@ -63,9 +76,15 @@ impl<'a> PassOrder<'a> {
         let end = (start + BLOCK).min(n);
         self.block.clear();
         match &mut self.kind {
-            Kind::Given => self.block.extend((start..end).map(|r| self.data.position(r) as u32)),
+            Kind::Given => self
+                .block
+                .extend((start..end).map(|r| self.data.position(r) as u32)),
             Kind::Listed(positions) => self.block.extend_from_slice(&positions[start..end]),
-            Kind::Shuffled { blocks, random, scatter } => {
+            Kind::Shuffled {
+                blocks,
+                random,
+                scatter,
+            } => {
                 let first = blocks[self.next_block] as usize * BLOCK;
                 let range = first..(first + BLOCK).min(n);
                 match self.data.layout {
@@ -76,7 +95,10 @@ impl<'a> PassOrder<'a> {
             }
             Kind::Drawn(random) => {
                 // Drawn as row numbers, so that the layout does not matter.
-                self.block.extend((start..end).map(|_| self.data.position(random.below(n as u64) as usize) as u32));
+                self.block.extend(
+                    (start..end)
+                        .map(|_| self.data.position(random.below(n as u64) as usize) as u32),
+                );
             }
         }
         self.next_block += 1;
@@ -140,6 +162,9 @@ mod tests {
     #[test]
     fn by_class_puts_the_positive_class_first() {
         let d = data(10);
-        assert_eq!(numbers(&d, Order::ByClass, 0, 0), [0, 3, 6, 9, 1, 2, 4, 5, 7, 8]);
+        assert_eq!(
+            numbers(&d, Order::ByClass, 0, 0),
+            [0, 3, 6, 9, 1, 2, 4, 5, 7, 8]
+        );
     }
 }

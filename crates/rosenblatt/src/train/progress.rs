@@ -17,6 +17,8 @@ pub struct Pass {
     pub perceptron_loss: f64,
     /// Sum over visits of the hinge loss max(0, 1 − y·s), before the example's own update.
     pub hinge_loss: f64,
+    /// Linear unit: sum over visits and outputs of (y − o)², before the example's own step.
+    pub squared_error: f64,
     /// Visits that found a margin of exactly 0.
     pub on_boundary: u64,
     /// Accuracy of the read-out on held-out examples after the pass.
@@ -65,7 +67,11 @@ impl Progress {
     /// Mistakes in each pass, the one under way included.
     pub fn mistakes_per_epoch(&self) -> Vec<u64> {
         let current = (self.current.visits > 0).then_some(self.current.mistakes);
-        self.passes.iter().map(|p| p.mistakes).chain(current).collect()
+        self.passes
+            .iter()
+            .map(|p| p.mistakes)
+            .chain(current)
+            .collect()
     }
 }
 

@@ -32,7 +32,11 @@ pub struct Rule {
 impl Rule {
     /// The rule that `options` ask for, for scores in units of `unit`.
     pub fn new(options: &Options, unit: f64) -> Self {
-        Rule { ties: options.ties, demand: options.margin_demand, unit }
+        Rule {
+            ties: options.ties,
+            demand: options.margin_demand,
+            unit,
+        }
     }
 
     /// Whether `margin` is too small for `demand`; `loses_ties` says whether this example
@@ -96,7 +100,11 @@ impl Rule {
             }
         }
         let margin = scores[label as usize] - scores[rival as usize];
-        let loses_ties = if classes == 2 { label == 0 } else { rival < label };
+        let loses_ties = if classes == 2 {
+            label == 0
+        } else {
+            rival < label
+        };
         self.record(margin, loses_ties, judgement);
         if self.too_small(margin, self.demand, loses_ties) {
             judgement.updates = 1;
@@ -119,7 +127,11 @@ mod tests {
     use super::*;
 
     fn judged(ties: Ties, demand: f64, scheme: Scheme, label: u32, scores: &[f64]) -> Judgement {
-        let options = Options { ties, margin_demand: demand, ..Options::default() };
+        let options = Options {
+            ties,
+            margin_demand: demand,
+            ..Options::default()
+        };
         let mut judgement = Judgement::default();
         Rule::new(&options, 1.0).judge(scheme, label, scores, &mut judgement);
         judgement
@@ -128,23 +140,38 @@ mod tests {
     #[test]
     fn ties_of_one_plane() {
         use Ties::{Correct, Mistake, Positive};
-        for (ties, label, updates) in
-            [(Mistake, 1, 1), (Mistake, 0, 1), (Positive, 1, 0), (Positive, 0, 1), (Correct, 1, 0), (Correct, 0, 0)]
-        {
+        for (ties, label, updates) in [
+            (Mistake, 1, 1),
+            (Mistake, 0, 1),
+            (Positive, 1, 0),
+            (Positive, 0, 1),
+            (Correct, 1, 0),
+            (Correct, 0, 0),
+        ] {
             let j = judged(ties, 0.0, Scheme::Binary, label, &[0.0]);
-            assert_eq!((j.updates, j.mistakes), (updates, updates), "{ties:?} {label}");
+            assert_eq!(
+                (j.updates, j.mistakes),
+                (updates, updates),
+                "{ties:?} {label}"
+            );
         }
     }
 
     #[test]
     fn a_margin_demand_updates_right_answers() {
         let j = judged(Ties::Mistake, 1.0, Scheme::Binary, 1, &[1.0]);
-        assert_eq!((j.updates, j.mistakes, j.changes.as_slice()), (1, 0, &[(0, 1.0)][..]));
+        assert_eq!(
+            (j.updates, j.mistakes, j.changes.as_slice()),
+            (1, 0, &[(0, 1.0)][..])
+        );
         assert_eq!((j.perceptron_loss, j.hinge_loss), (0.0, 0.0));
         let j = judged(Ties::Correct, 1.0, Scheme::Binary, 0, &[-1.0]);
         assert_eq!(j.updates, 0);
         let j = judged(Ties::Mistake, 0.0, Scheme::Binary, 0, &[2.0]);
-        assert_eq!((j.margin, j.perceptron_loss, j.hinge_loss), (-2.0, 2.0, 3.0));
+        assert_eq!(
+            (j.margin, j.perceptron_loss, j.hinge_loss),
+            (-2.0, 2.0, 3.0)
+        );
     }
 
     #[test]
@@ -156,8 +183,14 @@ mod tests {
         let j = judged(Ties::Mistake, 0.0, three, 0, &[1.0, 0.0, 1.0]);
         assert_eq!(j.changes, [(0, 1.0), (2, -1.0)]);
         // `positive` follows the prediction: ties go to the lowest class, here the true one.
-        assert_eq!(judged(Ties::Positive, 0.0, three, 0, &[1.0, 0.0, 1.0]).updates, 0);
-        assert_eq!(judged(Ties::Positive, 0.0, three, 2, &[1.0, 0.0, 1.0]).updates, 1);
+        assert_eq!(
+            judged(Ties::Positive, 0.0, three, 0, &[1.0, 0.0, 1.0]).updates,
+            0
+        );
+        assert_eq!(
+            judged(Ties::Positive, 0.0, three, 2, &[1.0, 0.0, 1.0]).updates,
+            1
+        );
         let two = Scheme::Argmax { classes: 2 };
         assert_eq!(judged(Ties::Positive, 0.0, two, 1, &[0.0, 0.0]).updates, 0);
         assert_eq!(judged(Ties::Positive, 0.0, two, 0, &[0.0, 0.0]).updates, 1);

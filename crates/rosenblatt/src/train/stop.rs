@@ -51,25 +51,38 @@ impl Stop {
 
     /// Whether going on would change nothing.
     pub fn is_final(self) -> bool {
-        matches!(self, Stop::Separated | Stop::NoMistakes { .. } | Stop::Converged | Stop::Diverged { .. })
+        matches!(
+            self,
+            Stop::Separated | Stop::NoMistakes { .. } | Stop::Converged | Stop::Diverged { .. }
+        )
     }
 }
 
 impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Stop::Separated => f.write_str("separated: a sweep over all examples found every one on its right side"),
+            Stop::Separated => f.write_str(
+                "separated: a sweep over all examples found every one on its right side",
+            ),
             Stop::NoMistakes { at_zero } => {
-                write!(f, "no mistakes: a sweep called for no update, but {at_zero} examples lie exactly on the boundary")
+                write!(
+                    f,
+                    "no mistakes: a sweep called for no update, but {at_zero} examples lie exactly on the boundary"
+                )
             }
-            Stop::EpochLimit => f.write_str("stopped at the limit of passes, not separated"),
-            Stop::UpdateLimit => f.write_str("stopped at the limit of updates, not separated"),
-            Stop::TimeLimit => f.write_str("stopped at the time limit, not separated"),
-            Stop::NoImprovement => f.write_str("stopped because validation accuracy no longer improved"),
+            Stop::EpochLimit => f.write_str("stopped at the limit of passes"),
+            Stop::UpdateLimit => f.write_str("stopped at the limit of updates"),
+            Stop::TimeLimit => f.write_str("stopped at the time limit"),
+            Stop::NoImprovement => {
+                f.write_str("stopped because validation accuracy no longer improved")
+            }
             Stop::Interrupted => f.write_str("interrupted"),
             Stop::Converged => f.write_str("converged: the gradient is within the tolerance"),
             Stop::Diverged { safe_rate } => {
-                write!(f, "diverged: the error grew without bound; a learning rate below {safe_rate:.3e} is safe")
+                write!(
+                    f,
+                    "diverged: the error grew without bound; a learning rate below {safe_rate:.3e} is safe"
+                )
             }
         }
     }

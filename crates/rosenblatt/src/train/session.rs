@@ -1,0 +1,381 @@
+//! A training session from the outside: data and options in, a fitted model out.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use super::looping::{Control, Run, Visit, Watch};
+use super::margin;
+use super::progress::{Pass, Progress};
+use super::{Importance, MarginBracket};
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::learner::linear_unit::LinearUnit;
+use crate::learner::perceptron::Perceptron;
+use crate::model::{Decision, Fingerprint, LinearState, Model, Scheme, Voted, Weights};
+use crate::options::{Bias, LearnerKind, Multiclass, Options, Readout};
+
+/// One visit of a run, as a teacher would write it on the board.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// Visit number, from 1.
+    pub step: u64,
+    /// Pass, from 1.
+    pub epoch: u64,
+    /// Row in the file, from 1.
+    pub row: u64,
+    /// Class of the example.
+    pub label: u32,
+    /// The weights before, bias first where there is one.
+    pub weights: Vec<f64>,
+    /// The score of each discriminator.
+    pub scores: Vec<f64>,
+    /// Whether no update was called for.
+    pub correct: bool,
+    /// The weights after.
+    pub weights_after: Vec<f64>,
+}
+
+/// Someone who follows a session: prints progress, saves checkpoints, collects steps.
+pub trait Observer {
+    /// Whether every visit should be reported.
+    fn wants_steps(&self) -> bool {
+        false
+    }
+
+    /// A visit is over.
+    fn step(&mut self, _step: Step) {}
+
+    /// Pass number `epoch`, from 1, is over.
+    fn pass(&mut self, _epoch: u64, _pass: &Pass) {}
+
+    /// Whether the model as it is should be handed over now.
+    fn wants_checkpoint(&mut self) -> bool {
+        false
+    }
+
+    /// The model as it is after a whole pass.
+    fn checkpoint(&mut self, _model: Model) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Follows nothing.
+struct Nobody;
+
+impl Observer for Nobody {}
+
+/// Everything a session needs besides its training data.
+pub struct Session<'a> {
+    options: &'a Options,
+    validation: Option<&'a Dataset>,
+    resume: Option<&'a Model>,
+    interrupt: Option<&'a AtomicBool>,
+    threads: usize,
+}
+
+/// The outcome of a session.
+#[derive(Debug, Clone)]
+pub struct Fitted {
+    /// The model, with its progress and why it stopped.
+    pub model: Model,
+    /// R = max c_i‖x_i‖, lifted where the learner lifts.
+    pub radius: f64,
+    /// η as used.
+    pub learning_rate: f64,
+    /// What the run says about the margin; only from weights that separate.
+    pub margin: Option<MarginBracket>,
+    /// How many updates the theorem allows, from that margin.
+    pub updates_at_most: Option<u64>,
+}
+
+impl<'a> Session<'a> {
+    /// A session with these options, from the start, on all cores.
+    pub fn new(options: &'a Options) -> Self {
+        Session {
+            options,
+            validation: None,
+            resume: None,
+            interrupt: None,
+            threads: crate::threads::available(),
+        }
+    }
+
+    /// Measures accuracy on these examples after each pass.
+    #[must_use]
+    pub fn validate_on(mut self, validation: Option<&'a Dataset>) -> Self {
+        self.validation = validation;
+        self
+    }
+
+    /// Goes on from this model as if its run had never stopped.
+    #[must_use]
+    pub fn resume(mut self, model: Option<&'a Model>) -> Self {
+        self.resume = model;
+        self
+    }
+
+    /// Stops when this becomes true.
+    #[must_use]
+    pub fn interrupt(mut self, flag: &'a AtomicBool) -> Self {
+        self.interrupt = Some(flag);
+        self
+    }
+
+    /// Uses this many threads; the result does not depend on it.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads.max(1);
+        self
+    }
+
+    /// Trains.
+    pub fn train(&self, data: &Dataset) -> Result<Fitted> {
+        self.train_observed(data, &mut Nobody)
+    }
+
+    /// Trains, with an observer.
+    pub fn train_observed(&self, data: &Dataset, observer: &mut dyn Observer) -> Result<Fitted> {
+        let started = Instant::now();
+        let options = self.options;
+        options.validate()?;
+        data.classes.require_two()?;
+        if data.features() == 0 {
+            return Err(Error::data("there are no features")
+                .remedy("give a file with at least one feature"));
+        }
+        if u32::try_from(data.len()).is_err() {
+            return Err(Error::data(format!(
+                "{} examples are too many for one set",
+                data.len()
+            )));
+        }
+        let scheme = match options.learner {
+            LearnerKind::LinearUnit if data.classes.len() > 2 => {
+                Scheme::new(data.classes.len(), Some(Multiclass::Ovr))
+            }
+            _ => Scheme::new(data.classes.len(), options.multiclass),
+        };
+        fits_memory(scheme, data.features())?;
+        let importance = Importance::new(data, &options.class_weight, self.threads)?;
+        let lift = if options.bias == Bias::Lifted {
+            1.0
+        } else {
+            0.0
+        };
+        let radius = importance.squared_radius_with(data, lift).sqrt();
+        let fingerprint = Fingerprint::of(data, self.threads);
+        let mut progress = Progress::default();
+        let mut state = None;
+        if let Some(model) = self.resume {
+            check_resumable(model, data, scheme, fingerprint)?;
+            progress = model.progress.clone();
+            state = model.state.clone();
+        }
+        let control = Control {
+            interrupt: self.interrupt,
+            started,
+            epochs: options.epochs.unwrap_or_else(|| {
+                Options::default_epochs(fingerprint.non_zeros as usize, scheme.discriminators())
+            }),
+        };
+        let finished = progress.stop.filter(|stop| stop.is_final());
+        progress.stop = None;
+        let template = Model {
+            classes: data.classes.clone(),
+            scheme,
+            decision: Decision::Linear(Weights::zero(0, 0)),
+            options: options.clone(),
+            progress: Progress::default(),
+            state: None,
+            trained_on: fingerprint,
+        };
+        let mut watcher = Watcher {
+            observer,
+            validation: self.validation,
+            template,
+            data,
+            threads: self.threads,
+        };
+        match options.learner {
+            LearnerKind::Perceptron => {
+                let mut perceptron = Perceptron::new(data, &importance, scheme, options, state)?;
+                let stop = match finished {
+                    Some(stop) => stop,
+                    None => Run::new(
+                        data,
+                        options,
+                        control,
+                        &mut perceptron,
+                        &mut progress,
+                        &mut watcher,
+                    )
+                    .go()?,
+                };
+                progress.stop = Some(stop);
+                let (margin, updates_at_most) =
+                    margin::from_run(data, &importance, &perceptron, options, &progress, stop);
+                Ok(Fitted {
+                    radius,
+                    learning_rate: options.rate(),
+                    model: watcher.model(&perceptron, &progress),
+                    margin,
+                    updates_at_most,
+                })
+            }
+            LearnerKind::LinearUnit => {
+                let mut unit = LinearUnit::new(data, &importance, scheme, options, state)?;
+                let stop = match finished {
+                    Some(stop) => stop,
+                    None => unit.go(control, &mut progress, &mut watcher)?,
+                };
+                progress.stop = Some(stop);
+                Ok(Fitted {
+                    radius,
+                    learning_rate: unit.rate(),
+                    model: watcher.model(&unit, &progress),
+                    margin: None,
+                    updates_at_most: None,
+                })
+            }
+        }
+    }
+}
+
+/// Refuses weights that cannot fit, early and with their size.
+fn fits_memory(scheme: Scheme, features: usize) -> Result<()> {
+    const LIMIT: usize = 1 << 36;
+    match Weights::bytes_needed(scheme.discriminators(), features) {
+        Some(bytes) if bytes <= LIMIT => Ok(()),
+        _ => Err(Error::data(format!(
+            "{} discriminators of {features} features each would take more than {} GiB",
+            scheme.discriminators(),
+            LIMIT >> 30
+        ))
+        .remedy("use fewer classes (--label-map, --positive), or --multiclass argmax")),
+    }
+}
+
+fn check_resumable(
+    model: &Model,
+    data: &Dataset,
+    scheme: Scheme,
+    found: Fingerprint,
+) -> Result<()> {
+    if model.classes != data.classes
+        || model.scheme != scheme
+        || model.features() != data.features()
+    {
+        return Err(Error::data(
+            "the data do not fit the model to go on from: its classes or features differ",
+        )
+        .remedy("resume with the data and the options the model was trained with"));
+    }
+    if model.trained_on != found {
+        return Err(Error::data(
+            "the data are not those the model was trained on, so its run cannot go on exactly",
+        )
+        .remedy("resume with the same file, or train afresh"));
+    }
+    Ok(())
+}
+
+/// A learner whose state can become a model.
+trait Readable {
+    fn decision(&self, data: &Dataset, readout: Readout) -> Decision;
+    fn saved_state(&self) -> LinearState;
+}
+
+impl Readable for Perceptron<'_> {
+    fn decision(&self, data: &Dataset, readout: Readout) -> Decision {
+        let state = self.state();
+        let scheme = super::Hypothesis::scheme(self);
+        if let (Readout::Voted, Some(log)) = (readout, &state.log) {
+            return Decision::Voted(Box::new(Voted::new(data, log.clone(), self.constant())));
+        }
+        Decision::Linear(if let Some(average) = &state.average {
+            average.mean(scheme, &state.weights, state.unit)
+        } else if let Some(kept) = &state.kept {
+            let mut kept = kept.clone();
+            (0..scheme.discriminators()).for_each(|d| kept.map(d, |w| w * state.unit));
+            kept
+        } else {
+            self.weights_now()
+        })
+    }
+
+    fn saved_state(&self) -> LinearState {
+        self.state().clone()
+    }
+}
+
+impl Readable for LinearUnit<'_> {
+    fn decision(&self, _: &Dataset, _: Readout) -> Decision {
+        Decision::Linear(self.weights().clone())
+    }
+
+    fn saved_state(&self) -> LinearState {
+        self.state().clone()
+    }
+}
+
+/// Turns what the loop reports into what an observer sees.
+struct Watcher<'a> {
+    observer: &'a mut dyn Observer,
+    validation: Option<&'a Dataset>,
+    template: Model,
+    data: &'a Dataset,
+    threads: usize,
+}
+
+impl Watcher<'_> {
+    fn model<H: Readable>(&self, hypothesis: &H, progress: &Progress) -> Model {
+        Model {
+            decision: hypothesis.decision(self.data, self.template.options.readout()),
+            progress: progress.clone(),
+            state: Some(hypothesis.saved_state()),
+            ..self.template.clone()
+        }
+    }
+}
+
+impl<H: Readable> Watch<H> for Watcher<'_> {
+    fn wants_steps(&self) -> bool {
+        self.observer.wants_steps()
+    }
+
+    fn step(&mut self, visit: Visit<'_>) {
+        self.observer.step(Step {
+            step: visit.step,
+            epoch: visit.epoch + 1,
+            row: self.data.number(visit.example) as u64 + 1,
+            label: self.data.labels[visit.example],
+            weights: visit.before,
+            scores: visit.scores,
+            correct: visit.judgement.changes.is_empty(),
+            weights_after: visit.after,
+        });
+    }
+
+    fn pass(&mut self, hypothesis: &H, _: &Progress) -> Result<Option<f64>> {
+        let readout = self.template.options.readout();
+        let Some(validation) = self.validation.filter(|_| readout != Readout::Voted) else {
+            return Ok(None);
+        };
+        let model = Model {
+            decision: hypothesis.decision(self.data, readout),
+            ..self.template.clone()
+        };
+        Ok(Some(model.accuracy(validation, self.threads)))
+    }
+
+    fn recorded(&mut self, hypothesis: &H, progress: &Progress) -> Result<()> {
+        if let Some(pass) = progress.passes.last() {
+            self.observer.pass(progress.passes.len() as u64, pass);
+        }
+        if self.observer.wants_checkpoint() {
+            let model = self.model(hypothesis, progress);
+            self.observer.checkpoint(model)?;
+        }
+        Ok(())
+    }
+}
