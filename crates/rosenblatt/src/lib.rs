@@ -2,6 +2,7 @@
 
 pub mod data;
 mod error;
+pub mod geometry;
 pub mod random;
 
 pub use error::{Error, ErrorKind, Position, Result};
