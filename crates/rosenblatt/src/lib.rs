@@ -2,6 +2,7 @@
 
 pub mod data;
 mod error;
+pub mod file;
 pub mod geometry;
 pub mod random;
 

@@ -18,9 +18,9 @@ pub enum Side {
 ///
 /// ```
 /// use rosenblatt::geometry::Hyperplane;
-/// let plane = Hyperplane::new(vec![3.0, 4.0], 5.0)?;
-/// assert_eq!(plane.signed_distance(&[3.0, 4.0]), 4.0); // (9 + 16 − 5)/5
-/// assert_eq!(plane.foot(&[3.0, 4.0]), [0.6000000000000001, 0.7999999999999998]);
+/// let plane = Hyperplane::new(vec![3.0, 4.0], 25.0)?;
+/// assert_eq!(plane.signed_distance(&[6.0, 8.0]), 5.0); // (18 + 32 − 25)/5
+/// assert_eq!(plane.foot(&[6.0, 8.0]), [3.0, 4.0]);
 /// # Ok::<(), rosenblatt::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
