@@ -5,6 +5,8 @@
 pub mod certificate;
 pub mod data;
 mod error;
+pub mod file;
+pub mod geometry;
 mod learner;
 pub mod model;
 pub mod options;

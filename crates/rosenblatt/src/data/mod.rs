@@ -5,12 +5,14 @@ mod matrix;
 mod names;
 mod row;
 mod scatter;
+mod write;
 
 pub use labels::{ClassFinder, Classes};
 pub use matrix::{Matrix, Precision, Values};
 pub use names::{FeatureNames, StringTable};
 pub use row::Row;
 pub use scatter::Scatter;
+pub use write::{RowWriter, TextFormat, write};
 
 use crate::error::{Error, Result};
 

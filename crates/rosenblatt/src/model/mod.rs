@@ -1,12 +1,18 @@
 //! What predicts, and what a run remembers.
 
+mod file;
 mod fingerprint;
+mod parts;
 mod scheme;
 mod state;
 mod voted;
 mod weights;
 
+pub use file::FORMAT;
 pub use fingerprint::Fingerprint;
+#[doc(hidden)]
+pub use parts::seal;
+pub use parts::{Array, Element, Parts};
 pub use scheme::Scheme;
 pub use state::{Average, LinearState, LogEntry, UpdateLog};
 pub use voted::Voted;

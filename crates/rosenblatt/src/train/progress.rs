@@ -26,6 +26,34 @@ pub struct Pass {
 }
 
 impl Pass {
+    /// The numbers as a row of a table; no validation accuracy is NaN.
+    pub(crate) fn to_numbers(self) -> [f64; 8] {
+        [
+            self.visits as f64,
+            self.mistakes as f64,
+            self.updates as f64,
+            self.perceptron_loss,
+            self.hinge_loss,
+            self.squared_error,
+            self.on_boundary as f64,
+            self.validation_accuracy.unwrap_or(f64::NAN),
+        ]
+    }
+
+    /// The pass from a row of a table.
+    pub(crate) fn from_numbers(row: &[f64; 8]) -> Self {
+        Pass {
+            visits: row[0] as u64,
+            mistakes: row[1] as u64,
+            updates: row[2] as u64,
+            perceptron_loss: row[3],
+            hinge_loss: row[4],
+            squared_error: row[5],
+            on_boundary: row[6] as u64,
+            validation_accuracy: Some(row[7]).filter(|a| !a.is_nan()),
+        }
+    }
+
     /// A loss per visit.
     pub fn mean(&self, sum: f64) -> f64 {
         sum / (self.visits as f64).max(1.0)

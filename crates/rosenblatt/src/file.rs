@@ -1,0 +1,254 @@
+//! Writing files whole or not at all.
+//!
+//! A command that fails or is killed half-way must not leave a file that looks finished, nor
+//! destroy the good one that was there. So the bytes go to a temporary file beside the
+//! target, and a rename puts it in place once everything is written.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Writes the file at `path` by `fill`, aside first, then renamed into place.
+///
+/// If `fill` fails, the target stays as it was and the temporary file is removed. A link is
+/// followed, so what it points to is replaced; a device or pipe is written directly, as there
+/// is nothing to rename over. An error without a position is given `path` as its file.
+///
+/// ```
+/// use std::io::Write;
+/// # let folder = std::env::temp_dir().join(format!("rosenblatt-doc-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder).unwrap();
+/// let path = folder.join("numbers.txt");
+/// rosenblatt::file::write_aside(&path, |out| {
+///     out.write_all(b"1 2 3\n").map_err(|e| rosenblatt::Error::io(&path, &e))
+/// })?;
+/// assert_eq!(std::fs::read(&path).unwrap(), b"1 2 3\n");
+/// # std::fs::remove_dir_all(&folder).unwrap();
+/// # Ok::<(), rosenblatt::Error>(())
+/// ```
+pub fn write_aside<T>(
+    path: impl AsRef<Path>,
+    fill: impl FnOnce(&mut dyn Write) -> Result<T>,
+) -> Result<T> {
+    let path = path.as_ref();
+    let failed = |e: io::Error| Error::io(path, &e);
+    let place = |e: Error| match e.position() {
+        Some(_) => e,
+        None => e.in_file(path),
+    };
+    let existing = fs::metadata(path).ok();
+    if let Some(found) = &existing {
+        if found.is_dir() {
+            return Err(Error::new(ErrorKind::Io, "this is a folder")
+                .in_file(path)
+                .remedy("name a file in it"));
+        }
+        if !found.is_file() {
+            let device = OpenOptions::new().write(true).open(path).map_err(failed)?;
+            let mut out = BufWriter::new(device);
+            let result = fill(&mut out).map_err(place)?;
+            out.flush().map_err(failed)?;
+            return Ok(result);
+        }
+    }
+    let target = match existing {
+        Some(_) => fs::canonicalize(path).map_err(failed)?,
+        None => path.to_path_buf(),
+    };
+    let (aside, file) = Aside::create(&target).map_err(failed)?;
+    let mut out = BufWriter::with_capacity(1 << 16, file);
+    let result = fill(&mut out).map_err(place)?;
+    let file = out.into_inner().map_err(|e| failed(e.into_error()))?;
+    if let Some(found) = &existing {
+        file.set_permissions(found.permissions()).map_err(failed)?;
+    }
+    // The name must not come to stand for bytes that a power cut may still lose.
+    file.sync_all().map_err(failed)?;
+    drop(file);
+    aside.rename_to(&target).map_err(failed)?;
+    Ok(result)
+}
+
+/// The temporary file; removed when dropped, unless renamed.
+struct Aside {
+    path: PathBuf,
+}
+
+impl Aside {
+    fn create(target: &Path) -> io::Result<(Aside, File)> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let name = target
+            .file_name()
+            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "this names no file"))?;
+        loop {
+            let mut aside = OsString::from(".");
+            aside.push(name);
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            aside.push(format!(".{}-{count}.part", std::process::id()));
+            let path = target.with_file_name(aside);
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(file) => return Ok((Aside { path }, file)),
+                // Left behind by a killed process that had our number: take the next name.
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    fn rename_to(mut self, target: &Path) -> io::Result<()> {
+        fs::rename(&self.path, target)?;
+        self.path.clear();
+        Ok(())
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        if !self.path.as_os_str().is_empty() {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An empty folder, removed at the end.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path =
+                std::env::temp_dir().join(format!("rosenblatt-{name}-{}", std::process::id()));
+            let _ = fs::remove_dir_all(&path);
+            fs::create_dir_all(&path).unwrap();
+            Folder(path)
+        }
+
+        fn names(&self) -> Vec<String> {
+            let mut names: Vec<String> = fs::read_dir(&self.0)
+                .unwrap()
+                .map(|e| e.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn put(path: &Path, text: &str) -> Result<()> {
+        write_aside(path, |out| {
+            out.write_all(text.as_bytes())
+                .map_err(|e| Error::io(path, &e))
+        })
+    }
+
+    #[test]
+    fn a_file_appears_whole_and_replaces_the_old_one() {
+        let folder = Folder::new("whole");
+        let path = folder.0.join("a.txt");
+        put(&path, "one").unwrap();
+        let seven = write_aside(&path, |out| {
+            out.write_all(b"two").unwrap();
+            out.flush().unwrap();
+            // Until the end the old file stands.
+            assert_eq!(fs::read(&path).unwrap(), b"one");
+            Ok(7)
+        });
+        assert_eq!(seven.unwrap(), 7);
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(folder.names(), ["a.txt"]);
+    }
+
+    #[test]
+    fn a_failure_leaves_no_trace() {
+        let folder = Folder::new("failure");
+        let path = folder.0.join("a.txt");
+        for before in [None, Some("good")] {
+            if let Some(text) = before {
+                put(&path, text).unwrap();
+            }
+            let error = write_aside(&path, |out| -> Result<()> {
+                out.write_all(&[b'x'; 200_000]).unwrap();
+                Err(Error::data("no more"))
+            })
+            .unwrap_err();
+            assert_eq!(error.message(), "no more");
+            assert_eq!(error.position().unwrap().file, path);
+            assert_eq!(folder.names().len(), usize::from(before.is_some()));
+        }
+        assert_eq!(fs::read(&path).unwrap(), b"good");
+        let panic = std::panic::catch_unwind(|| {
+            write_aside(&path, |_| -> Result<()> { panic!("on purpose") })
+        });
+        assert!(panic.is_err());
+        assert_eq!(folder.names(), ["a.txt"]);
+    }
+
+    #[test]
+    fn places_that_cannot_be_written_are_named() {
+        let folder = Folder::new("places");
+        let missing = folder.0.join("no/such/a.txt");
+        let error = put(&missing, "x").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Io);
+        assert_eq!(error.position().unwrap().file, missing);
+        let file = folder.0.join("file");
+        put(&file, "x").unwrap();
+        assert!(put(&file.join("a.txt"), "x").is_err());
+        let error = put(&folder.0, "x").unwrap_err();
+        assert!(error.to_string().contains("folder"), "{error}");
+        assert!(put(Path::new("/"), "x").is_err());
+        assert_eq!(folder.names(), ["file"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_unwritable_folder_stays_as_it_was() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = Folder::new("unwritable");
+        let path = folder.0.join("a.txt");
+        put(&path, "good").unwrap();
+        let mode = |m| fs::set_permissions(&folder.0, fs::Permissions::from_mode(m)).unwrap();
+        mode(0o555);
+        // The superuser may write anywhere; then there is nothing to see here.
+        let barred = File::create(folder.0.join("probe")).is_err();
+        let outcome = put(&path, "bad");
+        mode(0o755);
+        if barred {
+            assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Io);
+            assert_eq!(fs::read(&path).unwrap(), b"good");
+            assert_eq!(folder.names(), ["a.txt"]);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_permissions_kept_and_devices_left_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = Folder::new("links");
+        let (real, link) = (folder.0.join("real"), folder.0.join("link"));
+        put(&real, "one").unwrap();
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        put(&link, "two").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&real).unwrap(), b"two");
+        assert_eq!(
+            fs::metadata(&real).unwrap().permissions().mode() & 0o777,
+            0o640
+        );
+        put(Path::new("/dev/null"), "three").unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        assert_eq!(folder.names(), ["link", "real"]);
+    }
+}

@@ -1,0 +1,391 @@
+//! A model as parts, and back.
+//!
+//! Promise: a model written by this version is read by every later 0.x and 1.x version, and
+//! predicts the same. Parts that a reader does not know are ignored; a change that would
+//! make that wrong raises [`FORMAT`], and older programs then refuse the file by name.
+
+use std::path::Path;
+
+use super::parts::Parts;
+use super::{
+    Average, Decision, Fingerprint, LinearState, LogEntry, Model, Scheme, UpdateLog, Voted, Weights,
+};
+use crate::data::{Classes, Precision};
+use crate::error::{Error, Result};
+use crate::options::{Options, PARAMETERS};
+use crate::train::{Pass, Progress};
+
+/// The number of the file format.
+pub const FORMAT: u64 = 1;
+
+fn bad(what: impl std::fmt::Display) -> Error {
+    Error::model(format!("the model file is not valid: {what}"))
+        .remedy("take it from its source again, or train it anew")
+}
+
+impl Model {
+    /// The file's bytes; the same model gives the same bytes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut parts = Parts::new();
+        parts.put_fact("format", FORMAT);
+        parts.put_fact("scheme", self.scheme);
+        parts.put_fact("trained_on", self.trained_on);
+        let options: serde_json::Map<String, serde_json::Value> = PARAMETERS
+            .iter()
+            .map(|p| (p.name.to_owned(), p.get(&self.options).into()))
+            .collect();
+        parts.put_fact("options", options);
+        parts.put_strings("classes", &self.classes.names().iter().collect());
+        put_progress(&mut parts, &self.progress);
+        match &self.decision {
+            Decision::Linear(weights) => put_weights(&mut parts, "", weights),
+            Decision::Voted(voted) => put_voted(&mut parts, voted),
+        }
+        if let Some(state) = &self.state {
+            put_state(&mut parts, state);
+        }
+        parts.to_bytes()
+    }
+
+    /// Reads a file's bytes back.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let mut parts = Parts::from_bytes(bytes)?;
+        let format: u64 = parts.take_fact("format")?;
+        if format != FORMAT {
+            return Err(Error::model(format!(
+                "the model file has format {format}, and this program reads format {FORMAT}"
+            ))
+            .remedy("use a newer version of Rosenblatt"));
+        }
+        let scheme: Scheme = parts.take_fact("scheme")?;
+        let trained_on: Fingerprint = parts.take_fact("trained_on")?;
+        let mut options = Options::default();
+        let texts: serde_json::Map<String, serde_json::Value> = parts.take_fact("options")?;
+        for (name, value) in &texts {
+            let text = value
+                .as_str()
+                .ok_or_else(|| bad(format_args!("option {name} is not a text")))?;
+            options.set(name, text).map_err(bad)?;
+        }
+        let names = parts.take_strings("classes")?;
+        let classes = Classes::from_ordered(names.iter().map(str::to_owned).collect());
+        if classes.len() < 2 || classes.len() != scheme.classes() {
+            return Err(bad(format_args!(
+                "{} classes for the scheme {scheme:?}",
+                classes.len()
+            )));
+        }
+        let progress = take_progress(&mut parts)?;
+        let state = take_state(&mut parts, scheme)?;
+        let decision = if parts.has_fact("voted.constant") {
+            Decision::Voted(Box::new(take_voted(&mut parts, scheme, state.as_ref())?))
+        } else {
+            Decision::Linear(take_weights(&mut parts, "", scheme)?)
+        };
+        let model = Model {
+            classes,
+            scheme,
+            decision,
+            options,
+            progress,
+            state,
+            trained_on,
+        };
+        let features = model.features();
+        if model
+            .state
+            .as_ref()
+            .is_some_and(|s| s.weights.features() != features)
+        {
+            return Err(bad("its weights and its state differ in features"));
+        }
+        Ok(model)
+    }
+
+    /// Writes the model to a file, whole or not at all.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let bytes = self.to_bytes()?;
+        crate::file::write_aside(path, |file| {
+            file.write_all(&bytes).map_err(|e| Error::io(path, &e))
+        })
+    }
+
+    /// Reads a model from a file.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let bytes = std::fs::read(path).map_err(|e| Error::io(path, &e))?;
+        Self::from_bytes(&bytes).map_err(|e| e.in_file(path))
+    }
+}
+
+fn put_weights(parts: &mut Parts, prefix: &str, weights: &Weights) {
+    parts.put_table(
+        &format!("{prefix}weights"),
+        weights.discriminators(),
+        weights.packed(),
+    );
+    parts.put(&format!("{prefix}bias"), weights.biases().to_vec());
+}
+
+fn take_weights(parts: &mut Parts, prefix: &str, scheme: Scheme) -> Result<Weights> {
+    let values: Vec<f64> = parts.take(&format!("{prefix}weights"))?;
+    let bias: Vec<f64> = parts.take_len(&format!("{prefix}bias"), scheme.discriminators())?;
+    if !values.len().is_multiple_of(scheme.discriminators()) {
+        return Err(bad(format_args!(
+            "{prefix}weights has {} values",
+            values.len()
+        )));
+    }
+    let weights = Weights::from_parts(scheme.discriminators(), &values, &bias);
+    if weights.is_finite() {
+        Ok(weights)
+    } else {
+        Err(bad(format_args!("{prefix}weights are not all finite")))
+    }
+}
+
+fn put_progress(parts: &mut Parts, progress: &Progress) {
+    // Passes can be many, so they are a table of numbers rather than text.
+    let columns = Pass::default().to_numbers().len();
+    parts.put_table(
+        "passes",
+        columns,
+        progress
+            .passes
+            .iter()
+            .flat_map(|p| p.to_numbers())
+            .collect(),
+    );
+    parts.put_fact(
+        "progress",
+        Progress {
+            passes: Vec::new(),
+            ..progress.clone()
+        },
+    );
+}
+
+fn take_progress(parts: &mut Parts) -> Result<Progress> {
+    let numbers: Vec<f64> = parts.take("passes")?;
+    let (passes, rest) = numbers.as_chunks();
+    if !rest.is_empty() {
+        return Err(bad("the table of passes is not whole"));
+    }
+    let progress: Progress = parts.take_fact("progress")?;
+    Ok(Progress {
+        passes: passes.iter().map(Pass::from_numbers).collect(),
+        ..progress
+    })
+}
+
+fn put_state(parts: &mut Parts, state: &LinearState) {
+    parts.put_fact("state.unit", state.unit);
+    put_weights(parts, "state.", &state.weights);
+    if let Some(norms) = &state.norms {
+        parts.put("state.norms", norms.clone());
+    }
+    if let Some(kept) = &state.kept {
+        put_weights(parts, "state.kept.", kept);
+    }
+    if let Some(average) = &state.average {
+        parts.put("state.average.factor", average.factor.clone());
+        parts.put("state.average.visits", average.visits.clone());
+        put_weights(parts, "state.average.", &average.correction);
+    }
+    if let Some(log) = &state.log {
+        put_weights(parts, "log.start.", &log.start);
+        parts.put("log.start.survived", log.start_survived.clone());
+        parts.put("log.row", log.entries.iter().map(|e| e.row).collect());
+        parts.put("log.raised", log.entries.iter().map(|e| e.raised).collect());
+        parts.put(
+            "log.lowered",
+            log.entries.iter().map(|e| e.lowered).collect(),
+        );
+        parts.put(
+            "log.coefficient",
+            log.entries.iter().map(|e| e.coefficient).collect(),
+        );
+        parts.put(
+            "log.divisor",
+            log.entries.iter().map(|e| e.divisor).collect(),
+        );
+        parts.put(
+            "log.survived",
+            log.entries.iter().map(|e| e.survived).collect(),
+        );
+    }
+}
+
+fn take_state(parts: &mut Parts, scheme: Scheme) -> Result<Option<LinearState>> {
+    if !parts.has_fact("state.unit") {
+        return Ok(None);
+    }
+    let unit: f64 = parts.take_fact("state.unit")?;
+    let weights = take_weights(parts, "state.", scheme)?;
+    let same_shape = |other: &Weights| other.features() == weights.features();
+    let norms = if parts.has("state.norms") {
+        Some(parts.take_len("state.norms", scheme.groups())?)
+    } else {
+        None
+    };
+    let kept = if parts.has("state.kept.bias") {
+        Some(take_weights(parts, "state.kept.", scheme)?)
+    } else {
+        None
+    };
+    let average = if parts.has("state.average.factor") {
+        Some(Average {
+            factor: parts.take_len("state.average.factor", scheme.groups())?,
+            visits: parts.take_len("state.average.visits", scheme.groups())?,
+            correction: take_weights(parts, "state.average.", scheme)?,
+        })
+    } else {
+        None
+    };
+    let log = if parts.has("log.row") {
+        Some(take_log(parts, scheme)?)
+    } else {
+        None
+    };
+    let shapes_fit = kept.iter().all(same_shape)
+        && average.iter().all(|a| same_shape(&a.correction))
+        && log.iter().all(|l| same_shape(&l.start));
+    if !shapes_fit || !unit.is_finite() {
+        return Err(bad("the parts of its state do not fit each other"));
+    }
+    Ok(Some(LinearState {
+        weights,
+        unit,
+        norms,
+        average,
+        kept,
+        log,
+    }))
+}
+
+fn take_log(parts: &mut Parts, scheme: Scheme) -> Result<UpdateLog> {
+    let start = take_weights(parts, "log.start.", scheme)?;
+    let start_survived: Vec<u64> = parts.take("log.start.survived")?;
+    let row: Vec<u32> = parts.take("log.row")?;
+    let n = row.len();
+    let raised: Vec<u32> = parts.take_len("log.raised", n)?;
+    let lowered: Vec<u32> = parts.take_len("log.lowered", n)?;
+    let coefficient: Vec<f64> = parts.take_len("log.coefficient", n)?;
+    let divisor: Vec<f64> = parts.take_len("log.divisor", n)?;
+    let survived: Vec<u64> = parts.take_len("log.survived", n)?;
+    let entries = (0..n)
+        .map(|i| LogEntry {
+            row: row[i],
+            raised: raised[i],
+            lowered: lowered[i],
+            coefficient: coefficient[i],
+            divisor: divisor[i],
+            survived: survived[i],
+        })
+        .collect();
+    UpdateLog::from_parts(scheme, start, start_survived, entries)
+        .ok_or_else(|| bad("its log of updates does not fit its classes"))
+}
+
+fn put_voted(parts: &mut Parts, voted: &Voted) {
+    // The log itself is part of the state.
+    parts.put_fact("voted.constant", voted.constant);
+    parts.put_fact("voted.precision", voted.support.precision());
+    parts.put_matrix("voted.support", &voted.support);
+    parts.put("voted.rows", voted.rows.clone());
+}
+
+fn take_voted(parts: &mut Parts, scheme: Scheme, state: Option<&LinearState>) -> Result<Voted> {
+    let constant: f64 = parts.take_fact("voted.constant")?;
+    let precision: Precision = parts.take_fact("voted.precision")?;
+    let support = parts.take_matrix("voted.support", precision)?;
+    let rows: Vec<u32> = parts.take("voted.rows")?;
+    let log = state
+        .and_then(|s| s.log.clone())
+        .ok_or_else(|| bad("a voted model without its log"))?;
+    if log.start.features() != support.columns()
+        || log.start.discriminators() != scheme.discriminators()
+    {
+        return Err(bad("the examples of a voted model do not fit its log"));
+    }
+    Voted::from_parts(support, rows, log, constant)
+        .ok_or_else(|| bad("the log of a voted model names examples it does not have"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Dataset, Matrix};
+    use crate::options::{Multiclass, Readout};
+    use crate::train::Session;
+
+    fn data(k: usize) -> Dataset {
+        let rows: Vec<Vec<f64>> = (0..40)
+            .map(|i| vec![(i * 7 % 11) as f64, (i * 5 % 13) as f64 - 4.0, 0.0])
+            .collect();
+        let names = ["a", "b", "été"];
+        Dataset::new(
+            Matrix::dense_from_rows(3, &rows, Precision::F32),
+            (0..40).map(|i| (i * i % k) as u32 % k as u32).collect(),
+            Classes::from_ordered(names[..k].iter().map(|&n| n.to_owned()).collect()),
+            None,
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn every_kind_of_model_reads_back_as_written() {
+        for k in [2, 3] {
+            for multiclass in [
+                None,
+                Some(Multiclass::Argmax),
+                Some(Multiclass::Ovr),
+                Some(Multiclass::Ovo),
+            ] {
+                for (_, name) in <Readout as crate::options::Choice>::ALL {
+                    let mut options = Options {
+                        multiclass,
+                        epochs: Some(3),
+                        ..Options::default()
+                    };
+                    options.set("readout", name).unwrap();
+                    let data = data(k);
+                    let model = Session::new(&options).train(&data).unwrap().model;
+                    let bytes = model.to_bytes().unwrap();
+                    let again = Model::from_bytes(&bytes).unwrap();
+                    assert_eq!(
+                        again.to_bytes().unwrap(),
+                        bytes,
+                        "{k} {multiclass:?} {name}"
+                    );
+                    assert_eq!(again.decision, model.decision);
+                    assert_eq!(again.state, model.state);
+                    assert_eq!(again.options, model.options);
+                    assert_eq!(
+                        again.predict(&data.matrix, 2),
+                        model.predict(&data.matrix, 1)
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_newer_format_is_refused_by_name() {
+        let options = Options {
+            epochs: Some(1),
+            ..Options::default()
+        };
+        let bytes = Session::new(&options)
+            .train(&data(2))
+            .unwrap()
+            .model
+            .to_bytes()
+            .unwrap();
+        let mut parts = Parts::from_bytes(&bytes).unwrap();
+        parts.put_fact("format", FORMAT + 1);
+        let error = Model::from_bytes(&parts.to_bytes().unwrap()).unwrap_err();
+        assert!(error.to_string().contains("newer version"), "{error}");
+    }
+}

@@ -1,0 +1,497 @@
+//! A bag of named parts and its file: what models are made of on disk.
+//!
+//! The file is a safetensors file, so that other programs can read the weights. Small facts
+//! are one JSON text in its metadata; names and arrays are tensors; the tensor `sha256`
+//! holds the digest of every other byte, so a damaged file is refused. Files are read as
+//! hostile input: nothing is allocated beyond what the file's own size accounts for.
+
+use std::collections::BTreeMap;
+
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use crate::data::{Matrix, Precision, StringTable, Values};
+use crate::error::{Error, Result};
+
+/// The metadata key under which the JSON text stands.
+const KEY: &str = "rosenblatt";
+/// The tensor that holds the digest.
+const DIGEST: &str = "sha256";
+const DIGEST_BYTES: usize = 32;
+
+/// Named JSON values and arrays.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Parts {
+    facts: Map<String, Value>,
+    arrays: BTreeMap<String, (Vec<usize>, Array)>,
+}
+
+/// The numbers of an array.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Array {
+    /// Bytes.
+    U8(Vec<u8>),
+    /// 32-bit whole numbers.
+    U32(Vec<u32>),
+    /// 64-bit whole numbers.
+    U64(Vec<u64>),
+    /// binary32.
+    F32(Vec<f32>),
+    /// binary64.
+    F64(Vec<f64>),
+}
+
+impl Array {
+    fn len(&self) -> usize {
+        match self {
+            Array::U8(v) => v.len(),
+            Array::U32(v) => v.len(),
+            Array::U64(v) => v.len(),
+            Array::F32(v) => v.len(),
+            Array::F64(v) => v.len(),
+        }
+    }
+
+    fn dtype(&self) -> Dtype {
+        match self {
+            Array::U8(_) => Dtype::U8,
+            Array::U32(_) => Dtype::U32,
+            Array::U64(_) => Dtype::U64,
+            Array::F32(_) => Dtype::F32,
+            Array::F64(_) => Dtype::F64,
+        }
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            Array::U8(v) => v.clone(),
+            Array::U32(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Array::U64(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Array::F32(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Array::F64(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        }
+    }
+
+    fn from_bytes(dtype: Dtype, bytes: &[u8]) -> Option<Self> {
+        Some(match dtype {
+            Dtype::U8 => Array::U8(bytes.to_vec()),
+            Dtype::U32 => Array::U32(words(bytes).map(u32::from_le_bytes).collect()),
+            Dtype::U64 => Array::U64(words(bytes).map(u64::from_le_bytes).collect()),
+            Dtype::F32 => Array::F32(words(bytes).map(f32::from_le_bytes).collect()),
+            Dtype::F64 => Array::F64(words(bytes).map(f64::from_le_bytes).collect()),
+            _ => return None,
+        })
+    }
+}
+
+fn words<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
+    bytes.as_chunks::<N>().0.iter().copied()
+}
+
+/// A kind of number that arrays hold.
+pub trait Element: Sized {
+    /// Wraps a list.
+    fn wrap(values: Vec<Self>) -> Array;
+    /// The list, if the array holds this kind.
+    fn unwrap(array: Array) -> Option<Vec<Self>>;
+}
+
+impl Element for u8 {
+    fn wrap(values: Vec<u8>) -> Array {
+        Array::U8(values)
+    }
+    fn unwrap(array: Array) -> Option<Vec<u8>> {
+        if let Array::U8(v) = array {
+            Some(v)
+        } else {
+            None
+        }
+    }
+}
+
+impl Element for u32 {
+    fn wrap(values: Vec<u32>) -> Array {
+        Array::U32(values)
+    }
+    fn unwrap(array: Array) -> Option<Vec<u32>> {
+        if let Array::U32(v) = array {
+            Some(v)
+        } else {
+            None
+        }
+    }
+}
+
+impl Element for u64 {
+    fn wrap(values: Vec<u64>) -> Array {
+        Array::U64(values)
+    }
+    fn unwrap(array: Array) -> Option<Vec<u64>> {
+        if let Array::U64(v) = array {
+            Some(v)
+        } else {
+            None
+        }
+    }
+}
+
+impl Element for f32 {
+    fn wrap(values: Vec<f32>) -> Array {
+        Array::F32(values)
+    }
+    fn unwrap(array: Array) -> Option<Vec<f32>> {
+        if let Array::F32(v) = array {
+            Some(v)
+        } else {
+            None
+        }
+    }
+}
+
+impl Element for f64 {
+    fn wrap(values: Vec<f64>) -> Array {
+        Array::F64(values)
+    }
+    fn unwrap(array: Array) -> Option<Vec<f64>> {
+        if let Array::F64(v) = array {
+            Some(v)
+        } else {
+            None
+        }
+    }
+}
+
+fn bad(what: impl std::fmt::Display) -> Error {
+    Error::model(format!("the model file is not valid: {what}"))
+        .remedy("take it from its source again, or train it anew")
+}
+
+impl Parts {
+    /// No parts.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a small fact.
+    pub fn put_fact(&mut self, name: &str, value: impl Serialize) {
+        // Only maps with keys that are not strings and failing serialisers give an error.
+        let value = serde_json::to_value(value).unwrap_or(Value::Null);
+        self.facts.insert(name.to_owned(), value);
+    }
+
+    /// Takes a small fact out.
+    pub fn take_fact<T: DeserializeOwned>(&mut self, name: &str) -> Result<T> {
+        let value = self
+            .facts
+            .remove(name)
+            .ok_or_else(|| bad(format_args!("{name} is missing")))?;
+        serde_json::from_value(value).map_err(|e| bad(format_args!("{name}: {e}")))
+    }
+
+    /// Whether there is such a fact.
+    pub fn has_fact(&self, name: &str) -> bool {
+        self.facts.contains_key(name)
+    }
+
+    /// Adds a list.
+    pub fn put<T: Element>(&mut self, name: &str, values: Vec<T>) {
+        let array = T::wrap(values);
+        self.arrays
+            .insert(name.to_owned(), (vec![array.len()], array));
+    }
+
+    /// Adds a table of `columns` columns, row by row.
+    pub fn put_table<T: Element>(&mut self, name: &str, columns: usize, values: Vec<T>) {
+        let array = T::wrap(values);
+        let rows = array.len().checked_div(columns).unwrap_or(0);
+        self.arrays
+            .insert(name.to_owned(), (vec![rows, columns], array));
+    }
+
+    /// Whether there is such an array.
+    pub fn has(&self, name: &str) -> bool {
+        self.arrays.contains_key(name)
+    }
+
+    /// Takes a list or table out, whatever its shape.
+    pub fn take<T: Element>(&mut self, name: &str) -> Result<Vec<T>> {
+        let (_, array) = self
+            .arrays
+            .remove(name)
+            .ok_or_else(|| bad(format_args!("the tensor {name} is missing")))?;
+        T::unwrap(array).ok_or_else(|| bad(format_args!("the tensor {name} has the wrong type")))
+    }
+
+    /// Takes a list out that must have this length.
+    pub fn take_len<T: Element>(&mut self, name: &str, len: usize) -> Result<Vec<T>> {
+        let values = self.take(name)?;
+        if values.len() == len {
+            Ok(values)
+        } else {
+            Err(bad(format_args!(
+                "the tensor {name} has {} values, expected {len}",
+                values.len()
+            )))
+        }
+    }
+
+    /// Adds many strings, as bytes and ends.
+    pub fn put_strings(&mut self, name: &str, strings: &StringTable) {
+        self.put(
+            &format!("{name}.bytes"),
+            strings.bytes().as_bytes().to_vec(),
+        );
+        self.put(&format!("{name}.ends"), strings.ends().to_vec());
+    }
+
+    /// Takes many strings out.
+    pub fn take_strings(&mut self, name: &str) -> Result<StringTable> {
+        let bytes: Vec<u8> = self.take(&format!("{name}.bytes"))?;
+        let ends: Vec<u64> = self.take(&format!("{name}.ends"))?;
+        let text =
+            String::from_utf8(bytes).map_err(|_| bad(format_args!("{name} is not UTF-8")))?;
+        StringTable::from_parts(text, ends)
+            .ok_or_else(|| bad(format_args!("the ends of {name} do not fit")))
+    }
+
+    /// Adds a matrix.
+    pub fn put_matrix(&mut self, name: &str, matrix: &Matrix) {
+        self.put_fact(&format!("{name}.columns"), matrix.columns());
+        self.put_fact(&format!("{name}.rows"), matrix.rows());
+        let values = match matrix {
+            Matrix::Dense { values, .. } => values,
+            Matrix::Sparse {
+                offsets,
+                indices,
+                values,
+                ..
+            } => {
+                self.put(
+                    &format!("{name}.offsets"),
+                    offsets.iter().map(|&o| o as u64).collect(),
+                );
+                self.put(&format!("{name}.indices"), indices.clone());
+                values
+            }
+        };
+        match values {
+            Values::F32(v) => self.put(&format!("{name}.values"), v.clone()),
+            Values::F64(v) => self.put(&format!("{name}.values"), v.clone()),
+        }
+    }
+
+    /// Takes a matrix out, its structure and numbers checked.
+    pub fn take_matrix(&mut self, name: &str, precision: Precision) -> Result<Matrix> {
+        let columns: usize = self.take_fact(&format!("{name}.columns"))?;
+        let rows: usize = self.take_fact(&format!("{name}.rows"))?;
+        let values = match precision {
+            Precision::F32 => Values::F32(self.take(&format!("{name}.values"))?),
+            Precision::F64 => Values::F64(self.take(&format!("{name}.values"))?),
+        };
+        if (0..values.len()).any(|i| !values.get(i).is_finite()) {
+            return Err(bad(format_args!("{name} has values that are not finite")));
+        }
+        if !self.has(&format!("{name}.offsets")) {
+            let fits =
+                rows.checked_mul(columns) == Some(values.len()) && (columns > 0 || rows == 0);
+            return if fits {
+                Ok(Matrix::Dense {
+                    rows,
+                    columns,
+                    values,
+                })
+            } else {
+                Err(bad(format_args!("{name} is not {rows} × {columns}")))
+            };
+        }
+        let offsets: Vec<u64> = self.take(&format!("{name}.offsets"))?;
+        let indices: Vec<u32> = self.take_len(&format!("{name}.indices"), values.len())?;
+        let ends_fit = offsets.first() == Some(&0)
+            && offsets.last() == Some(&(values.len() as u64))
+            && offsets.len().checked_sub(1) == Some(rows)
+            && offsets.is_sorted();
+        if !ends_fit {
+            return Err(bad(format_args!("the offsets of {name} do not fit")));
+        }
+        let offsets: Vec<usize> = offsets.into_iter().map(|o| o as usize).collect();
+        let rows_fit = offsets.windows(2).all(|w| {
+            let row = &indices[w[0]..w[1]];
+            row.is_sorted_by(|a, b| a < b) && row.last().is_none_or(|&j| (j as usize) < columns)
+        });
+        if !rows_fit {
+            return Err(bad(format_args!("the indices of {name} do not fit")));
+        }
+        Ok(Matrix::Sparse {
+            columns,
+            offsets,
+            indices,
+            values,
+        })
+    }
+
+    /// The file's bytes: the same parts give the same bytes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let metadata = [(
+            KEY.to_owned(),
+            Value::Object(self.facts.clone()).to_string(),
+        )]
+        .into();
+        let digest = (vec![DIGEST_BYTES], Array::U8(vec![0; DIGEST_BYTES]));
+        let arrays: Vec<(&str, Dtype, &[usize], Vec<u8>)> = self
+            .arrays
+            .iter()
+            .map(|(name, part)| (name.as_str(), part))
+            .chain([(DIGEST, &digest)])
+            .map(|(name, (shape, array))| (name, array.dtype(), shape.as_slice(), array.to_bytes()))
+            .collect();
+        let views = arrays
+            .iter()
+            .map(|(name, dtype, shape, bytes)| {
+                TensorView::new(*dtype, shape.to_vec(), bytes).map(|view| (*name, view))
+            })
+            .collect::<std::result::Result<Vec<_>, _>>()
+            .map_err(bad)?;
+        let mut bytes = safetensors::serialize(views, Some(metadata)).map_err(bad)?;
+        seal(&mut bytes);
+        Ok(bytes)
+    }
+
+    /// Reads a file's bytes back, its digest checked.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let (place, metadata) = digest_place(bytes).ok_or_else(|| {
+            Error::model("this is not a Rosenblatt model, or it is damaged at its start")
+                .remedy("check the path")
+        })?;
+        if bytes[place.clone()] != digest_around(bytes, &place)[..] {
+            return Err(Error::model(
+                "the model file is damaged: its digest does not match its content",
+            )
+            .remedy("take it from its source again, or train it anew"));
+        }
+        let text = metadata
+            .metadata()
+            .as_ref()
+            .and_then(|m| m.get(KEY))
+            .ok_or_else(|| bad("it has no description"))?;
+        let facts: Map<String, Value> = serde_json::from_str(text).map_err(bad)?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(bad)?;
+        let mut arrays = BTreeMap::new();
+        for (name, view) in tensors.iter() {
+            if name != DIGEST {
+                let array = Array::from_bytes(view.dtype(), view.data()).ok_or_else(|| {
+                    bad(format_args!("the tensor {name} has a type no model uses"))
+                })?;
+                arrays.insert(name.to_owned(), (view.shape().to_vec(), array));
+            }
+        }
+        Ok(Parts { facts, arrays })
+    }
+}
+
+type Metadata = safetensors::tensor::Metadata;
+
+/// Where in the file the digest stands.
+fn digest_place(bytes: &[u8]) -> Option<(std::ops::Range<usize>, Metadata)> {
+    let (header, metadata) = SafeTensors::read_metadata(bytes).ok()?;
+    let info = metadata.info(DIGEST)?;
+    let start = header.checked_add(8)?.checked_add(info.data_offsets.0)?;
+    let end = header.checked_add(8)?.checked_add(info.data_offsets.1)?;
+    (end <= bytes.len() && end.checked_sub(start)? == DIGEST_BYTES)
+        .then_some((start..end, metadata))
+}
+
+fn digest_around(bytes: &[u8], place: &std::ops::Range<usize>) -> [u8; DIGEST_BYTES] {
+    let mut hash = Sha256::new();
+    hash.update(&bytes[..place.start]);
+    hash.update(&bytes[place.end..]);
+    hash.finalize().into()
+}
+
+/// Writes the right digest into a file's bytes; false if they have no place for one. Public
+/// for fuzzing, which needs damaged files that get past the digest.
+#[doc(hidden)]
+pub fn seal(bytes: &mut [u8]) -> bool {
+    let Some((place, _)) = digest_place(bytes) else {
+        return false;
+    };
+    let digest = digest_around(bytes, &place);
+    bytes[place].copy_from_slice(&digest);
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Parts {
+        let mut parts = Parts::new();
+        parts.put_fact("answer", 42);
+        parts.put("numbers", vec![1.5f64, -2.0]);
+        parts.put_table("table", 2, vec![1u32, 2, 3, 4]);
+        parts.put_strings("names", &["a", "été"].iter().collect());
+        let mut matrix = Matrix::empty_sparse(3, Precision::F32);
+        matrix.push_sparse([(0, 1.0), (2, 2.0)]);
+        matrix.push_sparse([]);
+        parts.put_matrix("rows", &matrix);
+        parts
+    }
+
+    #[test]
+    fn what_goes_in_comes_out() {
+        let bytes = sample().to_bytes().unwrap();
+        assert_eq!(bytes, sample().to_bytes().unwrap());
+        let mut parts = Parts::from_bytes(&bytes).unwrap();
+        assert_eq!(parts, sample());
+        assert_eq!(parts.take_fact::<u32>("answer").unwrap(), 42);
+        assert_eq!(parts.take_strings("names").unwrap().get(1), "été");
+        assert_eq!(
+            parts
+                .take_matrix("rows", Precision::F32)
+                .unwrap()
+                .non_zeros(),
+            2
+        );
+        assert!(parts.take_len::<f64>("numbers", 3).is_err());
+        assert!(parts.take::<f64>("table").is_err());
+        assert!(parts.take_fact::<u32>("nothing").is_err());
+    }
+
+    #[test]
+    fn every_changed_or_missing_byte_is_noticed() {
+        let bytes = sample().to_bytes().unwrap();
+        for i in 0..bytes.len() {
+            for flip in [1, 0x80] {
+                let mut damaged = bytes.clone();
+                damaged[i] ^= flip;
+                assert!(Parts::from_bytes(&damaged).is_err(), "byte {i} ^ {flip}");
+            }
+            assert!(Parts::from_bytes(&bytes[..i]).is_err(), "cut at {i}");
+        }
+        let mut longer = bytes;
+        longer.push(0);
+        assert!(Parts::from_bytes(&longer).is_err());
+    }
+
+    #[test]
+    fn matrices_that_do_not_fit_are_refused() {
+        let broken: [fn(&mut Parts); 6] = [
+            |p| p.put("rows.offsets", vec![0u64, 1]),
+            |p| p.put("rows.offsets", vec![0u64, 3, 2]),
+            |p| p.put("rows.indices", vec![2u32, 0]),
+            |p| p.put("rows.indices", vec![0u32, 3]),
+            |p| p.put("rows.values", vec![1.0f32, f32::NAN]),
+            |p| p.put_fact("rows.rows", u64::MAX),
+        ];
+        for (i, damage) in broken.iter().enumerate() {
+            let mut parts = sample();
+            damage(&mut parts);
+            assert!(
+                parts.take_matrix("rows", Precision::F32).is_err(),
+                "case {i}"
+            );
+        }
+    }
+}
