@@ -8,6 +8,7 @@ mod error;
 pub mod file;
 pub mod geometry;
 mod learner;
+pub mod metrics;
 pub mod model;
 pub mod options;
 pub mod random;

@@ -5,6 +5,7 @@ mod matrix;
 mod names;
 mod row;
 mod scatter;
+pub mod split;
 mod write;
 
 pub use labels::{ClassFinder, Classes};
