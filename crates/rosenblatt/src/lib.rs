@@ -12,6 +12,7 @@ pub mod metrics;
 pub mod model;
 pub mod options;
 pub mod random;
+pub mod report;
 pub mod threads;
 pub mod train;
 
