@@ -5,6 +5,7 @@ mod matrix;
 mod names;
 mod row;
 mod scatter;
+pub mod synthetic;
 mod write;
 
 pub use labels::{ClassFinder, Classes};
