@@ -6,6 +6,7 @@ mod names;
 mod row;
 mod scatter;
 pub mod split;
+pub mod synthetic;
 mod write;
 
 pub use labels::{ClassFinder, Classes};
