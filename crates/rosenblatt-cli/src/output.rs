@@ -44,13 +44,19 @@ pub fn stdout_failed(error: &io::Error) -> Failure {
 /// Prints a result.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| stdout_failed(&e))
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|e| stdout_failed(&e))
 }
 
 /// Prints one JSON object.
 pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    let mut text = serde_json::to_string_pretty(value)
-        .map_err(|e| Error::new(ErrorKind::Io, format!("the result cannot be written as JSON: {e}")))?;
+    let mut text = serde_json::to_string_pretty(value).map_err(|e| {
+        Error::new(
+            ErrorKind::Io,
+            format!("the result cannot be written as JSON: {e}"),
+        )
+    })?;
     text.push('\n');
     print(&text)
 }

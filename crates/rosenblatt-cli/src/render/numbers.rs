@@ -38,7 +38,11 @@ pub fn short(x: f64) -> String {
     if (-4..6).contains(&magnitude) {
         let decimals = (3 - magnitude).max(0) as usize;
         let text = format!("{x:.decimals$}");
-        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text
+        }
     } else {
         format!("{x:.3e}")
     }
@@ -53,7 +57,11 @@ pub fn bytes(n: u64) -> String {
         size /= 1000.0;
         unit += 1;
     }
-    if unit == 0 { format!("{n} B") } else { format!("{size:.1} {}", UNITS[unit]) }
+    if unit == 0 {
+        format!("{n} B")
+    } else {
+        format!("{size:.1} {}", UNITS[unit])
+    }
 }
 
 /// A duration in seconds.

@@ -19,7 +19,12 @@ impl Progress {
         let bar = ProgressBar::hidden();
         bar.set_message(message);
         let shown = quiet || !std::io::stderr().is_terminal(); // never to be shown
-        Progress { bar, total, started: Instant::now(), shown }
+        Progress {
+            bar,
+            total,
+            started: Instant::now(),
+            shown,
+        }
     }
 
     /// `done` of the steps are done.
@@ -27,8 +32,11 @@ impl Progress {
         if !self.shown && self.started.elapsed() > Duration::from_secs(1) {
             self.shown = true;
             self.bar.set_length(self.total);
-            self.bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(8));
-            if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta} left") {
+            self.bar
+                .set_draw_target(ProgressDrawTarget::stderr_with_hz(8));
+            if let Ok(style) =
+                ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta} left")
+            {
                 self.bar.set_style(style);
             }
         }

@@ -9,7 +9,13 @@ pub enum Align {
 
 /// Rows of cells in aligned columns, two blanks apart, each line indented by `indent`.
 pub fn columns(rows: &[Vec<String>], align: &[Align], indent: usize) -> String {
-    let width = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|cell| visible(cell)).max().unwrap_or(0);
+    let width = |c: usize| {
+        rows.iter()
+            .filter_map(|r| r.get(c))
+            .map(|cell| visible(cell))
+            .max()
+            .unwrap_or(0)
+    };
     let widths: Vec<usize> = (0..align.len()).map(width).collect();
     let mut out = String::new();
     for row in rows {
@@ -42,7 +48,10 @@ fn visible(text: &str) -> usize {
 
 /// A name short enough for a column.
 pub fn clipped(text: &str, most: usize) -> String {
-    let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let clean: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
     if visible(&clean) <= most {
         return clean;
     }
@@ -57,8 +66,14 @@ mod tests {
 
     #[test]
     fn columns_line_up() {
-        let rows = vec![vec!["a".into(), "10".into()], vec!["été".into(), "2".into()]];
-        assert_eq!(columns(&rows, &[Align::Left, Align::Right], 1), " a    10\n été   2\n");
+        let rows = vec![
+            vec!["a".into(), "10".into()],
+            vec!["été".into(), "2".into()],
+        ];
+        assert_eq!(
+            columns(&rows, &[Align::Left, Align::Right], 1),
+            " a    10\n été   2\n"
+        );
     }
 
     #[test]
