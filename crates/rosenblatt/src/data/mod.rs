@@ -3,6 +3,7 @@
 mod labels;
 mod matrix;
 mod names;
+pub mod read;
 mod row;
 mod scatter;
 
