@@ -222,7 +222,11 @@ impl Iterator for Batches {
         while !self.ended {
             let made = match &mut self.inner {
                 Inner::Text(chunks) => chunks.next().map(|made| made.and_then(|made| made)),
-                Inner::Images(images) => images.next().transpose(),
+                Inner::Images(images) => {
+                    let made = images.next().transpose();
+                    self.tally.bytes = images.images.bytes;
+                    made
+                }
             };
             let batch = made.map(|made| made.and_then(|made| self.take(made)));
             match batch {

@@ -174,6 +174,7 @@ impl<T: Stored> Parser<'_, T> {
         let mut ascending = true;
         let mut highest = 0u64;
         loop {
+            at += usize::from(bytes[at] == b' ');
             while is_blank(bytes[at]) {
                 at += 1;
             }

@@ -450,7 +450,7 @@ impl<T: Stored> Parser<'_, T> {
                     ));
                     return Err(self.fault(
                         cell.start,
-                        error.remedy("pass --label if it is another column, or --on-error skip"),
+                        error.remedy("pass --label if it is another column, --label-map =NAME to name such rows, or --on-error skip"),
                     ));
                 }
                 self.labels
@@ -557,7 +557,7 @@ impl<T: Stored> Parser<'_, T> {
             at,
             Error::data(format!("expected {expected} cells, found {found}")),
         );
-        let first = self.chunk.index == 0 && self.rows == 0 && !self.scheme.header;
+        let first = self.chunk.index == 0 && error.position().is_some_and(|p| p.line == 1);
         error.remedy(if first {
             "pass --header yes if line 1 is a preamble, or --comment with what it starts with"
         } else {

@@ -228,7 +228,9 @@ fn scheme(shape: &Shape, columns: &[Planned], options: &ReadOptions) -> Scheme {
         header: shape.header,
         names: shape.names.clone(),
         takes,
-        labels_required: true,
+        // Against the rest, a row without a label is one of the rest.
+        labels_required: options.positive.is_none()
+            && !options.label_map.iter().any(|(old, _)| old.is_empty()),
         on_error: options.on_error,
         keep_long_decimals: options.keep_long_decimals,
         facts: true,
