@@ -129,7 +129,23 @@ const DATA_PARAMETERS: &[DataParameter] = &[
         value: "OLD=NEW,…",
         help: "rename labels",
         remembered: true,
-        set: |o, t| pairs("label-map", t, "OLD=NEW").map(|p| o.read.label_map.extend(p)),
+        set: |o, t| {
+            for part in list(t) {
+                // Labels may hold = themselves: every way to part the text is tried, and the
+                // old label that occurs in the file decides.
+                let before = o.read.label_map.len();
+                o.read.label_map.extend(
+                    part.match_indices('=')
+                        .map(|(at, _)| (part[..at].to_owned(), part[at + 1..].to_owned())),
+                );
+                if o.read.label_map.len() == before {
+                    return Err(Error::options(format!(
+                        "--label-map: found {part:?}, expected OLD=NEW"
+                    )));
+                }
+            }
+            Ok(())
+        },
     },
     DataParameter {
         name: "ignore",
