@@ -290,12 +290,20 @@ impl DataArgs {
 
     /// What a model remembers, with what is given now beside it.
     pub fn recalled(&self, recipe: &[(String, String)]) -> DataArgs {
-        let kept = recipe
-            .iter()
-            .filter(|(name, _)| !self.given.iter().any(|(n, _)| n == name));
-        DataArgs {
-            given: kept.chain(&self.given).cloned().collect(),
-        }
+        self.with(recipe.iter())
+    }
+
+    /// What a model remembers about the look of its files, with what is given now beside it.
+    pub fn recalled_look(&self, recipe: &[(String, String)]) -> DataArgs {
+        let look = |name: &str| matches!(name, "header" | "comment");
+        self.with(recipe.iter().filter(|(name, _)| look(name)))
+    }
+
+    fn with<'a>(&self, recipe: impl Iterator<Item = &'a (String, String)>) -> DataArgs {
+        let kept = recipe.filter(|(name, _)| !self.given.iter().any(|(n, _)| n == name));
+        let mut given: Vec<_> = kept.cloned().collect();
+        given.extend(self.given.iter().cloned());
+        DataArgs { given }
     }
 }
 
