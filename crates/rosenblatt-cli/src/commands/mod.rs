@@ -10,7 +10,7 @@ mod trace;
 mod train;
 
 pub use train::TrainOutcome;
-use train::interrupt_flag;
+use train::{in_data, interrupt_flag};
 
 use std::path::Path;
 
