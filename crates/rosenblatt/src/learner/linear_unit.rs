@@ -166,8 +166,8 @@ impl<'a> LinearUnit<'a> {
             let (row, label) = (self.data.row(i), self.data.labels[i]);
             weights.scores(row, &mut scores);
             rule.judge(self.scheme, label, &scores, &mut judgement);
-            self.record(&mut pass, label, &scores, &judgement);
             let c = self.importance.of(i, label);
+            self.record(&mut pass, label, c, &scores, &judgement);
             for (d, output) in self.outputs(&scores) {
                 let residual = c * (self.target(label, d) - output);
                 sum.add(d, row, residual, residual * self.constant);
@@ -180,6 +180,7 @@ impl<'a> LinearUnit<'a> {
         &self,
         pass: &mut Pass,
         label: u32,
+        weight: f64,
         scores: &[f64],
         judgement: &crate::train::Judgement,
     ) {
@@ -191,7 +192,7 @@ impl<'a> LinearUnit<'a> {
         pass.on_boundary += u64::from(judgement.margin == 0.0);
         for (d, output) in self.outputs(scores) {
             let residual = self.target(label, d) - output;
-            pass.squared_error += residual * residual;
+            pass.squared_error += weight * residual * residual;
         }
     }
 
@@ -285,10 +286,10 @@ impl<'a> LinearUnit<'a> {
                 let (row, label) = (self.data.row(i), self.data.labels[i]);
                 self.state.weights.scores(row, &mut scores);
                 rule.judge(self.scheme, label, &scores, &mut judgement);
-                self.record(&mut pass, label, &scores, &judgement);
+                let c = self.importance.of(i, label);
+                self.record(&mut pass, label, c, &scores, &judgement);
                 let visit = (progress.visits + pass.visits - 1) as f64;
-                let rate =
-                    self.rate / (1.0 + self.options.decay * visit) * self.importance.of(i, label);
+                let rate = self.rate / (1.0 + self.options.decay * visit) * c;
                 for (d, output) in self.outputs(&scores) {
                     let step = rate * (self.target(label, d) - output);
                     self.state.weights.add(d, row, step, step * self.constant);
