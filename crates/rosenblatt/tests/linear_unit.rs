@@ -180,6 +180,28 @@ fn a_diverged_run_goes_back_to_finite_weights() {
 }
 
 #[test]
+fn rounding_at_the_bottom_is_not_called_divergence() {
+    // As many features as rows: the error falls to nothing but rounding.
+    for seed in 0..20 {
+        let toy = common::reals(seed, 3, 6, 2);
+        let options = Options {
+            tolerance: 0.0,
+            epochs: Some(3_000),
+            seed,
+            ..options()
+        };
+        let fitted = trained(&toy.dataset(), &options);
+        let stop = fitted.model.progress.stop.unwrap();
+        assert!(
+            matches!(stop, Stop::EpochLimit | Stop::Converged),
+            "seed {seed}: {stop}"
+        );
+        let left = error(&toy, &planes(fitted.model.weights().unwrap())[0]);
+        assert!(left < 1e-6, "seed {seed}: {left}");
+    }
+}
+
+#[test]
 fn a_weighted_example_is_that_example_repeated() {
     for seed in 0..40 {
         let mut toy = common::reals(seed, 15, 3, 2);

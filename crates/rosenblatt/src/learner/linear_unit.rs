@@ -232,8 +232,10 @@ impl<'a> LinearUnit<'a> {
             };
             let before = progress.passes.last().map(|p| p.squared_error);
             let grew = match self.options.gradient {
-                // With a safe rate the error never grows, but for rounding.
-                Gradient::Batch => before.is_some_and(|e| pass.squared_error > e * (1.0 + 1e-9)),
+                // With a safe rate the error never grows, but for rounding: of the error
+                // itself, or of the targets where next to nothing of it is left.
+                Gradient::Batch => before
+                    .is_some_and(|e| pass.squared_error > e * (1.0 + 1e-9) + start_error * 1e-12),
                 Gradient::Stochastic => pass.squared_error > start_error * BLOWN_UP,
             };
             let norm = self.norm(&gradient);
