@@ -295,7 +295,12 @@ impl Readable for Perceptron<'_> {
             return Decision::Voted(Box::new(Voted::new(data, log.clone(), self.constant())));
         }
         Decision::Linear(if let Some(average) = &state.average {
-            average.mean(scheme, &state.weights, state.unit)
+            // A direction has no unit.
+            let unit = match readout {
+                Readout::AveragedNormalised => 1.0,
+                _ => state.unit,
+            };
+            average.mean(scheme, &state.weights, unit)
         } else if let Some(kept) = &state.kept {
             let mut kept = kept.clone();
             (0..scheme.discriminators()).for_each(|d| kept.map(d, |w| w * state.unit));
