@@ -1253,6 +1253,28 @@ fn a_run_killed_after_any_pass_goes_on_from_its_checkpoint() {
 }
 
 #[test]
+fn a_spent_update_limit_stays_spent() {
+    let data = common::integers(7, 12, 3, 2, 3).dataset();
+    for order in ORDERS {
+        let options = Options {
+            order,
+            max_updates: Some(5),
+            epochs: Some(50),
+            ..Options::default()
+        };
+        let first = trained(&data, &options).model;
+        assert_eq!(first.progress.stop, Some(Stop::UpdateLimit));
+        assert_eq!(first.progress.updates, 5);
+        let again = Session::new(&options)
+            .resume(Some(&first))
+            .train(&data)
+            .unwrap()
+            .model;
+        assert_same_run(&again, &first, "nothing left to do");
+    }
+}
+
+#[test]
 fn threads_and_layout_never_change_a_bit() {
     for (classes, multiclass) in [(2, None), (3, None), (3, Some(Multiclass::Ovo))] {
         let mut toy = common::reals(8, 600, 6, classes);
