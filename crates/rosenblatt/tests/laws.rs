@@ -1332,3 +1332,48 @@ fn threads_and_layout_never_change_a_bit() {
         }
     }
 }
+
+#[test]
+fn a_run_goes_on_only_with_the_options_it_began_with() {
+    let data = common::reals(10, 600, 3, 2).dataset();
+    let begun = Options {
+        max_updates: Some(3),
+        ..Options::default()
+    };
+    let model = trained(&data, &begun).model;
+    for (name, value) in [
+        ("order", "given"),
+        ("readout", "voted"),
+        ("learning-rate", "0.5"),
+        ("ties", "positive"),
+        ("margin-demand", "1"),
+        ("bias", "none"),
+        ("normalise-weights", "true"),
+        ("start", "random:1"),
+        ("class-weight", "balanced"),
+        ("at-zero", "negative"),
+        ("seed", "3"),
+        ("learner", "linear-unit"),
+    ] {
+        let mut other = begun.clone();
+        other.set(name, value).unwrap();
+        let error = Session::new(&other)
+            .resume(Some(&model))
+            .train(&data)
+            .unwrap_err();
+        assert!(error.to_string().contains(name), "{name}: {error}");
+    }
+    for (name, value) in [
+        ("epochs", "3"),
+        ("max-updates", "30"),
+        ("time-limit", "1000"),
+        ("patience", "2"),
+    ] {
+        let mut other = begun.clone();
+        other.set(name, value).unwrap();
+        Session::new(&other)
+            .resume(Some(&model))
+            .train(&data)
+            .unwrap();
+    }
+}
