@@ -1377,3 +1377,46 @@ fn a_run_goes_on_only_with_the_options_it_began_with() {
             .unwrap();
     }
 }
+
+#[test]
+fn the_linear_unit_goes_on_as_if_it_had_not_stopped() {
+    let mut stops = std::collections::HashSet::new();
+    for (classes, rate, gradient) in [
+        (2, None, Gradient::Batch),
+        (2, None, Gradient::Stochastic),
+        (3, None, Gradient::Stochastic),
+        (2, Some(0.2), Gradient::Batch),
+        (2, Some(3.0), Gradient::Batch),
+        (2, Some(3.0), Gradient::Stochastic),
+    ] {
+        let data = common::reals(11, 30, 3, classes).dataset();
+        for order in [Order::Given, Order::Shuffled, Order::Random] {
+            let options = Options {
+                learner: LearnerKind::LinearUnit,
+                learning_rate: rate,
+                gradient,
+                order,
+                decay: 0.01,
+                epochs: Some(40),
+                ..Options::default()
+            };
+            let unbroken = trained(&data, &options).model;
+            stops.insert(unbroken.progress.stop.unwrap().name());
+            for epochs in 1..8 {
+                let piece = Options {
+                    epochs: Some(epochs),
+                    ..options.clone()
+                };
+                assert_same_run(
+                    &in_pieces(&data, &options, &[piece]),
+                    &unbroken,
+                    "linear unit",
+                );
+            }
+        }
+    }
+    assert!(
+        stops.contains("diverged") && stops.contains("epoch_limit"),
+        "{stops:?}"
+    );
+}

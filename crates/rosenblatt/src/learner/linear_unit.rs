@@ -47,9 +47,9 @@ impl<'a> LinearUnit<'a> {
         options: &'a Options,
         resume: Option<LinearState>,
     ) -> Result<Self> {
-        let weights = match resume {
-            Some(state) => state.weights,
-            None => starting_weights(scheme, data.features(), options)?,
+        let (weights, before) = match resume {
+            Some(state) => (state.weights, state.kept),
+            None => (starting_weights(scheme, data.features(), options)?, None),
         };
         let constant = if options.bias == Bias::None { 0.0 } else { 1.0 };
         let mut unit = LinearUnit {
@@ -58,11 +58,12 @@ impl<'a> LinearUnit<'a> {
             options,
             scheme,
             state: LinearState {
-                weights,
                 unit: 1.0,
                 norms: None,
                 average: None,
-                kept: None,
+                kept: (options.gradient == Gradient::Batch)
+                    .then(|| before.unwrap_or_else(|| weights.clone())),
+                weights,
                 log: None,
             },
             constant,
@@ -214,7 +215,6 @@ impl<'a> LinearUnit<'a> {
         let (towards, at_zero) = self.residual_sum(&zero);
         let small_enough = self.options.tolerance * (1.0 + self.norm(&towards));
         let start_error = at_zero.squared_error.max(f64::MIN_POSITIVE);
-        let mut previous = self.state.weights.clone();
         loop {
             if progress.passes.len() as u64 >= control.epochs {
                 return Ok(Stop::EpochLimit);
@@ -222,10 +222,11 @@ impl<'a> LinearUnit<'a> {
             if let Some(stop) = asked_to_stop(self.options, control) {
                 return Ok(stop);
             }
+            let mut before_pass = None;
             let (gradient, mut pass) = match self.options.gradient {
                 Gradient::Batch => self.residual_sum(&self.state.weights),
                 Gradient::Stochastic => {
-                    previous.clone_from(&self.state.weights);
+                    before_pass = Some(self.state.weights.clone());
                     let pass = self.stochastic_pass(progress);
                     (self.residual_sum(&self.state.weights).0, pass)
                 }
@@ -240,7 +241,9 @@ impl<'a> LinearUnit<'a> {
             };
             let norm = self.norm(&gradient);
             if grew || !pass.squared_error.is_finite() || !norm.is_finite() {
-                self.state.weights = previous;
+                if let Some(weights) = before_pass.or_else(|| self.state.kept.clone()) {
+                    self.state.weights = weights;
+                }
                 return Ok(Stop::Diverged {
                     safe_rate: self.safe_rate(200),
                 });
@@ -248,7 +251,7 @@ impl<'a> LinearUnit<'a> {
             let converged = norm <= small_enough;
             if self.options.gradient == Gradient::Batch && !converged {
                 let rate = self.rate;
-                previous.clone_from(&self.state.weights);
+                self.state.kept = Some(self.state.weights.clone());
                 (0..self.scheme.discriminators()).for_each(|d| {
                     self.state
                         .weights
