@@ -911,6 +911,52 @@ fn orthogonal_rows_meet_the_bound_exactly() {
 }
 
 #[test]
+fn a_demand_weighs_as_much_as_the_example() {
+    // Each update adds 10 to w until it is above the demand: 101 updates, where a bound that
+    // forgot the weight in 2ηcβ would allow 21.
+    let mut toy = Toy::binary(vec![vec![1.0], vec![-1.0]], vec![1, 0]);
+    toy.weights = Some(vec![10.0, 10.0]);
+    let options = last(Options {
+        bias: Bias::None,
+        margin_demand: 1000.0,
+        epochs: Some(1_000),
+        ..Options::default()
+    });
+    let fitted = trained(&toy.dataset(), &options);
+    assert_eq!(fitted.model.progress.updates, 101);
+    assert_eq!(fitted.updates_at_most, Some(201));
+}
+
+#[test]
+fn an_unlifted_bias_weighs_as_much_as_the_example() {
+    // A step of weight c moves the bias by cρ², so the constant feature is cρ long, not ρ:
+    // the bound is max c²(‖x‖² + ρ²)·(1 + θ²/ρ²)/γ².
+    let mut toy = Toy::binary(vec![vec![0.1], vec![0.05]], vec![1, 0]);
+    toy.weights = Some(vec![10.0, 10.0]);
+    let rho = 1.0;
+    let options = last(Options {
+        bias: Bias::Unlifted(Some(rho)),
+        order: Order::Given,
+        epochs: Some(10_000),
+        ..Options::default()
+    });
+    let fitted = trained(&toy.dataset(), &options);
+    assert_eq!(fitted.model.progress.stop, Some(Stop::Separated));
+    let w = &running(&fitted.model)[0];
+    let theta = w[0] / w[1].abs();
+    let gamma = (0..2)
+        .map(|i| 10.0 * toy.sign(i) * score(w, &toy.rows[i]) / w[1].abs())
+        .fold(f64::INFINITY, f64::min);
+    let bound = 100.0 * (0.01 + rho * rho) * (1.0 + theta * theta / rho / rho) / gamma / gamma;
+    let found = fitted.updates_at_most.unwrap();
+    assert!(
+        close(found as f64, bound, 0.0, 1e-6),
+        "{found}, expected {bound}"
+    );
+    assert!((100..=found).contains(&fitted.model.progress.updates));
+}
+
+#[test]
 fn a_renormalised_run_at_a_large_rate_may_cycle_and_then_meets_its_limit() {
     let mut cycled = 0;
     for seed in 0..300 {
