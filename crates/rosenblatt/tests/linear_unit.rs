@@ -48,9 +48,9 @@ fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
         right.swap(k, pivot);
         for r in k + 1..n {
             let factor = matrix[r][k] / matrix[k][k];
-            for c in k..n {
-                matrix[r][c] -= factor * matrix[k][c];
-            }
+            let above = matrix[k].clone();
+            let rest = matrix[r][k..].iter_mut().zip(&above[k..]);
+            rest.for_each(|(x, a)| *x -= factor * a);
             right[r] -= factor * right[k];
         }
     }

@@ -243,11 +243,11 @@ impl<'a> Reference<'a> {
         while out.passes.len() < epochs {
             let mut tally = Tally::default();
             let mut done = false;
-            for step in 0..n {
+            for (step, &of_class) in by_class.iter().enumerate() {
                 let next = observed.get(out.visits.len()).copied();
                 let i = match self.options.order {
                     Order::Given => step,
-                    Order::ByClass => by_class[step],
+                    Order::ByClass => of_class,
                     Order::Shuffled | Order::Random => next.expect("a visit is missing"),
                     Order::Restart => scan,
                     Order::Mistakes | Order::Worst => {
