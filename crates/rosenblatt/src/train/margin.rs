@@ -81,11 +81,24 @@ pub(super) fn from_run(
         .sqrt());
     (
         Some(margin),
-        bounds::count(bound(options, perceptron, margin.lower, radius)),
+        bounds::count(bound(
+            options,
+            perceptron,
+            margin.lower,
+            radius,
+            importance.largest(data),
+        )),
     )
 }
 
-fn bound(options: &Options, perceptron: &Perceptron<'_>, margin: f64, radius: f64) -> f64 {
+/// The bound for rows of at most `radius`, none of which counts more than `heaviest`.
+fn bound(
+    options: &Options,
+    perceptron: &Perceptron<'_>,
+    margin: f64,
+    radius: f64,
+    heaviest: f64,
+) -> f64 {
     let weights = &perceptron.state().weights;
     if options.normalise_weights {
         return match options.start {
@@ -101,7 +114,10 @@ fn bound(options: &Options, perceptron: &Perceptron<'_>, margin: f64, radius: f6
     match options.bias {
         Bias::Unlifted(_) if from_zero && options.margin_demand == 0.0 => {
             let threshold = weights.bias(0) / weights.squared_norm(0, false).sqrt();
-            bounds::unlifted(radius, perceptron.constant().sqrt(), margin, threshold)
+            // Dividing all by the heaviest weight leaves rows no longer than radius/heaviest,
+            // each with a constant of at most ρ in front.
+            let rho = perceptron.constant().sqrt();
+            bounds::unlifted(radius / heaviest, rho, margin / heaviest, threshold)
         }
         // The unlifted start and demand: no theorem is evaluated here.
         Bias::Unlifted(_) => f64::INFINITY,
@@ -117,7 +133,8 @@ fn bound(options: &Options, perceptron: &Perceptron<'_>, margin: f64, radius: f6
                     norm: start.squared_norm(0, lifted).sqrt(),
                     along_separator: Some(along),
                     rate: options.rate(),
-                    demand: options.margin_demand,
+                    // An update adds at most 2ηcβ + η²c²‖x‖² to ‖w‖².
+                    demand: options.margin_demand * heaviest,
                 },
             )
         }
