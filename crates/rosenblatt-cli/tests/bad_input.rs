@@ -394,7 +394,10 @@ fn bad_training_data_and_options_are_refused_and_the_model_stays() {
         let output = run(&args);
         let said = stderr(&output);
         let missing: Vec<_> = fragments.iter().filter(|f| !said.contains(**f)).collect();
-        let errors = said.lines().filter(|line| line.starts_with("error:")).count();
+        let errors = said
+            .lines()
+            .filter(|line| line.starts_with("error:"))
+            .count();
         if output.status.code() != Some(*status)
             || !missing.is_empty()
             || errors != 1

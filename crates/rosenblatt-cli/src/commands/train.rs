@@ -54,7 +54,7 @@ struct Prepared {
 pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     let resume = args.resume.as_ref().map(Model::load).transpose()?;
     let options = match &resume {
-        Some(model) => args.learner.resumed(&model.options)?,
+        Some(model) => args.learner.options(model.options.clone())?,
         None => args.learner.options(Options::default())?,
     };
     options.validate()?;
