@@ -5,3 +5,10 @@
 //! anyone can check, a *bound* a theorem evaluated on numbers.
 
 pub mod bounds;
+mod modular;
+mod number;
+mod rows;
+mod solve;
+
+pub use number::{Exact, Reading};
+pub use rows::{Bias, ExactRows, Exception, Rows, Sides, TwoSides};
