@@ -7,8 +7,6 @@
 
 use std::collections::HashMap;
 
-use dashu_int::IBig;
-
 use super::number::{Exact, Reading, parts};
 use crate::data::{Dataset, Row};
 use crate::error::{Error, Result};
@@ -487,37 +485,4 @@ impl<T: Rows + ?Sized> Rows for WithAxis<'_, T> {
             self.rows.groups()
         }
     }
-}
-
-/// w·z in exact whole numbers, up to a positive factor: only the sign means anything.
-pub(crate) fn exact_score<T: Rows + ?Sized>(rows: &T, row: usize, w: &[IBig]) -> IBig {
-    let radix = rows.reading().radix();
-    let mut small = Some((0i32, Vec::new()));
-    let fits = rows.each_small(row, &mut |j, m, e| {
-        if let Some((lowest, entries)) = &mut small {
-            *lowest = (*lowest).min(e);
-            entries.push((j, m, e));
-        }
-    });
-    if let (true, Some((lowest, entries))) = (fits, small) {
-        let mut sum = IBig::ZERO;
-        for (j, m, e) in entries {
-            let term = &w[j] * m;
-            sum += if e == lowest {
-                term
-            } else {
-                term * super::number::power(radix, usize::try_from(e - lowest).unwrap_or(0))
-            };
-        }
-        return sum;
-    }
-    let mut sum = Exact::integer(0);
-    rows.each_exact(row, &mut |j, value| {
-        let term = Exact {
-            mantissa: &w[j] * &value.mantissa,
-            exponent: value.exponent,
-        };
-        sum = sum.add(&term, radix);
-    });
-    sum.mantissa
 }
