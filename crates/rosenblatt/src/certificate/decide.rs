@@ -15,7 +15,6 @@
 //! regression.
 
 use std::collections::{BTreeMap, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use dashu_int::IBig;
 
@@ -127,7 +126,7 @@ impl Decision {
 /// `threads` changes the time taken, never the verdict.
 pub fn decide<T: Rows + ?Sized>(rows: &T, threads: usize) -> Result<Decision> {
     let mut state = State::new(rows, threads)?;
-    let separated = state.run(None);
+    let separated = state.run();
     state.decision(separated)
 }
 
@@ -169,9 +168,8 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
 
     /// Reduces until the rows outside the face are separated, strictly; `None` if no row is
     /// left outside.
-    pub(crate) fn run(&mut self, guess: Option<Vec<f64>>) -> Option<Weights> {
+    pub(crate) fn run(&mut self) -> Option<Weights> {
         self.set_zero_rows_aside();
-        let mut guess = guess;
         loop {
             if !self.any_outside() {
                 return None;
@@ -181,7 +179,7 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
                 scales: &self.scales,
                 residues: &self.residues,
                 hints: std::mem::take(&mut self.hints),
-                guess: guess.take(),
+                perceptron: self.face.basis.is_empty(),
             };
             let settled = search.round(&self.face);
             self.hints = search.hints;
@@ -194,7 +192,7 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
                         self.lambda.clear();
                     }
                     self.absorb(outside, spanning);
-                    if first {
+                    if first && self.face.echelon.rank() < self.rows.dimension() {
                         self.absorb_opposites();
                     }
                     self.mark_inside();
@@ -295,14 +293,14 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
                 let mut out = Vec::new();
                 for group in range {
                     self.rows.members(group, &mut |row| {
-                        let (mut hash, mut sign) = (DefaultHasher::new(), 0.0);
+                        let (mut hash, mut sign) = (0u64, 0.0);
                         self.rows.each(row, &mut |j, z| {
                             if sign == 0.0 {
                                 sign = z.signum();
                             }
-                            (j, (z * sign).to_bits()).hash(&mut hash);
+                            hash = mix(hash, j as u64, (z * sign).to_bits());
                         });
-                        out.push((hash.finish(), row, sign < 0.0));
+                        out.push((hash, row, sign < 0.0));
                     });
                 }
                 out
@@ -469,4 +467,11 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
             .map(|v| self.scales.in_units(radix, &v.exact))
             .collect())
     }
+}
+
+/// A quick hash for finding candidates; each is compared in full afterwards.
+fn mix(hash: u64, index: u64, bits: u64) -> u64 {
+    let x = (hash ^ index.wrapping_mul(0x9E37_79B9_7F4A_7C15)).rotate_left(25) ^ bits;
+    let x = x.wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    x ^ (x >> 32)
 }

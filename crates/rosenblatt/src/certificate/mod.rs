@@ -10,7 +10,9 @@
 //! [`settle`] (the same without rounding), [`decide`](decide()) (rounds of it, and the witness).
 
 pub mod bounds;
+mod coefficients;
 mod decide;
+mod margin;
 mod modular;
 mod nearest;
 mod number;
@@ -20,6 +22,8 @@ mod search;
 mod settle;
 mod solve;
 
+pub use coefficients::{Coefficients, Trend, coefficients};
 pub use decide::{Decision, Direction, Multipliers, Verdict, Witness, decide};
+pub use margin::{Bracket, Effort, MarginKind, margin, radius};
 pub use number::{Exact, Reading};
 pub use rows::{Bias, ExactRows, Exception, Rows, Sides, TwoSides};

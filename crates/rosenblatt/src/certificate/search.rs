@@ -38,25 +38,21 @@ pub(crate) struct Search<'a, T: ?Sized> {
     pub(crate) residues: &'a Residues,
     /// Rows worth starting from; refreshed by each round.
     pub(crate) hints: Vec<usize>,
-    /// A direction worth trying first, in scaled coordinates.
-    pub(crate) guess: Option<Vec<f64>>,
+    /// Whether to try a few passes of the perceptron first; only without a face.
+    pub(crate) perceptron: bool,
 }
 
 impl<T: Rows + ?Sized> Search<'_, T> {
     /// Decides the rows outside `face`, of which there must be one.
     pub(crate) fn round(&mut self, face: &Face) -> Settled {
         let dimension = self.rows.dimension();
-        let mut guess = self.guess.take();
-        if guess.is_none() && face.basis.is_empty() {
-            let (w, clean) = self.perceptron(if dimension < 500 { 3 } else { 40 });
+        let mut guess = None;
+        if self.perceptron {
+            let (w, clean) = self.passes(if dimension < 500 { 3 } else { 40 });
             if clean && let Some(weights) = self.rounded(&w, face) {
                 return Settled::Separated(weights);
             }
             guess = Some(w);
-        } else if let Some(w) = &guess
-            && let Some(weights) = self.rounded(w, face)
-        {
-            return Settled::Separated(weights);
         }
         let mut hull = Nearest::new(dimension);
         for &b in &face.basis {
@@ -154,7 +150,7 @@ impl<T: Rows + ?Sized> Search<'_, T> {
 
     /// A few passes of the perceptron on rows of unit length; whether the last was clean.
     /// Rows it still corrected at the end become hints.
-    fn perceptron(&mut self, passes: usize) -> (Vec<f64>, bool) {
+    fn passes(&mut self, passes: usize) -> (Vec<f64>, bool) {
         let squares: Vec<f64> = self.scales.factor.iter().map(|f| f * f).collect();
         let mut w = vec![0.0; self.rows.dimension()];
         let mut corrected: Vec<usize> = Vec::new();

@@ -34,7 +34,7 @@ fn decided(data: &Dataset, reading: Reading, bias: Bias) -> Decision {
 }
 
 /// z_i as whole numbers.
-fn signed(rows: &[Vec<i64>], positive: &[bool], bias: Bias) -> Vec<Vec<i64>> {
+pub fn signed(rows: &[Vec<i64>], positive: &[bool], bias: Bias) -> Vec<Vec<i64>> {
     rows.iter()
         .zip(positive)
         .map(|(row, &p)| {
@@ -47,7 +47,7 @@ fn signed(rows: &[Vec<i64>], positive: &[bool], bias: Bias) -> Vec<Vec<i64>> {
         .collect()
 }
 
-fn big(rows: &[Vec<i64>]) -> Vec<Vec<IBig>> {
+pub fn big(rows: &[Vec<i64>]) -> Vec<Vec<IBig>> {
     rows.iter()
         .map(|r| r.iter().map(|&x| IBig::from(x)).collect())
         .collect()
@@ -56,22 +56,26 @@ fn big(rows: &[Vec<i64>]) -> Vec<Vec<IBig>> {
 /// Decides a set of whole numbers, checks the witness, holds the verdict against the oracle.
 fn verify(rows: &[Vec<i64>], positive: &[bool], bias: Bias) -> Verdict {
     let z = signed(rows, positive, bias);
-    let expected = oracle::separable_rows(&z);
+    // The witness proves its verdict by itself; the oracle is too slow for many rows.
+    let expected = (rows.len() <= 24).then(|| oracle::separable_rows(&z));
     let floats: Vec<Vec<f64>> = rows
         .iter()
         .map(|r| r.iter().map(|&x| x as f64).collect())
         .collect();
     let data = dataset(&floats, positive);
     let decision = decided(&data, Reading::Decimal, bias);
-    assert_eq!(
-        decision.verdict(),
-        oracle::verdict(&expected),
-        "{rows:?} {positive:?} {bias:?}"
-    );
     oracle::check(&big(&z), &decision);
-    if let Witness::QuasiSeparable { separated, .. } = &decision.witness {
-        let all: Vec<usize> = (0..rows.len()).filter(|&i| expected[i]).collect();
-        assert_eq!(separated, &all);
+    if let Some(expected) = expected {
+        let verdict = oracle::verdict(&expected);
+        assert_eq!(
+            decision.verdict(),
+            verdict,
+            "{rows:?} {positive:?} {bias:?}"
+        );
+        if let Witness::QuasiSeparable { separated, .. } = &decision.witness {
+            let all: Vec<usize> = (0..rows.len()).filter(|&i| expected[i]).collect();
+            assert_eq!(separated, &all);
+        }
     }
     decision.verdict()
 }

@@ -1,4 +1,7 @@
-//! Verdicts and witnesses against an independent oracle, in exact arithmetic.
+//! Verdicts, witnesses, margins and coefficients against an independent oracle, in exact
+//! arithmetic.
 
 mod decisions;
+mod margins;
 mod oracle;
+mod trends;
