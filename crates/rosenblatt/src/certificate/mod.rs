@@ -12,6 +12,9 @@
 pub mod bounds;
 mod coefficients;
 mod decide;
+mod dual_lp;
+mod gram;
+mod jointly;
 mod margin;
 mod modular;
 mod nearest;
@@ -24,6 +27,9 @@ mod solve;
 
 pub use coefficients::{Coefficients, Trend, coefficients};
 pub use decide::{Decision, Direction, Multipliers, Verdict, Witness, decide};
+pub use dual_lp::{DualCounts, dual_counts};
+pub use gram::{ExactKernel, Gram, StrictKernel, strict_kernel};
+pub use jointly::Jointly;
 pub use margin::{Bracket, Effort, MarginKind, margin, radius};
 pub use number::{Exact, Reading};
 pub use rows::{Bias, ExactRows, Exception, Rows, Sides, TwoSides};

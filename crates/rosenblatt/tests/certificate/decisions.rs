@@ -11,7 +11,7 @@ use rosenblatt::random::{Random, Stream};
 use crate::oracle;
 
 /// A data set of dense rows labelled ±1.
-pub fn dataset(rows: &[Vec<f64>], positive: &[bool]) -> Dataset {
+pub(crate) fn dataset(rows: &[Vec<f64>], positive: &[bool]) -> Dataset {
     let matrix = Matrix::dense_from_rows(rows.first().map_or(0, Vec::len), rows, Precision::F64);
     let labels = positive.iter().map(|&p| u32::from(p)).collect();
     Dataset::new(matrix, labels, Classes::from_labels(["-1", "1"]), None).expect("valid data")
@@ -34,7 +34,7 @@ fn decided(data: &Dataset, reading: Reading, bias: Bias) -> Decision {
 }
 
 /// z_i as whole numbers.
-pub fn signed(rows: &[Vec<i64>], positive: &[bool], bias: Bias) -> Vec<Vec<i64>> {
+pub(crate) fn signed(rows: &[Vec<i64>], positive: &[bool], bias: Bias) -> Vec<Vec<i64>> {
     rows.iter()
         .zip(positive)
         .map(|(row, &p)| {
@@ -47,7 +47,7 @@ pub fn signed(rows: &[Vec<i64>], positive: &[bool], bias: Bias) -> Vec<Vec<i64>>
         .collect()
 }
 
-pub fn big(rows: &[Vec<i64>]) -> Vec<Vec<IBig>> {
+pub(crate) fn big(rows: &[Vec<i64>]) -> Vec<Vec<IBig>> {
     rows.iter()
         .map(|r| r.iter().map(|&x| IBig::from(x)).collect())
         .collect()

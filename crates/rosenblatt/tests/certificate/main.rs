@@ -4,4 +4,5 @@
 mod decisions;
 mod margins;
 mod oracle;
+mod spaces;
 mod trends;

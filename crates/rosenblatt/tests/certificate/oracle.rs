@@ -7,7 +7,7 @@ use rosenblatt::certificate::{Decision, Verdict, Witness};
 /// max Σ s_i subject to z_i·w ≥ s_i, 0 ≤ s_i ≤ 1. C = {w : z_i·w ≥ 0} is a cone, so the
 /// optimum has s_i = 1 for exactly the rows that some w in C separates strictly: returns
 /// which. The tableau is kept in whole numbers over one denominator (Edmonds, 1967).
-pub fn separable_rows(rows: &[Vec<i64>]) -> Vec<bool> {
+pub(crate) fn separable_rows(rows: &[Vec<i64>]) -> Vec<bool> {
     let n = rows.len();
     let d = rows[0].len();
     // Columns: w⁺ (d), w⁻ (d), s (n), slacks (2n), right-hand side.
@@ -66,7 +66,7 @@ pub fn separable_rows(rows: &[Vec<i64>]) -> Vec<bool> {
         .collect()
 }
 
-pub fn verdict(separable: &[bool]) -> Verdict {
+pub(crate) fn verdict(separable: &[bool]) -> Verdict {
     if separable.iter().all(|&s| s) {
         Verdict::Separable
     } else if separable.iter().any(|&s| s) {
@@ -82,7 +82,7 @@ fn dot(z: &[IBig], w: &[IBig]) -> IBig {
 }
 
 /// Rank by elimination in whole numbers, each divided by the pivot before (Bareiss, 1968).
-pub fn rank(mut rows: Vec<Vec<IBig>>) -> usize {
+pub(crate) fn rank(mut rows: Vec<Vec<IBig>>) -> usize {
     let mut rank = 0;
     let width = rows.first().map_or(0, Vec::len);
     let mut before = IBig::ONE;
@@ -119,7 +119,7 @@ fn check_lambda(rows: &[Vec<IBig>], lambda: &[(usize, IBig)]) -> Vec<Vec<IBig>> 
 }
 
 /// Panics unless the witness proves its verdict about `rows`.
-pub fn check(rows: &[Vec<IBig>], decision: &Decision) {
+pub(crate) fn check(rows: &[Vec<IBig>], decision: &Decision) {
     let all_rank = rank(rows.to_vec());
     if decision.verdict() != Verdict::Separable {
         let support = check_lambda(rows, &decision.refutation);
