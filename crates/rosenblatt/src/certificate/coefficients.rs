@@ -146,6 +146,7 @@ fn opposite_sign<T: Rows + ?Sized>(state: &mut State<'_, T>, w0: &Weights, j: us
         basis: state.face.basis.clone(),
         echelon: state.face.echelon.clone(),
         inside,
+        near: state.face.near.clone(),
     };
     let axis_row = state.rows.limit();
     let mut hints = state.hints.clone();

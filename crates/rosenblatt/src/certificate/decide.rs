@@ -195,6 +195,7 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
                     if first && self.face.echelon.rank() < self.rows.dimension() {
                         self.absorb_opposites();
                     }
+                    self.face.orthonormalise(self.rows, &self.scales);
                     self.mark_inside();
                 }
             }

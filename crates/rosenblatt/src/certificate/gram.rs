@@ -264,7 +264,8 @@ pub struct StrictKernel {
 /// Decides for a strictly positive definite kernel: by identical rows with different labels.
 pub fn strict_kernel(rows: &TwoSides<'_>) -> StrictKernel {
     let exact: &ExactRows<'_> = rows.exact();
-    let mut seen: HashMap<Vec<(usize, String, i32)>, [Option<usize>; 2]> = HashMap::new();
+    type Point = Vec<(usize, String, i32)>;
+    let mut seen: HashMap<Point, [Option<usize>; 2]> = HashMap::new();
     for group in 0..rows.groups() {
         rows.members(group, &mut |row| {
             let mut key = Vec::new();

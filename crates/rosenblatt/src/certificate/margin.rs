@@ -171,7 +171,7 @@ impl<'a> Narrowing<'a> {
         let pass = self.rows.groups() as f64 * self.scales.terms as f64;
         let mut left = effort.multiplications;
         let (mut lower, mut upper) = (0.0f64, f64::INFINITY);
-        let mut hull = Nearest::new(dimension);
+        let mut hull = Nearest::new(dimension, Vec::new());
         let mut known = vec![false; self.rows.limit()];
         let mut add = |hull: &mut Nearest, row: usize| {
             let new = !std::mem::replace(&mut known[row], true);

@@ -81,33 +81,25 @@ fn project(basis: &[Vec<f64>], v: &mut [f64]) -> Vec<f64> {
     coefficients
 }
 
+/// Adds a vector's new direction to an orthonormal basis, if it has one within rounding.
+pub(crate) fn extend(basis: &mut Vec<Vec<f64>>, mut vector: Vec<f64>) {
+    let before = dot(&vector, &vector).sqrt();
+    project(basis, &mut vector);
+    let norm = dot(&vector, &vector).sqrt();
+    if norm > 1e-12 * before && norm > 0.0 {
+        vector.iter_mut().for_each(|x| *x /= norm);
+        basis.push(vector);
+    }
+}
+
 impl Nearest {
-    pub(crate) fn new(dimension: usize) -> Self {
+    /// An empty working set, orthogonal to the span of an orthonormal `face`.
+    pub(crate) fn new(dimension: usize, face: Vec<Vec<f64>>) -> Self {
         Nearest {
             dimension,
+            face,
             ..Self::default()
         }
-    }
-
-    /// Forgets the points and projects on from now on against one more vector.
-    pub(crate) fn widen_face(&mut self, mut vector: Vec<f64>) {
-        let before = dot(&vector, &vector).sqrt();
-        project(&self.face, &mut vector);
-        let norm = dot(&vector, &vector).sqrt();
-        if norm > 1e-12 * before && norm > 0.0 {
-            vector.iter_mut().for_each(|x| *x /= norm);
-            self.face.push(vector);
-        }
-        self.points.clear();
-        self.clear_corral();
-    }
-
-    fn clear_corral(&mut self) {
-        self.corral.clear();
-        self.weights.clear();
-        self.q.clear();
-        self.r.clear();
-        self.nearest.clear();
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -360,7 +352,7 @@ mod tests {
 
     #[test]
     fn the_nearest_point_of_a_segment_and_a_triangle() {
-        let mut hull = Nearest::new(2);
+        let mut hull = Nearest::new(2, Vec::new());
         hull.add(0, vec![2.0, 0.0], false);
         hull.add(1, vec![0.0, 2.0], false);
         assert_eq!(hull.walk(1.0 - 1e-12, 1e-12, 100), Walk::Reached);
@@ -379,7 +371,7 @@ mod tests {
             let d = 1 + case % 7;
             let n = 1 + random.below(40) as usize;
             let shift = 3.0 * random.unit();
-            let mut hull = Nearest::new(d);
+            let mut hull = Nearest::new(d, Vec::new());
             let rows: Vec<Vec<f64>> = (0..n)
                 .map(|_| {
                     (0..d)
@@ -408,8 +400,11 @@ mod tests {
 
     #[test]
     fn a_face_is_projected_out() {
-        let mut hull = Nearest::new(3);
-        hull.widen_face(vec![0.0, 0.0, 5.0]);
+        let mut face = Vec::new();
+        extend(&mut face, vec![0.0, 0.0, 5.0]);
+        extend(&mut face, vec![0.0, 0.0, -1.0]);
+        assert_eq!(face.len(), 1);
+        let mut hull = Nearest::new(3, face);
         hull.add(0, vec![1.0, 1.0, 9.0], true);
         hull.add(1, vec![1.0, -1.0, -9.0], true);
         assert_eq!(hull.walk(0.9, 1e-12, 100), Walk::Reached);

@@ -129,6 +129,16 @@ impl Scales {
         full
     }
 
+    /// A scaled row divided by its length.
+    pub(crate) fn unit<T: Rows + ?Sized>(&self, rows: &T, row: usize) -> Vec<f64> {
+        let mut z = self.dense(rows, row);
+        let norm = self.norm[rows.group_of(row)];
+        if norm > 0.0 {
+            z.iter_mut().for_each(|x| *x /= norm);
+        }
+        z
+    }
+
     /// No rounding error in v·z exceeds this times ‖v‖·‖z‖.
     fn relative_error(&self) -> f64 {
         (self.terms as f64 + 8.0) * 4.0 * f64::EPSILON

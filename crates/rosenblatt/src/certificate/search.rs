@@ -7,10 +7,12 @@
 //! origin, and the corral's exact weights prove that nothing separates. Where floating point
 //! cannot tell, [`settle`](super::settle) goes on without rounding from the same corral.
 
+use std::collections::HashMap;
+
 use dashu_int::IBig;
 
 use super::modular::{Echelon, Residues};
-use super::nearest::{Nearest, Walk};
+use super::nearest::{Nearest, Walk, extend};
 use super::rows::Rows;
 use super::scan::{Scales, Weights};
 use super::settle::{Settled, settle};
@@ -24,6 +26,20 @@ pub(crate) struct Face {
     pub(crate) echelon: Echelon,
     /// Which rows lie in it.
     pub(crate) inside: Vec<bool>,
+    /// An orthonormal basis in floating point (scaled coordinates), and of how many of the
+    /// basis rows it was made.
+    pub(crate) near: (Vec<Vec<f64>>, usize),
+}
+
+impl Face {
+    /// Brings the floating-point basis up to date.
+    pub(crate) fn orthonormalise<T: Rows + ?Sized>(&mut self, rows: &T, scales: &Scales) {
+        let (near, done) = &mut self.near;
+        for &row in &self.basis[*done..] {
+            extend(near, scales.unit(rows, row));
+        }
+        *done = self.basis.len();
+    }
 }
 
 /// Lengths for rounded weights, in bits.
@@ -53,11 +69,17 @@ impl<T: Rows + ?Sized> Search<'_, T> {
                 return Settled::Separated(weights);
             }
             guess = Some(w);
+            // In many dimensions a step of the walk is dear and data are often separable.
+            if dimension >= 1000
+                && let Some(v) = self.hard_margin(300)
+            {
+                if let Some(weights) = self.rounded(&v, face) {
+                    return Settled::Separated(weights);
+                }
+                guess = Some(v);
+            }
         }
-        let mut hull = Nearest::new(dimension);
-        for &b in &face.basis {
-            hull.widen_face(self.unit(b));
-        }
+        let mut hull = Nearest::new(dimension, face.near.0.clone());
         let mut known = vec![false; self.rows.limit()];
         for row in std::mem::take(&mut self.hints) {
             self.enter(&mut hull, &mut known, face, row);
@@ -117,7 +139,9 @@ impl<T: Rows + ?Sized> Search<'_, T> {
             }
             if settled {
                 let start = hull.corral();
-                self.hints = hull.rows().collect();
+                // The latest rows came in because they were violated: those are worth most.
+                let skip = hull.len().saturating_sub(4 * dimension + 64);
+                self.hints = hull.rows().skip(skip).collect();
                 return settle(
                     self.rows,
                     self.scales,
@@ -130,21 +154,12 @@ impl<T: Rows + ?Sized> Search<'_, T> {
         }
     }
 
-    fn unit(&self, row: usize) -> Vec<f64> {
-        let mut z = self.scales.dense(self.rows, row);
-        let norm = self.scales.norm[self.rows.group_of(row)];
-        if norm > 0.0 {
-            z.iter_mut().for_each(|x| *x /= norm);
-        }
-        z
-    }
-
     fn enter(&self, hull: &mut Nearest, known: &mut [bool], face: &Face, row: usize) -> bool {
         if known[row] || face.inside[row] {
             return false;
         }
         known[row] = true;
-        hull.add(row, self.unit(row), true);
+        hull.add(row, self.scales.unit(self.rows, row), true);
         true
     }
 
@@ -187,6 +202,66 @@ impl<T: Rows + ?Sized> Search<'_, T> {
             .map(|(w, f)| w / f)
             .collect();
         (v, clean)
+    }
+
+    /// Dual coordinate descent on ½‖v‖² subject to v·z ≥ 1 for unit rows (Hsieh et al.,
+    /// 2008), visiting mostly the rows that still matter. Returns v once every row is on the
+    /// positive side, `None` if that does not come about.
+    fn hard_margin(&self, passes: usize) -> Option<Vec<f64>> {
+        let squares: Vec<f64> = self.scales.factor.iter().map(|f| f * f).collect();
+        let mut w = vec![0.0; self.rows.dimension()];
+        let mut alpha: HashMap<usize, f64> = HashMap::new();
+        let groups = self.rows.groups();
+        let mut active: Vec<usize> = (0..groups).collect();
+        for pass in 0..passes {
+            let full = active.len() == groups;
+            let mut kept = Vec::new();
+            let mut wrong = false;
+            for &group in &active {
+                let norm = self.scales.norm[group].max(1e-300);
+                let mut worst = (f64::INFINITY, 0);
+                self.rows.score(group, &w, &mut |row, score| {
+                    if score < worst.0 {
+                        worst = (score, row);
+                    }
+                });
+                let (score, row) = (worst.0 / norm, worst.1);
+                wrong |= score <= 0.0;
+                let old = alpha.get(&row).copied().unwrap_or(0.0);
+                let new = (old + 1.0 - score).max(0.0);
+                if new != old {
+                    alpha.insert(row, new);
+                    let step = (new - old) / norm;
+                    self.rows
+                        .each(row, &mut |j, z| w[j] += step * squares[j] * z);
+                }
+                if new > 0.0 || score < 2.0 {
+                    kept.push(group);
+                }
+            }
+            let size = alpha.values().fold(0.0f64, |m, &a| m.max(a));
+            if size.is_nan() || size > 1e7 {
+                return None;
+            }
+            if !wrong && full && pass > 0 {
+                // v moved during the pass: it separates if it does so standing still.
+                let v: Vec<f64> = w
+                    .iter()
+                    .zip(&self.scales.factor)
+                    .map(|(w, f)| w / f)
+                    .collect();
+                if self.scales.violated(self.rows, &v, &[], 0.0, 1).1 == 0 {
+                    return Some(v);
+                }
+            }
+            // Back to all rows now and then, and whenever the rest looks done.
+            active = if !wrong || pass % 8 == 7 {
+                (0..groups).collect()
+            } else {
+                kept
+            };
+        }
+        None
     }
 
     /// v in as few bits as still separate the rows outside the face, orthogonal to it.

@@ -111,10 +111,11 @@ fn check_lambda(rows: &[Vec<IBig>], lambda: &[(usize, IBig)]) -> Vec<Vec<IBig>> 
         "rows ascend"
     );
     assert!(lambda.iter().all(|(_, l)| l > &IBig::ZERO), "λ is positive");
-    for j in 0..rows[0].len() {
-        let sum: IBig = lambda.iter().map(|(i, l)| l * &rows[*i][j]).sum();
-        assert!(sum.is_zero(), "Σ λ z = 0 at {j}");
+    let mut sum = vec![IBig::ZERO; rows[0].len()];
+    for (i, l) in lambda {
+        sum.iter_mut().zip(&rows[*i]).for_each(|(s, z)| *s += l * z);
     }
+    assert!(sum.iter().all(IBig::is_zero), "Σ λ z = 0");
     lambda.iter().map(|(i, _)| rows[*i].clone()).collect()
 }
 
