@@ -12,7 +12,7 @@ use super::modular::PRIME;
 use super::number::is_negative;
 use super::rows::{Rows, WithAxis};
 use super::scan::{Scales, Weights};
-use super::search::{Face, Search};
+use super::search::Search;
 use super::settle::Settled;
 use crate::error::Result;
 use crate::random::{Random, Stream};
@@ -140,14 +140,8 @@ fn opposite_sign<T: Rows + ?Sized>(state: &mut State<'_, T>, w0: &Weights, j: us
         terms: state.scales.terms,
         threads: state.scales.threads,
     };
-    let mut inside = state.face.inside.clone();
-    inside.push(false);
-    let face = Face {
-        basis: state.face.basis.clone(),
-        echelon: state.face.echelon.clone(),
-        inside,
-        near: state.face.near.clone(),
-    };
+    let mut face = state.face.clone();
+    face.inside.push(false);
     let axis_row = state.rows.limit();
     let mut hints = state.hints.clone();
     hints.push(axis_row);

@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, HashMap};
 use dashu_int::IBig;
 
 use super::modular::{PRIME, Residues};
+use super::nearest::beside;
 use super::number::{is_negative, reduce};
 use super::rows::Rows;
 use super::scan::{Scales, Weights, pieces};
@@ -191,7 +192,11 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
                         // A zero row, if there is one, is no longer needed.
                         self.lambda.clear();
                     }
+                    let before = self.face.basis.len();
                     self.absorb(outside, spanning);
+                    // A relation among rows already spanned means that one of them was taken
+                    // for a row outside: no more short cuts then.
+                    self.face.ill_conditioned |= self.face.basis.len() == before;
                     if first && self.face.echelon.rank() < self.rows.dimension() {
                         self.absorb_opposites();
                     }
@@ -238,6 +243,13 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
     /// Takes a new relation into λ, with enough of the old to stay positive, and its rows
     /// into the face.
     fn absorb(&mut self, outside: Vec<(usize, IBig)>, spanning: Vec<(usize, IBig)>) {
+        let before = self.face.basis.len();
+        for (row, _) in &outside {
+            self.span(*row);
+        }
+        if self.face.basis.len() == before {
+            return;
+        }
         let mut times = IBig::ONE;
         for (row, weight) in &spanning {
             if is_negative(weight)
@@ -256,7 +268,6 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
         for value in self.lambda.values_mut() {
             *value *= &times;
         }
-        let new_rows: Vec<usize> = outside.iter().map(|(row, _)| *row).collect();
         for (row, weight) in outside.into_iter().chain(spanning) {
             *self.lambda.entry(row).or_insert(IBig::ZERO) += weight;
         }
@@ -264,9 +275,6 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
         reduce(&mut values);
         for (old, new) in self.lambda.values_mut().zip(values) {
             *old = new;
-        }
-        for row in new_rows {
-            self.span(row);
         }
     }
 
@@ -355,6 +363,11 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
             .face
             .echelon
             .orthogonal(dimension, || random.bits() % PRIME);
+        // Most rows outside are so far outside that floating point shows it: they have a
+        // part along a random direction orthogonal to the face. Only the rest is looked up.
+        let aside: Vec<f64> = (0..dimension).map(|_| random.normal()).collect();
+        let aside = self.scales.unscale(&beside(&self.face.near, aside));
+        let short_cut = !self.face.ill_conditioned;
         let found = pieces(
             self.rows.groups(),
             4 * self.scales.terms,
@@ -362,8 +375,13 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
             |range| {
                 let mut found = Vec::new();
                 for group in range {
-                    self.rows.members(group, &mut |row| {
-                        if !self.face.inside[row] && self.residues.dot(self.rows, row, &g) == 0 {
+                    let far = 1e-3 * self.scales.norm[group];
+                    self.rows.score(group, &aside, &mut |row, score| {
+                        let outside = short_cut && score.abs() > far;
+                        if !outside
+                            && !self.face.inside[row]
+                            && self.residues.dot(self.rows, row, &g) == 0
+                        {
                             found.push(row);
                         }
                     });

@@ -81,8 +81,9 @@ fn project(basis: &[Vec<f64>], v: &mut [f64]) -> Vec<f64> {
     coefficients
 }
 
-/// Adds a vector's new direction to an orthonormal basis, if it has one within rounding.
-pub(crate) fn extend(basis: &mut Vec<Vec<f64>>, mut vector: Vec<f64>) {
+/// Adds a vector's new direction to an orthonormal basis, if it has one within rounding;
+/// returns how much of the vector was new.
+pub(crate) fn extend(basis: &mut Vec<Vec<f64>>, mut vector: Vec<f64>) -> f64 {
     let before = dot(&vector, &vector).sqrt();
     project(basis, &mut vector);
     let norm = dot(&vector, &vector).sqrt();
@@ -90,6 +91,15 @@ pub(crate) fn extend(basis: &mut Vec<Vec<f64>>, mut vector: Vec<f64>) {
         vector.iter_mut().for_each(|x| *x /= norm);
         basis.push(vector);
     }
+    norm / before
+}
+
+/// What is left of a vector orthogonally to a basis, scaled to length 1.
+pub(crate) fn beside(basis: &[Vec<f64>], mut vector: Vec<f64>) -> Vec<f64> {
+    project(basis, &mut vector);
+    let norm = dot(&vector, &vector).sqrt();
+    vector.iter_mut().for_each(|x| *x /= norm);
+    vector
 }
 
 impl Nearest {

@@ -19,26 +19,29 @@ use super::settle::{Settled, settle};
 use super::solve::Solver;
 
 /// A face: rows that every w with w·z ≥ 0 everywhere must score 0, and their span.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Face {
     /// Independent rows that span it.
     pub(crate) basis: Vec<usize>,
     pub(crate) echelon: Echelon,
     /// Which rows lie in it.
     pub(crate) inside: Vec<bool>,
-    /// An orthonormal basis in floating point (scaled coordinates), and of how many of the
-    /// basis rows it was made.
-    pub(crate) near: (Vec<Vec<f64>>, usize),
+    /// An orthonormal basis in floating point (scaled coordinates).
+    pub(crate) near: Vec<Vec<f64>>,
+    /// Of how many of the basis rows it was made.
+    pub(crate) made_of: usize,
+    /// Whether some basis row was so nearly dependent that `near` is no guide.
+    pub(crate) ill_conditioned: bool,
 }
 
 impl Face {
     /// Brings the floating-point basis up to date.
     pub(crate) fn orthonormalise<T: Rows + ?Sized>(&mut self, rows: &T, scales: &Scales) {
-        let (near, done) = &mut self.near;
-        for &row in &self.basis[*done..] {
-            extend(near, scales.unit(rows, row));
+        for &row in &self.basis[self.made_of..] {
+            let new = extend(&mut self.near, scales.unit(rows, row));
+            self.ill_conditioned |= new.is_nan() || new < 1e-6;
         }
-        *done = self.basis.len();
+        self.made_of = self.basis.len();
     }
 }
 
@@ -79,7 +82,7 @@ impl<T: Rows + ?Sized> Search<'_, T> {
                 guess = Some(v);
             }
         }
-        let mut hull = Nearest::new(dimension, face.near.0.clone());
+        let mut hull = Nearest::new(dimension, face.near.clone());
         let mut known = vec![false; self.rows.limit()];
         for row in std::mem::take(&mut self.hints) {
             self.enter(&mut hull, &mut known, face, row);
