@@ -147,8 +147,9 @@ impl<'a> Narrowing<'a> {
         let unit = libm::scalbn(1.0, (-exponent).clamp(-1000, 1000));
         let mut factor = vec![unit; dimension];
         if plain {
-            // The constant that stands for "no cost": the tilt it leaves is about 1e-8.
-            factor[0] = 1e4;
+            // The constant that stands for "no cost": the tilt it leaves is about 1e-7, and a
+            // larger one would cost digits.
+            factor[0] = 2e3;
         }
         let scales = Scales::with_shift(rows, threads, vec![0; dimension], factor);
         Narrowing {

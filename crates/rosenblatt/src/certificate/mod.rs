@@ -5,9 +5,9 @@
 //! anyone can check, a *bound* a theorem evaluated on numbers.
 //!
 //! A decision searches in floating point and proves in whole numbers. The layers, from the
-//! bottom: [`number`] (what a value exactly stands for), [`rows`] (signed rows, seen both
-//! ways), [`modular`] and [`solve`] (exact linear algebra), [`nearest`] (the search),
-//! [`settle`] (the same without rounding), [`decide`](decide()) (rounds of it, and the witness).
+//! bottom: `number` (what a value exactly stands for), `rows` (signed rows, seen both
+//! ways), `modular` and `solve` (exact linear algebra), `nearest` (the search),
+//! `settle` (the same without rounding), [`decide`](decide()) (rounds of it, and the witness).
 
 pub mod bounds;
 mod coefficients;
