@@ -297,10 +297,7 @@ fn make_sparse(chunk: &Chunk, model: &Model, on_error: super::OnError) -> Result
     let labels = model.labels(&part.labels, &part.labels.codes);
     let unseen = Unseen {
         features: (0..part.rows())
-            .map(|i| {
-                let row = &part.indices[part.range(i)];
-                (row.len() - want.kept(row)) as u64
-            })
+            .map(|i| (part.range(i).len() - want.kept(&part, part.range(i))) as u64)
             .sum(),
         ..Unseen::default()
     };

@@ -111,11 +111,11 @@ fn skip_blanks(data: &[u8], mut at: usize) -> usize {
 pub(crate) fn next_record(data: &[u8], mut at: usize, dialect: &Dialect) -> Option<usize> {
     loop {
         let first = *data.get(at)?;
-        if let Some(comment) = &dialect.comment {
-            if data[at..].starts_with(comment) {
-                at = memchr(b'\n', &data[at..]).map_or(data.len(), |n| at + n + 1);
-                continue;
-            }
+        if let Some(comment) = &dialect.comment
+            && data[at..].starts_with(comment)
+        {
+            at = memchr(b'\n', &data[at..]).map_or(data.len(), |n| at + n + 1);
+            continue;
         }
         if first > b' ' {
             return Some(at);
