@@ -65,6 +65,13 @@ pub enum Command {
     /// Measure a model on labelled rows
     #[command(after_help = "Example:\n  rosenblatt test model.rbm test.csv")]
     Test(Box<TestArgs>),
+    /// Is it separable? With proof, margin, bound, and what it means for a logistic regression
+    #[command(after_help = "Examples:\n  rosenblatt check data.csv --label y\n  \
+        rosenblatt check data.csv --certificate proof.json && rosenblatt verify proof.json data.csv")]
+    Check(Box<CheckArgs>),
+    /// Check a proof in exact arithmetic against the file itself
+    #[command(after_help = "Example:\n  rosenblatt verify proof.json data.csv")]
+    Verify(VerifyArgs),
     /// Show training step by step
     #[command(
         after_help = "Examples:\n  rosenblatt generate and -o and.csv && rosenblatt trace and.csv\n  \
@@ -172,6 +179,52 @@ pub struct TraceArgs {
     pub learner: LearnerArgs,
     #[command(flatten)]
     pub source: DataArgs,
+}
+
+/// Whether a plane may stand off the origin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum CheckBias {
+    /// A constant feature 1
+    Lifted,
+    /// A plane through the origin
+    None,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The data: a file, or - for stdin
+    pub data: PathBuf,
+    /// Write the proof as JSON, once the independent checker accepts it
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
+    /// Whether the plane may stand off the origin
+    #[arg(long, value_enum, default_value = "lifted")]
+    pub bias: CheckBias,
+    /// Narrow the margin to this relative gap
+    #[arg(long, value_name = "GAP", default_value_t = 1e-6)]
+    pub gap: f64,
+    /// Classify the coefficients of a logistic regression when there are at most N
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    pub coefficients: usize,
+    /// With several classes: decide each pair too
+    #[arg(long)]
+    pub pairs: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub source: DataArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// The certificate
+    pub certificate: PathBuf,
+    /// The data file it speaks of
+    pub data: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -12,6 +12,7 @@
 pub mod bounds;
 mod coefficients;
 mod decide;
+mod document;
 mod dual_lp;
 mod gram;
 mod jointly;
@@ -27,6 +28,7 @@ mod solve;
 
 pub use coefficients::{Coefficients, Trend, coefficients};
 pub use decide::{Decision, Direction, Multipliers, Verdict, Witness, decide};
+pub use document::{Claim, Subject, certificate};
 pub use dual_lp::{DualCounts, dual_counts};
 pub use gram::{ExactKernel, Gram, StrictKernel, strict_kernel};
 pub use jointly::Jointly;

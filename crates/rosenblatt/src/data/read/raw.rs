@@ -29,6 +29,7 @@ pub struct Raw {
     pub(crate) content: Content,
     labels: Vec<u32>,
     classes: Classes,
+    label_texts: Vec<(String, u32)>,
     pub(crate) rules: LabelRules,
     weights: Option<Vec<f64>>,
     long: Vec<LongDecimal>,
@@ -55,6 +56,11 @@ pub fn read_from(
     options: &ReadOptions,
 ) -> Result<Raw> {
     read_source(&Source::stream(name.as_ref(), Box::new(reader)), options)
+}
+
+/// The bytes of the file at `path`, decompressed.
+pub fn decompressed(path: impl AsRef<Path>) -> Result<Box<dyn std::io::Read + Send>> {
+    Source::new(path.as_ref())?.open()
 }
 
 fn read_source(source: &Source, options: &ReadOptions) -> Result<Raw> {
@@ -112,11 +118,15 @@ impl Raw {
         let rules = options.label_rules();
         let (class_of, classes) = rules.classes(names, codes)?;
         let labels: Vec<u32> = codes.iter().map(|&c| class_of[c as usize]).collect();
+        let label_texts = (0..names.len() as u32)
+            .map(|i| (names.text(i).into_owned(), class_of[i as usize]))
+            .collect();
         report.rows = labels.len();
         Ok(Raw {
             content,
             labels,
             classes,
+            label_texts,
             rules,
             weights: None,
             long: Vec::new(),
@@ -265,6 +275,11 @@ impl Raw {
     /// The classes, label map and positive class applied.
     pub fn classes(&self) -> &Classes {
         &self.classes
+    }
+
+    /// The labels as the file writes them, each with the class it became.
+    pub fn label_texts(&self) -> &[(String, u32)] {
+        &self.label_texts
     }
 
     /// The class of each row, in file order.
