@@ -191,7 +191,7 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
             // Draws with replacement miss about a third of the rows: a clean epoch is a
             // hint, a sweep the proof.
             let sweep = self.sweep();
-            (sweep.calling == 0).then_some(sweep.on_boundary)
+            sweep.calling.is_empty().then_some(sweep.on_boundary)
         } else {
             Some(pass.on_boundary)
         };
@@ -238,11 +238,12 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
             let sweep = self.sweep();
             let chosen = match self.options.order {
                 Order::Worst => sweep.worst,
-                _ if sweep.calling == 0 => None,
+                _ if sweep.calling.is_empty() => None,
                 _ => {
                     let mut random =
                         Random::new(self.options.seed, Stream::Order, self.progress.visits);
-                    self.nth_calling(random.below(sweep.calling))
+                    let nth = random.below(sweep.calling.len() as u64);
+                    Some(sweep.calling[nth as usize] as usize)
                 }
             };
             let Some(i) = chosen else {
@@ -364,7 +365,7 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
             );
             sweep.on_boundary += u64::from(self.judgement.margin == 0.0);
             if !self.judgement.changes.is_empty() {
-                sweep.calling += 1;
+                sweep.calling.push(i as u32);
                 if self.judgement.margin < smallest {
                     smallest = self.judgement.margin;
                     sweep.worst = Some(i);
@@ -372,28 +373,6 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
             }
         }
         sweep
-    }
-
-    /// The example that is number `n`, from 0, among those that call for an update.
-    fn nth_calling(&mut self, n: u64) -> Option<usize> {
-        let mut left = n;
-        for number in 0..self.data.len() {
-            let i = self.data.position(number);
-            let scores = self.hypothesis.scores(i);
-            self.rule.judge(
-                self.scheme,
-                self.data.labels[i],
-                scores,
-                &mut self.judgement,
-            );
-            if !self.judgement.changes.is_empty() {
-                if left == 0 {
-                    return Some(i);
-                }
-                left -= 1;
-            }
-        }
-        None
     }
 
     fn begin_pass(&mut self) {
@@ -427,8 +406,8 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
 /// What a look at all examples found.
 #[derive(Debug, Default)]
 struct Sweep {
-    /// Examples that call for an update.
-    calling: u64,
+    /// Examples that call for an update, in file order.
+    calling: Vec<u32>,
     /// Examples with a margin of exactly 0.
     on_boundary: u64,
     /// The one with the smallest margin among those that call for an update.
