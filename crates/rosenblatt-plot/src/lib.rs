@@ -1,7 +1,7 @@
 //! Figures for learning: curves, boundaries, margins, confusions, weights, in one style.
 //!
 //! A [`Figure`] holds [`Panel`]s, a panel two [`Axis`]es and [`Layer`]s; an [`Animation`] holds
-//! figures. Everything is built by value and drawn
+//! figures, an [`html::Page`] holds figures, tables and words. Everything is built by value and drawn
 //! as SVG by a writer of our own, as PNG by `resvg` with an embedded font (feature `png`, on by
 //! default), or into one HTML file that needs no network and no script. The same input gives the
 //! same bytes on every machine.
@@ -36,6 +36,7 @@ mod animation;
 mod axis;
 mod color;
 mod figure;
+pub mod html;
 mod layer;
 mod panel;
 #[cfg(feature = "png")]
