@@ -154,6 +154,14 @@ impl Figure {
         crate::svg_to_png(&self.svg(), scale)
     }
 
+    /// The figure as SVG with its legend below, unless it was told where.
+    pub(crate) fn narrow(&self) -> String {
+        match self.legend {
+            Legend::Auto => self.clone().legend(Legend::Below).svg(),
+            _ => self.svg(),
+        }
+    }
+
     pub(crate) fn heading(&self) -> &str {
         &self.title
     }

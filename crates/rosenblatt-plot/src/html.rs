@@ -135,10 +135,10 @@ impl Page {
         self
     }
 
-    /// A figure.
+    /// A figure; its legend stands below unless it was told where, since screens may be narrow.
     #[must_use]
     pub fn figure(mut self, figure: &Figure) -> Self {
-        let _ = write!(self.body, "<figure>\n{}</figure>\n", figure.svg());
+        self.body.push_str(&framed(&figure.narrow()));
         self
     }
 
@@ -147,7 +147,7 @@ impl Page {
     pub fn figures<'a>(mut self, figures: impl IntoIterator<Item = &'a Figure>) -> Self {
         self.body.push_str("<div class=\"row\">\n");
         for figure in figures {
-            let _ = write!(self.body, "<figure>\n{}</figure>\n", figure.svg());
+            self.body.push_str(&framed(&figure.narrow()));
         }
         self.body.push_str("</div>\n");
         self
@@ -156,7 +156,7 @@ impl Page {
     /// An animation.
     #[must_use]
     pub fn animation(mut self, animation: &Animation) -> Self {
-        let _ = write!(self.body, "<figure>\n{}</figure>\n", animation.svg());
+        self.body.push_str(&framed(&animation.svg()));
         self
     }
 
@@ -320,6 +320,21 @@ fn is_number(text: &str) -> bool {
             .chars()
             .all(|c| c.is_ascii_digit() || ",.eE+-−±×%⁻⁰¹²³⁴⁵⁶⁷⁸⁹ [](){}–:".contains(c))
         || matches!(text, "–" | "—" | "∞" | "NaN")
+}
+
+/// A drawing in its frame. It shrinks with the screen as long as its words stay legible, to seven
+/// tenths; beyond that the frame scrolls.
+fn framed(svg: &str) -> String {
+    let width: f64 = svg
+        .split_once(" width=\"")
+        .and_then(|(_, rest)| rest.split_once('"'))
+        .and_then(|(width, _)| width.parse().ok())
+        .unwrap_or(0.0);
+    let least = (width * 0.7).round();
+    format!(
+        "<figure>\n{}</figure>\n",
+        svg.replacen("<svg ", &format!("<svg style=\"min-width:{least}px\" "), 1)
+    )
 }
 
 /// Escapes text in which line breaks count.
