@@ -9,6 +9,7 @@
 //! ```
 //! use rosenblatt_plot::{Axis, Figure, Layer, Panel, spread};
 //!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let runs = [
 //!     (10.0, vec![18.0, 25.0, 31.0]),
 //!     (100.0, vec![110.0, 160.0, 240.0]),
@@ -25,8 +26,8 @@
 //! let svg = figure.svg();
 //! # #[cfg(feature = "png")]
 //! let png = figure.png(2.0)?;
-//! # #[cfg(feature = "png")]
-//! # Ok::<(), rosenblatt_plot::PngError>(())
+//! # Ok(())
+//! # }
 //! ```
 //!
 //! Numbers that cannot be shown (not finite, or not positive on a logarithmic axis) are left out;
