@@ -75,7 +75,8 @@ pub enum Command {
     /// Show training step by step
     #[command(
         after_help = "Examples:\n  rosenblatt generate and -o and.csv && rosenblatt trace and.csv\n  \
-        rosenblatt trace critics.csv --start=-1,0,0 --ties positive --epochs 1"
+        rosenblatt trace critics.csv --start=-1,0,0 --ties positive --epochs 1\n  \
+        rosenblatt trace and.csv --plot and.svg"
     )]
     Trace(Box<TraceArgs>),
     /// Make synthetic data with known answers
@@ -172,6 +173,9 @@ pub struct TestArgs {
 pub struct TraceArgs {
     /// The data: a file, or - for stdin
     pub data: PathBuf,
+    /// Draw the boundary of two features: FILE.svg moves from update to update, FILE.png shows passes side by side
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,

@@ -4,7 +4,7 @@ use rosenblatt::Options;
 use rosenblatt::data::read::{self, Preparation, Scale};
 use rosenblatt::data::{Dataset, Layout};
 use rosenblatt::model::Scheme;
-use rosenblatt::options::{LearnerKind, Order, Readout, choice_name};
+use rosenblatt::options::{Bias, LearnerKind, Order, Readout, choice_name};
 use rosenblatt::train::{Observer, Session, Step, Stop};
 use rosenblatt::{Error, report};
 use serde_json::{Value, json};
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::Context;
 use crate::args::TraceArgs;
 use crate::output::{self, Done, Outcome};
+use crate::render;
 use crate::render::numbers::{count, counted};
 use crate::render::table::{Align, clipped, columns};
 
@@ -58,6 +59,9 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
         ))
         .remedy("limit it with --epochs or --max-updates")
         .into());
+    }
+    if let Some(path) = &args.plot {
+        render::boundary::draw(path, &data, &steps.steps, options.bias != Bias::None)?;
     }
     let binary = Scheme::new(data.classes.len(), options.multiclass) == Scheme::Binary;
     let progress = &fitted.model.progress;
