@@ -7,10 +7,12 @@ pub mod data;
 mod error;
 pub mod file;
 pub mod geometry;
+pub mod kernel;
 mod learner;
 pub mod model;
 pub mod options;
 pub mod random;
+mod simd;
 pub mod threads;
 pub mod train;
 

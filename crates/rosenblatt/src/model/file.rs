@@ -18,7 +18,7 @@ use crate::train::{Pass, Progress};
 /// The number of the file format.
 pub const FORMAT: u64 = 1;
 
-fn bad(what: impl std::fmt::Display) -> Error {
+pub(super) fn bad(what: impl std::fmt::Display) -> Error {
     Error::model(format!("the model file is not valid: {what}"))
         .remedy("take it from its source again, or train it anew")
 }
@@ -40,6 +40,7 @@ impl Model {
         match &self.decision {
             Decision::Linear(weights) => put_weights(&mut parts, "", weights),
             Decision::Voted(voted) => put_voted(&mut parts, voted),
+            Decision::Kernel(kernel) => super::kernel_file::put(&mut parts, kernel),
         }
         if let Some(state) = &self.state {
             put_state(&mut parts, state);
@@ -79,6 +80,10 @@ impl Model {
         let state = take_state(&mut parts, scheme)?;
         let decision = if parts.has_fact("voted.constant") {
             Decision::Voted(Box::new(take_voted(&mut parts, scheme, state.as_ref())?))
+        } else if parts.has_fact("kernel.constant") {
+            Decision::Kernel(Box::new(super::kernel_file::take(
+                &mut parts, scheme, &options,
+            )?))
         } else {
             Decision::Linear(take_weights(&mut parts, "", scheme)?)
         };

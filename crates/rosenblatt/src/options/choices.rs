@@ -9,6 +9,8 @@ pub enum LearnerKind {
     /// Rosenblatt's perceptron with explicit weights.
     #[default]
     Perceptron,
+    /// The perceptron in its dual form, over a kernel.
+    Kernel,
     /// The linear unit (Adaline): least squares by gradient descent.
     LinearUnit,
 }
@@ -104,6 +106,7 @@ pub trait Choice: Copy + PartialEq + 'static {
 impl Choice for LearnerKind {
     const ALL: &'static [(Self, &'static str)] = &[
         (Self::Perceptron, "perceptron"),
+        (Self::Kernel, "kernel"),
         (Self::LinearUnit, "linear-unit"),
     ];
 }
@@ -310,6 +313,20 @@ pub(super) fn number(text: &str) -> Result<f64, String> {
     } else {
         Err("expected a finite number".into())
     }
+}
+
+/// Numbers separated by commas.
+pub(super) fn number_list(text: &str) -> Result<Vec<f64>, String> {
+    text.split(',')
+        .map(number)
+        .collect::<Result<_, _>>()
+        .map_err(|_| "expected numbers separated by commas".into())
+}
+
+/// Numbers separated by commas, as text.
+pub(super) fn list_text<T: ToString>(values: &[T]) -> String {
+    let texts: Vec<String> = values.iter().map(T::to_string).collect();
+    texts.join(",")
 }
 
 /// A finite number above 0.

@@ -12,7 +12,8 @@ pub use choices::{
 };
 
 use crate::error::{Error, Result};
-use choices::{count, not_negative, positive};
+use crate::kernel::Kernel;
+use choices::{count, list_text, not_negative, number_list, positive};
 
 /// Everything a learner can be told. See [`PARAMETERS`] for the meaning of each.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,14 +31,18 @@ pub struct Options {
     pub learning_rate: Option<f64>,
     /// Margin demand β.
     pub margin_demand: f64,
-    /// Where the bias comes from.
-    pub bias: Bias,
+    /// Where the bias comes from; `None`: lifted, but none for kernels.
+    pub bias: Option<Bias>,
     /// Order of visits.
     pub order: Order,
     /// Divide the weights by their norm after each update.
     pub normalise_weights: bool,
     /// Where the weights begin.
     pub start: Start,
+    /// Where the coefficients of a kernel learner begin: one signed number an example.
+    pub start_dual: Option<Vec<f64>>,
+    /// The kernel of a kernel learner.
+    pub kernel: Option<Kernel>,
     /// How several classes are learned; `None`: one plane for two, argmax for more.
     pub multiclass: Option<Multiclass>,
     /// Weights of classes.
@@ -69,10 +74,12 @@ impl Default for Options {
             ties: Ties::default(),
             learning_rate: None,
             margin_demand: 0.0,
-            bias: Bias::default(),
+            bias: None,
             order: Order::default(),
             normalise_weights: false,
             start: Start::default(),
+            start_dual: None,
+            kernel: None,
             multiclass: None,
             class_weight: ClassWeight::default(),
             at_zero: AtZero::default(),
@@ -143,7 +150,7 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "learner",
         value: "LEARNER",
-        help: "which learner: perceptron or linear-unit",
+        help: "which learner: perceptron, kernel (the perceptron over a kernel) or linear-unit",
         get: |o| choice_name(o.learner).into(),
         set: |o, t| parse_choice(t).map(|v| o.learner = v),
     },
@@ -185,9 +192,9 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "bias",
         value: "BIAS",
-        help: "lifted (a constant feature 1), none (a plane through the origin) or unlifted[:RHO] (its own rate ηρ²; ρ is the radius unless given)",
-        get: |o| o.bias.to_string(),
-        set: |o, t| t.parse().map(|v| o.bias = v),
+        help: "lifted (a constant feature 1), none (a plane through the origin) or unlifted[:RHO] (its own rate ηρ²; ρ is the radius unless given); auto: lifted, but none for kernels, where lifted means K + 1",
+        get: |o| optional(&o.bias, "auto"),
+        set: |o, t| auto(t, "auto", str::parse).map(|v| o.bias = v),
     },
     Parameter {
         name: "order",
@@ -213,6 +220,20 @@ pub const PARAMETERS: &[Parameter] = &[
         help: "first weights: zero, random:NORM, or v1,v2,… with the bias first",
         get: |o| o.start.to_string(),
         set: |o, t| t.parse().map(|v| o.start = v),
+    },
+    Parameter {
+        name: "start-dual",
+        value: "A1,A2,…",
+        help: "kernel learner: first coefficients, one signed number an example",
+        get: |o| o.start_dual.as_deref().map_or("none".into(), list_text),
+        set: |o, t| auto(t, "none", number_list).map(|v| o.start_dual = v),
+    },
+    Parameter {
+        name: "kernel",
+        value: "KERNEL",
+        help: "kernel learner: linear, quadratic, polynomial:DEGREE[,SCALE,CONST], geometric:DEGREE, monomial:DEGREE, rbf:GAMMA, laplacian:GAMMA, sigmoid:A,C or precomputed",
+        get: |o| optional(&o.kernel, "none"),
+        set: |o, t| auto(t, "none", str::parse).map(|v| o.kernel = v),
     },
     Parameter {
         name: "multiclass",
@@ -314,9 +335,22 @@ impl Options {
     /// Which hypothesis becomes the model.
     pub fn readout(&self) -> Readout {
         self.readout.unwrap_or(match self.learner {
-            LearnerKind::Perceptron => Readout::Averaged,
+            LearnerKind::Perceptron | LearnerKind::Kernel => Readout::Averaged,
             LearnerKind::LinearUnit => Readout::Last,
         })
+    }
+
+    /// Where the bias comes from.
+    pub fn bias(&self) -> Bias {
+        self.bias.unwrap_or(match self.learner {
+            LearnerKind::Kernel => Bias::None,
+            _ => Bias::Lifted,
+        })
+    }
+
+    /// The kernel of a kernel learner.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel.unwrap_or(Kernel::Linear)
     }
 
     /// η for perceptrons.
@@ -334,8 +368,25 @@ impl Options {
 
     /// Refuses combinations that make no sense, with the reason.
     pub fn validate(&self) -> Result<()> {
-        let from_zero = matches!(self.start, Start::Zero);
-        if self.learner == LearnerKind::Perceptron {
+        let from_zero = matches!(self.start, Start::Zero)
+            && self
+                .start_dual
+                .as_ref()
+                .is_none_or(|a| a.iter().all(|&x| x == 0.0));
+        if self.learner != LearnerKind::Kernel {
+            for (name, set) in [
+                ("kernel", self.kernel.is_some()),
+                ("start-dual", self.start_dual.is_some()),
+            ] {
+                if set {
+                    return Err(
+                        Error::options(format!("--{name} belongs to the kernel learner"))
+                            .remedy("add --learner kernel"),
+                    );
+                }
+            }
+        }
+        if matches!(self.learner, LearnerKind::Perceptron | LearnerKind::Kernel) {
             if self.ties == Ties::Correct && from_zero && self.margin_demand == 0.0 {
                 return Err(Error::options(
                     "ties = correct never updates from zero weights: every score is 0, and 0 counts as right",
@@ -377,7 +428,7 @@ impl Options {
                     .remedy("leave it out for --learner linear-unit"));
                 }
             }
-            if matches!(self.bias, Bias::Unlifted(_)) {
+            if matches!(self.bias(), Bias::Unlifted(_)) {
                 return Err(Error::options("the linear unit has a lifted bias or none")
                     .remedy("use --bias lifted or --bias none"));
             }

@@ -37,7 +37,7 @@ pub(super) fn from_run(
         return (None, None);
     }
     let weights = &perceptron.state().weights;
-    let lifted = options.bias == Bias::Lifted;
+    let lifted = options.bias() == Bias::Lifted;
     let norm = weights.squared_norm(0, lifted).sqrt() * (1.0 + rounding(data.features()));
     let mut lower = f64::INFINITY;
     let mut shortest = f64::INFINITY;
@@ -55,7 +55,7 @@ pub(super) fn from_run(
     }
     let up = |x: f64| x * (1.0 + rounding(data.features()));
     let from_zero = options.start == Start::Zero && !options.normalise_weights;
-    let unlifted = matches!(options.bias, Bias::Unlifted(_));
+    let unlifted = matches!(options.bias(), Bias::Unlifted(_));
     // No example is farther from a plane through the origin than from the origin itself.
     let mut upper = if unlifted {
         up(importance.squared_radius().sqrt())
@@ -90,7 +90,7 @@ fn bound(options: &Options, perceptron: &Perceptron<'_>, margin: f64, radius: f6
     if options.normalise_weights {
         return match options.start {
             Start::Zero
-                if options.margin_demand == 0.0 && !matches!(options.bias, Bias::Unlifted(_)) =>
+                if options.margin_demand == 0.0 && !matches!(options.bias(), Bias::Unlifted(_)) =>
             {
                 bounds::renormalised(radius, margin, options.rate()).unwrap_or(f64::INFINITY)
             }
@@ -98,7 +98,7 @@ fn bound(options: &Options, perceptron: &Perceptron<'_>, margin: f64, radius: f6
         };
     }
     let from_zero = options.start == Start::Zero;
-    match options.bias {
+    match options.bias() {
         Bias::Unlifted(_) if from_zero && options.margin_demand == 0.0 => {
             let threshold = weights.bias(0) / weights.squared_norm(0, false).sqrt();
             bounds::unlifted(radius, perceptron.constant().sqrt(), margin, threshold)
@@ -108,7 +108,7 @@ fn bound(options: &Options, perceptron: &Perceptron<'_>, margin: f64, radius: f6
         _ if from_zero && options.margin_demand == 0.0 => bounds::from_zero(radius, margin),
         _ => {
             let start = perceptron.start();
-            let lifted = options.bias == Bias::Lifted;
+            let lifted = options.bias() == Bias::Lifted;
             let along = along(weights, start, lifted);
             bounds::general(
                 radius,

@@ -9,6 +9,8 @@ use super::progress::{Pass, Progress};
 use super::{Importance, MarginBracket};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
+use crate::kernel::Spectrum;
+use crate::learner::dual::{Dual, Means};
 use crate::learner::linear_unit::LinearUnit;
 use crate::learner::perceptron::Perceptron;
 use crate::model::{Decision, Fingerprint, LinearState, Model, Scheme, Voted, Weights};
@@ -71,6 +73,7 @@ pub struct Session<'a> {
     resume: Option<&'a Model>,
     interrupt: Option<&'a AtomicBool>,
     threads: usize,
+    memory: Option<u64>,
 }
 
 /// The outcome of a session.
@@ -86,6 +89,8 @@ pub struct Fitted {
     pub margin: Option<MarginBracket>,
     /// How many updates the theorem allows, from that margin.
     pub updates_at_most: Option<u64>,
+    /// Kernel learners: the ends of the spectrum of a sample's Gram matrix.
+    pub spectrum: Option<Spectrum>,
 }
 
 impl<'a> Session<'a> {
@@ -97,6 +102,7 @@ impl<'a> Session<'a> {
             resume: None,
             interrupt: None,
             threads: crate::threads::available(),
+            memory: None,
         }
     }
 
@@ -128,6 +134,14 @@ impl<'a> Session<'a> {
         self
     }
 
+    /// Keeps kernel values in at most this many bytes; the result does not depend on it.
+    /// Without a word, half of the memory that is free.
+    #[must_use]
+    pub fn memory(mut self, bytes: Option<u64>) -> Self {
+        self.memory = bytes;
+        self
+    }
+
     /// Trains.
     pub fn train(&self, data: &Dataset) -> Result<Fitted> {
         self.train_observed(data, &mut Nobody)
@@ -155,9 +169,11 @@ impl<'a> Session<'a> {
             }
             _ => Scheme::new(data.classes.len(), options.multiclass),
         };
-        fits_memory(scheme, data.features())?;
+        if options.learner != LearnerKind::Kernel {
+            fits_memory(scheme, data.features())?;
+        }
         let importance = Importance::new(data, &options.class_weight, self.threads)?;
-        let lift = if options.bias == Bias::Lifted {
+        let lift = if options.bias() == Bias::Lifted {
             1.0
         } else {
             0.0
@@ -220,6 +236,43 @@ impl<'a> Session<'a> {
                     model: watcher.model(&perceptron, &progress),
                     margin,
                     updates_at_most,
+                    spectrum: None,
+                })
+            }
+            LearnerKind::Kernel => {
+                let means = Means {
+                    memory: self
+                        .memory
+                        .unwrap_or_else(crate::threads::memory_to_use)
+                        .try_into()
+                        .unwrap_or(usize::MAX),
+                    threads: self.threads,
+                };
+                let log = self.resume.and_then(|model| match &model.decision {
+                    Decision::Kernel(kernel) => Some(kernel.log.clone()),
+                    _ => None,
+                });
+                let mut dual = Dual::new(data, &importance, scheme, options, means, log)?;
+                let stop = match finished {
+                    Some(stop) => stop,
+                    None => Run::new(
+                        data,
+                        options,
+                        control,
+                        &mut dual,
+                        &mut progress,
+                        &mut watcher,
+                    )
+                    .go()?,
+                };
+                progress.stop = Some(stop);
+                Ok(Fitted {
+                    radius: dual.squared_radius(lift).sqrt(),
+                    learning_rate: options.rate(),
+                    model: watcher.model(&dual, &progress),
+                    margin: None,
+                    updates_at_most: None,
+                    spectrum: Some(Spectrum::of(&options.kernel(), data, options.seed)),
                 })
             }
             LearnerKind::LinearUnit => {
@@ -235,6 +288,7 @@ impl<'a> Session<'a> {
                     model: watcher.model(&unit, &progress),
                     margin: None,
                     updates_at_most: None,
+                    spectrum: None,
                 })
             }
         }
@@ -282,7 +336,7 @@ fn check_resumable(
 /// A learner whose state can become a model.
 trait Readable {
     fn decision(&self, data: &Dataset, readout: Readout) -> Decision;
-    fn saved_state(&self) -> LinearState;
+    fn saved_state(&self) -> Option<LinearState>;
 }
 
 impl Readable for Perceptron<'_> {
@@ -303,8 +357,19 @@ impl Readable for Perceptron<'_> {
         })
     }
 
-    fn saved_state(&self) -> LinearState {
-        self.state().clone()
+    fn saved_state(&self) -> Option<LinearState> {
+        Some(self.state().clone())
+    }
+}
+
+impl Readable for Dual<'_> {
+    fn decision(&self, _: &Dataset, _: Readout) -> Decision {
+        Decision::Kernel(Box::new(self.model()))
+    }
+
+    /// The log in the model is all the state there is.
+    fn saved_state(&self) -> Option<LinearState> {
+        None
     }
 }
 
@@ -313,8 +378,8 @@ impl Readable for LinearUnit<'_> {
         Decision::Linear(self.weights().clone())
     }
 
-    fn saved_state(&self) -> LinearState {
-        self.state().clone()
+    fn saved_state(&self) -> Option<LinearState> {
+        Some(self.state().clone())
     }
 }
 
@@ -332,7 +397,7 @@ impl Watcher<'_> {
         Model {
             decision: hypothesis.decision(self.data, self.template.options.readout()),
             progress: progress.clone(),
-            state: Some(hypothesis.saved_state()),
+            state: hypothesis.saved_state(),
             ..self.template.clone()
         }
     }
