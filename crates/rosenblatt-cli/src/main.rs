@@ -1,2 +1,15 @@
-//! The `rosenblatt` program.
-fn main() {}
+//! The `rosenblatt` program: arguments in, one of the commands, an exit status out.
+
+mod args;
+mod commands;
+mod output;
+mod render;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = args::Cli::parse();
+    output::exit(commands::run(cli))
+}

@@ -2,6 +2,9 @@
 
 use std::num::NonZero;
 
+/// Fewer items than this do not pay for another thread.
+const WORTH_A_THREAD: usize = 64;
+
 /// The number of threads to use when nothing is said.
 pub fn available() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
@@ -26,7 +29,6 @@ where
     F: FnMut(usize) -> T,
     M: Fn() -> F + Sync,
 {
-    const WORTH_A_THREAD: usize = 64;
     let threads = threads.clamp(1, out.len().div_ceil(WORTH_A_THREAD).max(1));
     let share = out.len().div_ceil(threads).max(1);
     std::thread::scope(|scope| {
@@ -40,6 +42,32 @@ where
             fill_part(part, 0, make());
         }
     });
+}
+
+/// The texts that `f` appends for every i below `n`, in order, in one piece a thread.
+pub fn map<F, M>(n: usize, threads: usize, make: M) -> Vec<String>
+where
+    F: FnMut(usize, &mut String),
+    M: Fn() -> F + Sync,
+{
+    let mut parts = vec![String::new(); threads.clamp(1, n.div_ceil(WORTH_A_THREAD).max(1))];
+    let share = n.div_ceil(parts.len());
+    let work = |t: usize, part: &mut String| {
+        let mut f = make();
+        (t * share..((t + 1) * share).min(n)).for_each(|i| f(i, part));
+    };
+    std::thread::scope(|scope| {
+        let mut each = parts.iter_mut().enumerate();
+        let own = each.next();
+        for (t, part) in each {
+            let work = &work;
+            scope.spawn(move || work(t, part));
+        }
+        if let Some((t, part)) = own {
+            work(t, part);
+        }
+    });
+    parts
 }
 
 fn fill_part<T>(part: &mut [T], start: usize, mut f: impl FnMut(usize) -> T) {
@@ -93,6 +121,18 @@ mod tests {
                 assert_eq!(out, (1..=n).collect::<Vec<_>>());
             }
         }
+    }
+
+    #[test]
+    fn texts_come_in_order_on_any_number_of_threads() {
+        let expected: String = (0..1000).map(|i| format!("{i}\n")).collect();
+        for threads in [1, 2, 7] {
+            let parts = super::map(1000, threads, || {
+                |i, text: &mut String| text.push_str(&format!("{i}\n"))
+            });
+            assert_eq!(parts.concat(), expected);
+        }
+        assert_eq!(super::map(0, 2, || |_, _: &mut String| ()).concat(), "");
     }
 
     #[test]

@@ -65,6 +65,14 @@ impl Values {
         }
     }
 
+    /// Drops the last value.
+    pub fn pop(&mut self) {
+        match self {
+            Values::F32(v) => drop(v.pop()),
+            Values::F64(v) => drop(v.pop()),
+        }
+    }
+
     /// The value at `i`.
     pub fn get(&self, i: usize) -> f64 {
         match self {
@@ -224,10 +232,13 @@ impl Matrix {
             panic!("push_sparse appends to a sparse matrix");
         };
         for (j, x) in row {
-            if x != 0.0 {
-                debug_assert!((j as usize) < *columns);
+            debug_assert!((j as usize) < *columns);
+            values.push(x);
+            // Judged as stored: a value may round to zero.
+            if values.get(values.len() - 1) == 0.0 {
+                values.pop();
+            } else {
                 indices.push(j);
-                values.push(x);
             }
         }
         offsets.push(indices.len());
@@ -323,6 +334,14 @@ mod tests {
             sparse.row(i).add_to(&mut b, -0.3);
             assert_eq!(a.map(f64::to_bits), b.map(f64::to_bits));
         }
+    }
+
+    #[test]
+    fn values_that_round_to_zero_are_not_stored() {
+        let mut sparse = Matrix::empty_sparse(2, Precision::F32);
+        sparse.push_sparse([(0, 1e-50), (1, 2.0)]);
+        assert_eq!(sparse.non_zeros(), 1);
+        assert_eq!(sparse.row(0).to_dense(2), [0.0, 2.0]);
     }
 
     #[test]

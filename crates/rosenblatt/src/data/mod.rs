@@ -1,12 +1,17 @@
 //! Labelled examples in memory.
 
+mod compress;
 mod labels;
 mod matrix;
 mod names;
+pub mod read;
 mod row;
 mod scatter;
+pub mod split;
+pub mod synthetic;
 mod write;
 
+pub use compress::compressed;
 pub use labels::{ClassFinder, Classes};
 pub use matrix::{Matrix, Precision, Values};
 pub use names::{FeatureNames, StringTable};

@@ -121,7 +121,7 @@ fn forward_lanes(triangle: &[f64], x: &mut [[f64; WIDTH]]) {
         let (before, rest) = x.split_at_mut(k);
         let value = &mut rest[0];
         for (l, y) in row[..k].iter().zip(before) {
-            for (v, y) in value.iter_mut().zip(y) {
+            for (v, &y) in value.iter_mut().zip(y.iter()) {
                 *v -= l * y;
             }
         }

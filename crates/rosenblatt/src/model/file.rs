@@ -10,6 +10,7 @@ use super::parts::Parts;
 use super::{
     Average, Decision, Fingerprint, LinearState, LogEntry, Model, Scheme, UpdateLog, Voted, Weights,
 };
+use crate::data::read::Preparation;
 use crate::data::{Classes, Precision};
 use crate::error::{Error, Result};
 use crate::options::{Options, PARAMETERS};
@@ -44,6 +45,10 @@ impl Model {
         }
         if let Some(state) = &self.state {
             put_state(&mut parts, state);
+        }
+        parts.put_fact("recipe", &self.recipe);
+        if let Some(preparation) = &self.preparation {
+            put_preparation(&mut parts, preparation);
         }
         parts.to_bytes()
     }
@@ -87,6 +92,8 @@ impl Model {
         } else {
             Decision::Linear(take_weights(&mut parts, "", scheme)?)
         };
+        let recipe = parts.take_fact("recipe")?;
+        let preparation = take_preparation(&mut parts)?;
         let model = Model {
             classes,
             scheme,
@@ -95,8 +102,17 @@ impl Model {
             progress,
             state,
             trained_on,
+            preparation,
+            recipe,
         };
         let features = model.features();
+        if model
+            .preparation
+            .as_ref()
+            .is_some_and(|p| p.features() != features)
+        {
+            return Err(bad("its weights and its preparation differ in features"));
+        }
         if model
             .state
             .as_ref()
@@ -291,6 +307,41 @@ fn take_log(parts: &mut Parts, scheme: Scheme) -> Result<UpdateLog> {
         .collect();
     UpdateLog::from_parts(scheme, start, start_survived, entries)
         .ok_or_else(|| bad("its log of updates does not fit its classes"))
+}
+
+fn put_preparation(parts: &mut Parts, preparation: &Preparation) {
+    let taken_apart = preparation.to_parts();
+    parts.put_fact("preparation", taken_apart.json);
+    for (name, texts) in &taken_apart.texts {
+        parts.put_strings(&format!("preparation.{name}"), texts);
+    }
+    for (name, numbers) in taken_apart.numbers {
+        parts.put(&format!("preparation.{name}"), numbers);
+    }
+}
+
+fn take_preparation(parts: &mut Parts) -> Result<Option<Preparation>> {
+    if !parts.has_fact("preparation") {
+        return Ok(None);
+    }
+    let json: String = parts.take_fact("preparation")?;
+    let shared = std::cell::RefCell::new(parts);
+    Preparation::from_parts(
+        &json,
+        |name| {
+            shared
+                .borrow_mut()
+                .take_strings(&format!("preparation.{name}"))
+                .ok()
+        },
+        |name| {
+            shared
+                .borrow_mut()
+                .take(&format!("preparation.{name}"))
+                .ok()
+        },
+    )
+    .map(Some)
 }
 
 fn put_voted(parts: &mut Parts, voted: &Voted) {

@@ -23,6 +23,7 @@ pub use state::{Average, LinearState, LogEntry, UpdateLog};
 pub use voted::Voted;
 pub use weights::Weights;
 
+use crate::data::read::Preparation;
 use crate::data::{Classes, Dataset, Matrix, Row};
 use crate::options::{AtZero, Options};
 use crate::train::Progress;
@@ -56,6 +57,10 @@ pub struct Model {
     pub state: Option<LinearState>,
     /// A fingerprint of the examples it was trained on.
     pub trained_on: Fingerprint,
+    /// How raw files become its features; `None` if it was trained on arrays.
+    pub preparation: Option<Preparation>,
+    /// How its data were read, as (option, value) texts, so that it can be trained again.
+    pub recipe: Vec<(String, String)>,
 }
 
 /// Buffers for scoring on one thread.
@@ -132,6 +137,19 @@ impl Model {
             move |i| scorer.class(matrix.row(i))
         });
         classes
+    }
+
+    /// The class and the first score of every row, on `threads` threads.
+    pub fn score_all(&self, matrix: &Matrix, threads: usize) -> Vec<(u32, f64)> {
+        let mut scored = vec![(0, 0.0); matrix.rows()];
+        crate::threads::fill(&mut scored, threads, || {
+            let mut scorer = self.scorer();
+            move |i| {
+                let scores = scorer.scores(matrix.row(i));
+                (self.scheme.decide(scores, self.at_zero()), scores[0])
+            }
+        });
+        scored
     }
 
     /// The share of examples whose class it predicts. The data's classes must be its own.

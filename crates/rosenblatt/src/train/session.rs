@@ -204,6 +204,8 @@ impl<'a> Session<'a> {
             progress: Progress::default(),
             state: None,
             trained_on: fingerprint,
+            preparation: None,
+            recipe: Vec::new(),
         };
         let mut watcher = Watcher {
             observer,

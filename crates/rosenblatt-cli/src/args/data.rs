@@ -1,0 +1,329 @@
+//! How data are read, on the command line: one table of options, which also says what a
+//! model remembers of them.
+
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use rosenblatt::data::read::{Delimiter, OnError, ReadOptions, Scale};
+use rosenblatt::{Error, Result};
+
+/// What the data options mean.
+#[derive(Debug, Clone, Default)]
+pub struct DataOptions {
+    pub read: ReadOptions,
+    pub scale: Option<Scale>,
+    pub validate: Option<f64>,
+}
+
+struct DataParameter {
+    name: &'static str,
+    value: &'static str,
+    help: &'static str,
+    /// Whether a model remembers it: true of what decides the numbers, false of where and
+    /// how they are stored.
+    remembered: bool,
+    set: fn(&mut DataOptions, &str) -> Result<()>,
+}
+
+fn list(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+}
+
+fn pairs(name: &str, text: &str, form: &str) -> Result<Vec<(String, String)>> {
+    list(text)
+        .map(|part| {
+            part.split_once('=')
+                .map(|(old, new)| (old.to_owned(), new.to_owned()))
+                .ok_or_else(|| Error::options(format!("--{name}: found {part:?}, expected {form}")))
+        })
+        .collect()
+}
+
+const DATA_PARAMETERS: &[DataParameter] = &[
+    DataParameter {
+        name: "format",
+        value: "FORMAT",
+        help: "libsvm, csv, tsv, idx or cache [default: guessed from name and content]",
+        remembered: false,
+        set: |o, t| t.parse().map(|f| o.read.format = Some(f)),
+    },
+    DataParameter {
+        name: "labels",
+        value: "FILE",
+        help: "labels of IDX images [default: the name with images-idx3 replaced by labels-idx1]",
+        remembered: false,
+        set: |o, t| {
+            o.read.labels = Some(t.into());
+            Ok(())
+        },
+    },
+    DataParameter {
+        name: "label",
+        value: "COLUMN",
+        help: "label column of a table, by name or number from 0 [default: label, class, target or y, else the last]",
+        remembered: true,
+        set: |o, t| {
+            o.read.label = Some(t.to_owned());
+            Ok(())
+        },
+    },
+    DataParameter {
+        name: "header",
+        value: "YES/NO",
+        help: "whether a table's first line names its columns: yes or no [default: detected]",
+        remembered: true,
+        set: |o, t| {
+            o.read.header = Some(match t {
+                "yes" => true,
+                "no" => false,
+                _ => {
+                    return Err(Error::options(format!(
+                        "--header: found {t:?}, expected yes or no"
+                    )));
+                }
+            });
+            Ok(())
+        },
+    },
+    DataParameter {
+        name: "delimiter",
+        value: "CHARACTER",
+        help: "what stands between a table's cells: a character, tab or blanks [default: found out]",
+        remembered: false,
+        set: |o, t| {
+            o.read.delimiter = Some(match t {
+                "tab" | "\t" => Delimiter::Byte(b'\t'),
+                "blanks" => Delimiter::Blanks,
+                _ if t.len() == 1 && t.is_ascii() => Delimiter::Byte(t.as_bytes()[0]),
+                _ => {
+                    return Err(Error::options(format!(
+                        "--delimiter: found {t:?}, expected one ASCII character, tab or blanks"
+                    )));
+                }
+            });
+            Ok(())
+        },
+    },
+    DataParameter {
+        name: "comment",
+        value: "PREFIX",
+        help: "skip lines of a table that start with this",
+        remembered: true,
+        set: |o, t| {
+            o.read.comment = Some(t.to_owned());
+            Ok(())
+        },
+    },
+    DataParameter {
+        name: "positive",
+        value: "CLASS",
+        help: "this class against the rest",
+        remembered: true,
+        set: |o, t| {
+            o.read.positive = Some(t.to_owned());
+            Ok(())
+        },
+    },
+    DataParameter {
+        name: "label-map",
+        value: "OLD=NEW,…",
+        help: "rename labels",
+        remembered: true,
+        set: |o, t| pairs("label-map", t, "OLD=NEW").map(|p| o.read.label_map.extend(p)),
+    },
+    DataParameter {
+        name: "ignore",
+        value: "COLUMN,…",
+        help: "leave these columns out",
+        remembered: true,
+        set: |o, t| {
+            o.read.ignore.extend(list(t).map(str::to_owned));
+            Ok(())
+        },
+    },
+    DataParameter {
+        name: "column",
+        value: "NAME=KIND",
+        help: "treat a column as numeric, category, text or ignore; may be repeated",
+        remembered: true,
+        set: |o, t| {
+            for (name, kind) in pairs("column", t, "NAME=KIND")? {
+                o.read.columns.push((name, kind.parse()?));
+            }
+            Ok(())
+        },
+    },
+    DataParameter {
+        name: "weight-column",
+        value: "COLUMN",
+        help: "column with the weights of the rows",
+        remembered: true,
+        set: |o, t| {
+            o.read.weight_column = Some(t.to_owned());
+            Ok(())
+        },
+    },
+    DataParameter {
+        name: "on-error",
+        value: "WHAT",
+        help: "rows that cannot be read: fail, or skip and count them [default: fail]",
+        remembered: true,
+        set: |o, t| {
+            o.read.on_error = match t {
+                "fail" => OnError::Fail,
+                "skip" => OnError::Skip,
+                _ => {
+                    return Err(Error::options(format!(
+                        "--on-error: found {t:?}, expected fail or skip"
+                    )));
+                }
+            };
+            Ok(())
+        },
+    },
+    DataParameter {
+        name: "scale",
+        value: "HOW",
+        help: "none, standard, minmax or unit-rows [default: standard for numeric columns of tables, else none]",
+        remembered: true,
+        set: |o, t| t.parse().map(|s| o.scale = Some(s)),
+    },
+    DataParameter {
+        name: "precision",
+        value: "BITS",
+        help: "bits that values keep: f32 or f64 [default: f32]",
+        remembered: true,
+        set: |o, t| {
+            o.read.precision = super::precision(t)
+                .map_err(|e| Error::options(format!("--precision: found {t:?}, {e}")))?;
+            Ok(())
+        },
+    },
+    DataParameter {
+        name: "validate",
+        value: "FRACTION",
+        help: "hold out this fraction of each class and measure accuracy on it after each pass",
+        remembered: true,
+        set: |o, t| match t.parse::<f64>() {
+            Ok(f) if f > 0.0 && f < 1.0 => {
+                o.validate = Some(f);
+                Ok(())
+            }
+            _ => Err(Error::options(format!(
+                "--validate: found {t:?}, expected a fraction between 0 and 1"
+            ))),
+        },
+    },
+];
+
+/// The data options given, as (name, text).
+#[derive(Debug, Clone, Default)]
+pub struct DataArgs {
+    pub given: Vec<(String, String)>,
+}
+
+impl DataArgs {
+    /// What they mean.
+    pub fn options(&self, threads: usize) -> Result<DataOptions> {
+        let mut options = DataOptions::default();
+        options.read.threads = threads;
+        for (name, text) in &self.given {
+            if let Some(parameter) = DATA_PARAMETERS.iter().find(|p| p.name == name) {
+                (parameter.set)(&mut options, text)?;
+            }
+        }
+        Ok(options)
+    }
+
+    /// Refuses options that were settled when the model was trained.
+    pub fn refuse_settled(&self) -> Result<()> {
+        const SETTLED: [&str; 6] = [
+            "ignore",
+            "column",
+            "weight-column",
+            "scale",
+            "precision",
+            "validate",
+        ];
+        match self
+            .given
+            .iter()
+            .find(|(name, _)| SETTLED.contains(&name.as_str()))
+        {
+            Some((name, _)) => Err(Error::options(format!(
+                "--{name} was settled when the model was trained"
+            ))
+            .remedy("leave it out: the model prepares the file itself")),
+            None => Ok(()),
+        }
+    }
+
+    /// Those that a model remembers.
+    pub fn remembered(&self) -> Vec<(String, String)> {
+        let remembered = |name: &str| {
+            DATA_PARAMETERS
+                .iter()
+                .any(|p| p.name == name && p.remembered)
+        };
+        self.given
+            .iter()
+            .filter(|(name, _)| remembered(name))
+            .cloned()
+            .collect()
+    }
+
+    /// What a model remembers, with what is given now beside it.
+    pub fn recalled(&self, recipe: &[(String, String)]) -> DataArgs {
+        let kept = recipe
+            .iter()
+            .filter(|(name, _)| !self.given.iter().any(|(n, _)| n == name));
+        DataArgs {
+            given: kept.chain(&self.given).cloned().collect(),
+        }
+    }
+}
+
+impl Args for DataArgs {
+    fn augment_args(command: Command) -> Command {
+        let mut command = command.next_help_heading("Data");
+        for parameter in DATA_PARAMETERS {
+            command = command.arg(
+                Arg::new(parameter.name)
+                    .long(parameter.name)
+                    .value_name(parameter.value)
+                    .allow_hyphen_values(true)
+                    .action(ArgAction::Append)
+                    .help(parameter.help),
+            );
+        }
+        command.next_help_heading(None::<&str>)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for DataArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+        let given = DATA_PARAMETERS
+            .iter()
+            .flat_map(|p| {
+                matches
+                    .get_many::<String>(p.name)
+                    .into_iter()
+                    .flatten()
+                    .map(|text| (p.name.to_owned(), text.clone()))
+            })
+            .collect();
+        Ok(DataArgs { given })
+    }
+
+    fn update_from_arg_matches(
+        &mut self,
+        matches: &ArgMatches,
+    ) -> std::result::Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

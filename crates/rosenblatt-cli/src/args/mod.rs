@@ -1,0 +1,260 @@
+//! Arguments as typed. What they mean is decided in the library; here they only get their
+//! place on the command line.
+
+mod data;
+mod learner;
+
+pub use data::{DataArgs, DataOptions};
+pub use learner::LearnerArgs;
+
+use std::path::PathBuf;
+
+use clap::builder::Styles;
+use clap::builder::styling::AnsiColor;
+use clap::{Args, Parser, Subcommand};
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// Train, test and question perceptrons.
+#[derive(Debug, Parser)]
+#[command(
+    name = "rosenblatt",
+    version,
+    styles = STYLES,
+    max_term_width = 100,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    after_help = "Results go to stdout, messages to stderr; - is stdin or stdout.\n\
+        Exit status: 0 done, 1 failed, 2 wrong usage, 3 a certificate that does not hold, 130 interrupted."
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+    /// Say nothing beside the result and errors
+    #[arg(long, short, global = true, help_heading = "Everywhere")]
+    pub quiet: bool,
+    /// Threads to use; results do not depend on it [default: all]
+    #[arg(long, global = true, value_name = "N", help_heading = "Everywhere", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+}
+
+impl Cli {
+    /// The number of threads to use.
+    pub fn threads(&self) -> usize {
+        self.threads
+            .map_or_else(rosenblatt::threads::available, usize::from)
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Read a file, train on it, report, save the model
+    #[command(after_help = "Examples:\n  rosenblatt train data.csv -o model.rbm\n  \
+        rosenblatt train adult.data.gz --validate 0.1 --seed 1\n  \
+        rosenblatt train a.svm --readout last --epochs 50 -o a.rbm\n  \
+        rosenblatt train data.csv --resume model.rbm --epochs 100 -o longer.rbm")]
+    Train(Box<TrainArgs>),
+    /// Predict a label for every row
+    #[command(after_help = "Examples:\n  rosenblatt predict model.rbm new.csv\n  \
+        zcat new.csv.gz | rosenblatt predict model.rbm - --scores -o predicted.tsv")]
+    Predict(Box<PredictArgs>),
+    /// Measure a model on labelled rows
+    #[command(after_help = "Example:\n  rosenblatt test model.rbm test.csv")]
+    Test(Box<TestArgs>),
+    /// Show training step by step
+    #[command(
+        after_help = "Examples:\n  rosenblatt generate and -o and.csv && rosenblatt trace and.csv\n  \
+        rosenblatt trace critics.csv --start=-1,0,0 --ties positive --epochs 1"
+    )]
+    Trace(Box<TraceArgs>),
+    /// Make synthetic data with known answers
+    #[command(
+        after_help = "Examples:\n  rosenblatt generate separable --examples 200 --features 10 --margin 0.05 -o data.csv\n  \
+        rosenblatt generate moons --noise 0.05 --seed 7 -o moons.csv\n  \
+        rosenblatt generate sparse --examples 200000 -o text.svm"
+    )]
+    Generate(Box<GenerateArgs>),
+    /// Show what a model is and how it came about
+    #[command(
+        after_help = "Examples:\n  rosenblatt inspect model.rbm\n  rosenblatt inspect model.rbm --command"
+    )]
+    Inspect(InspectArgs),
+    /// Convert data between formats
+    #[command(
+        after_help = "Examples:\n  rosenblatt convert data.csv data.svm\n  rosenblatt convert digits-images-idx3-ubyte.gz digits.csv.gz"
+    )]
+    Convert(Box<ConvertArgs>),
+    /// Print a completion script for a shell
+    #[command(
+        after_help = "Example:\n  rosenblatt completions bash > ~/.local/share/bash-completion/completions/rosenblatt"
+    )]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write manual pages into a folder
+    #[command(after_help = "Example:\n  rosenblatt man ~/.local/share/man/man1")]
+    Man {
+        /// The folder
+        folder: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct TrainArgs {
+    /// The data: a file, or - for stdin
+    pub data: PathBuf,
+    /// Where the model goes
+    #[arg(long, short, value_name = "MODEL")]
+    pub output: Option<PathBuf>,
+    /// Go on from this model as if its run had never stopped; its options are kept, limits may be given anew
+    #[arg(long, value_name = "MODEL")]
+    pub resume: Option<PathBuf>,
+    /// Part the data into K folds, train without each in turn, report accuracy on it
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..))]
+    pub cv: Option<u32>,
+    /// Save the model after a pass when this many seconds have gone by since it was last saved
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
+    pub save_every: f64,
+    /// Say what would be read and done, with memory and time estimated, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub learner: LearnerArgs,
+    #[command(flatten)]
+    pub source: DataArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct PredictArgs {
+    /// The model
+    pub model: PathBuf,
+    /// The data: a file, or - for stdin
+    pub data: PathBuf,
+    /// Where the predictions go [default: stdout]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// After each label a tab and the score, or one score a discriminator
+    #[arg(long)]
+    pub scores: bool,
+    #[command(flatten)]
+    pub source: DataArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct TestArgs {
+    /// The model
+    pub model: PathBuf,
+    /// The data: a file, or - for stdin
+    pub data: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub source: DataArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct TraceArgs {
+    /// The data: a file, or - for stdin
+    pub data: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub learner: LearnerArgs,
+    #[command(flatten)]
+    pub source: DataArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct GenerateArgs {
+    /// What to make
+    #[arg(value_parser = kind, long_help = kinds_help())]
+    pub kind: rosenblatt::data::synthetic::Kind,
+    /// Where the data go; the name says the format (.svm, .csv, .tsv, and .gz, .zst, .bz2 or .xz after it); - prints CSV
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Save the known separator as JSON
+    #[arg(long, value_name = "FILE")]
+    pub separator: Option<PathBuf>,
+    /// Rows
+    #[arg(long, short = 'n', value_name = "N")]
+    pub examples: Option<usize>,
+    /// Features
+    #[arg(long, short = 'd', value_name = "D")]
+    pub features: Option<usize>,
+    /// Classes
+    #[arg(long, short = 'k', value_name = "K")]
+    pub classes: Option<usize>,
+    /// Margin of the known separator
+    #[arg(long, value_name = "G")]
+    pub margin: Option<f64>,
+    /// Fraction of labels flipped
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.0)]
+    pub noise: f64,
+    /// Standard deviation of clouds and jitter
+    #[arg(long, value_name = "S")]
+    pub spread: Option<f64>,
+    /// Mean number of words in a row of `sparse`
+    #[arg(long, value_name = "N")]
+    pub non_zeros: Option<f64>,
+    /// Bits that values keep: f32 or f64
+    #[arg(long, value_name = "BITS", default_value = "f32", value_parser = precision)]
+    pub precision: rosenblatt::data::Precision,
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+}
+
+fn kind(name: &str) -> Result<rosenblatt::data::synthetic::Kind, rosenblatt::Error> {
+    rosenblatt::data::synthetic::Kind::find(name)
+}
+
+fn kinds_help() -> String {
+    let mut text = String::from("What to make:\n");
+    for kind in rosenblatt::data::synthetic::Kind::all() {
+        text.push_str(&format!("  {:<14} {}\n", kind.name(), kind.summary()));
+    }
+    text
+}
+
+pub(crate) fn precision(name: &str) -> Result<rosenblatt::data::Precision, String> {
+    match name {
+        "f32" => Ok(rosenblatt::data::Precision::F32),
+        "f64" => Ok(rosenblatt::data::Precision::F64),
+        _ => Err("expected f32 or f64".into()),
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct InspectArgs {
+    /// The model
+    pub model: PathBuf,
+    /// Print only the command that trains such a model
+    #[arg(long, conflicts_with = "json")]
+    pub command: bool,
+    /// How many weights of each discriminator to show
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub weights: usize,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ConvertArgs {
+    /// The data: a file, or - for stdin
+    pub input: PathBuf,
+    /// Where they go; the name says the format
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub source: DataArgs,
+}

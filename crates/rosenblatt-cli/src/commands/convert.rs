@@ -1,0 +1,37 @@
+//! `convert`: data from one format to another.
+
+use rosenblatt::data::read::{self, Preparation, Scale};
+use rosenblatt::data::{Layout, compressed, write};
+use rosenblatt::file::write_aside;
+
+use super::Context;
+use super::generate::text_format;
+use crate::args::ConvertArgs;
+use crate::output::{self, Done, Outcome};
+use crate::render::numbers::counted;
+
+pub fn run(context: Context, args: &ConvertArgs) -> Outcome {
+    let format = text_format(&args.output)?;
+    let mut options = args.source.options(context.threads)?;
+    // The same numbers in another format, unless told otherwise.
+    options.scale.get_or_insert(Scale::None);
+    let raw = read::read(&args.input, &options.read)?;
+    for warning in &raw.report().warnings {
+        output::say(context.quiet, &format!("warning: {warning}"));
+    }
+    let preparation = Preparation::fit(&raw, None, options.scale)?;
+    let data = raw.into_dataset(&preparation, Layout::AsGiven)?;
+    write_aside(&args.output, |out| {
+        compressed(&args.output, out, |out| write(&data, format, out))
+    })?;
+    output::say(
+        context.quiet,
+        &format!(
+            "{}: {}, {}",
+            args.output.display(),
+            counted(data.len() as u64, "example", "examples"),
+            counted(data.features() as u64, "feature", "features")
+        ),
+    );
+    Ok(Done::Finished)
+}

@@ -1,0 +1,86 @@
+//! `generate`: synthetic data with known answers.
+
+use std::path::Path;
+
+use rosenblatt::Error;
+use rosenblatt::data::synthetic::{self, Options};
+use rosenblatt::data::{TextFormat, compressed};
+use rosenblatt::file::write_aside;
+use serde_json::json;
+
+use super::Context;
+use crate::args::GenerateArgs;
+use crate::output::{self, Done, Outcome};
+use crate::render::numbers::short;
+
+pub fn run(context: Context, args: &GenerateArgs) -> Outcome {
+    let options = Options {
+        examples: args.examples,
+        features: args.features,
+        classes: args.classes,
+        margin: args.margin,
+        noise: args.noise,
+        spread: args.spread,
+        non_zeros: args.non_zeros,
+        precision: args.precision,
+        seed: args.seed,
+        ..Options::new(args.kind)
+    };
+    let written = if output::is_dash(&args.output) {
+        let mut bytes = Vec::new();
+        let written = synthetic::generate_to(&options, TextFormat::Csv, &mut bytes)?;
+        output::print(&String::from_utf8_lossy(&bytes))?;
+        written
+    } else {
+        let format = text_format(&args.output)?;
+        write_aside(&args.output, |out| {
+            compressed(&args.output, out, |out| {
+                synthetic::generate_to(&options, format, out)
+            })
+        })?
+    };
+    if let Some(path) = &args.separator {
+        let separator = written.separator.as_ref().ok_or_else(|| {
+            Error::options(format!(
+                "{} has no known separator to save",
+                args.kind.name()
+            ))
+            .remedy("leave --separator out")
+        })?;
+        let text = json!({"weights": separator.weights, "biases": separator.biases, "margin": written.margin}).to_string();
+        write_aside(path, |out| {
+            out.write_all(text.as_bytes())
+                .map_err(|e| Error::io(path, &e))
+        })?;
+    }
+    if let Some(margin) = written.margin {
+        output::say(
+            context.quiet,
+            &format!("margin of the known separator: {}", short(margin)),
+        );
+    }
+    Ok(Done::Finished)
+}
+
+/// The text format that a file's name asks for.
+pub fn text_format(path: &Path) -> rosenblatt::Result<TextFormat> {
+    let name = path
+        .file_name()
+        .map(|n| n.to_string_lossy().to_lowercase())
+        .unwrap_or_default();
+    let plain = [".gz", ".zst", ".bz2", ".xz"]
+        .iter()
+        .find_map(|end| name.strip_suffix(end))
+        .unwrap_or(&name);
+    let extension = plain.rsplit_once('.').map_or("", |(_, e)| e);
+    match extension {
+        "svm" | "libsvm" | "svmlight" => Ok(TextFormat::Libsvm),
+        "csv" => Ok(TextFormat::Csv),
+        "tsv" => Ok(TextFormat::Tsv),
+        _ => Err(Error::options(format!(
+            "{}: the name does not say which format to write",
+            path.display()
+        ))
+        .remedy("end it in .svm, .csv or .tsv, and .gz, .zst, .bz2 or .xz to compress")),
+    }
+}

@@ -1,0 +1,154 @@
+//! `inspect`: what a model is and how it came about.
+
+use std::fmt::Write;
+
+use rosenblatt::data::FeatureNames;
+use rosenblatt::model::{Decision, Model};
+use rosenblatt::options::PARAMETERS;
+use rosenblatt::report::largest_weights;
+use serde_json::{Map, Value, json};
+
+use crate::args::InspectArgs;
+use crate::output::{self, Done, Outcome};
+use crate::render::numbers::{count, counted, short};
+use crate::render::table::{Align, clipped, columns};
+
+pub fn run(args: &InspectArgs) -> Outcome {
+    let model = Model::load(&args.model)?;
+    if args.command {
+        output::print(&format!("{}\n", command(&model)))?;
+        return Ok(Done::Finished);
+    }
+    let names = model
+        .preparation
+        .as_ref()
+        .map_or_else(FeatureNames::default, |p| p.feature_names());
+    let discriminators = largest_weights(&model, &names, args.weights);
+    let progress = &model.progress;
+    let stop = progress.stop;
+    if args.json {
+        let options: Map<String, Value> = PARAMETERS
+            .iter()
+            .map(|p| (p.name.to_owned(), p.get(&model.options).into()))
+            .collect();
+        output::print_json(&json!({
+            "classes": model.classes.names(),
+            "features": model.features(),
+            "scheme": model.scheme,
+            "options": options,
+            "data_options": model.recipe,
+            "epochs": progress.epochs(),
+            "mistakes": progress.mistakes,
+            "updates": progress.updates,
+            "stop": stop.map(|s| s.name()),
+            "trained_on": model.trained_on,
+            "discriminators": discriminators,
+            "command": command(&model),
+        }))?;
+        return Ok(Done::Finished);
+    }
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "{} of {} over {}, trained on {} ({} numbers not zero, fingerprint {:016x})",
+        rosenblatt::options::choice_name(model.options.learner),
+        model
+            .classes
+            .names()
+            .iter()
+            .map(|n| clipped(n, 30))
+            .collect::<Vec<_>>()
+            .join(" | "),
+        counted(model.features() as u64, "feature", "features"),
+        counted(model.trained_on.examples, "example", "examples"),
+        count(model.trained_on.non_zeros),
+        model.trained_on.hash,
+    );
+    let _ = writeln!(
+        text,
+        "{}, {}, {}; {}",
+        counted(progress.epochs(), "pass", "passes"),
+        counted(progress.mistakes, "mistake", "mistakes"),
+        counted(progress.updates, "update", "updates"),
+        stop.map_or_else(
+            || "its run is not finished: resume it with train --resume".to_owned(),
+            |s| s.to_string()
+        ),
+    );
+    let _ = writeln!(text, "\noptions");
+    let options: Vec<Vec<String>> = PARAMETERS
+        .iter()
+        .map(|p| vec![p.name.to_owned(), p.get(&model.options)])
+        .chain(
+            model
+                .recipe
+                .iter()
+                .map(|(name, value)| vec![name.clone(), value.clone()]),
+        )
+        .collect();
+    text.push_str(&columns(&options, &[Align::Left, Align::Left], 2));
+    if let Decision::Voted(voted) = &model.decision {
+        let _ = writeln!(
+            text,
+            "\nvotes of {} on {}",
+            counted(
+                voted.log.entries.len() as u64 + 1,
+                "hypothesis",
+                "hypotheses"
+            ),
+            counted(
+                voted.rows.len() as u64,
+                "corrected example",
+                "corrected examples"
+            )
+        );
+    }
+    for d in &discriminators {
+        let _ = writeln!(
+            text,
+            "\n{}: bias {}, threshold θ = {}",
+            clipped(&d.name, 40),
+            short(d.bias),
+            short(d.threshold)
+        );
+        let rows: Vec<Vec<String>> = d
+            .largest
+            .iter()
+            .map(|(name, w)| vec![clipped(name, 50), short(*w)])
+            .collect();
+        text.push_str(&columns(&rows, &[Align::Left, Align::Right], 2));
+    }
+    output::print(&text)?;
+    Ok(Done::Finished)
+}
+
+/// The command that trains such a model, with the data and the model left to name.
+fn command(model: &Model) -> String {
+    let learner = model
+        .options
+        .changed()
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value));
+    let mut words = vec!["rosenblatt train DATA -o MODEL".to_owned()];
+    for (name, value) in learner.chain(model.recipe.iter().cloned()) {
+        let switch = PARAMETERS
+            .iter()
+            .any(|p| p.name == name && p.value.is_empty());
+        words.push(if switch {
+            format!("--{name}")
+        } else {
+            format!("--{name}={}", quoted(&value))
+        });
+    }
+    words.join(" ")
+}
+
+/// A word as a shell reads it back.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.,:=+/%@".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}

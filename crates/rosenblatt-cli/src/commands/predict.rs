@@ -1,0 +1,74 @@
+//! `predict`: a label for every row, in order, in memory that does not grow with the file.
+
+use std::io::{BufWriter, Write};
+
+use rosenblatt::Error;
+use rosenblatt::data::read::Batches;
+use rosenblatt::file::write_aside;
+use rosenblatt::model::Model;
+use rosenblatt::threads;
+
+use super::{Context, report_batches};
+use crate::args::PredictArgs;
+use crate::output::{self, Done, Failure, Outcome};
+
+pub fn run(context: Context, args: &PredictArgs) -> Outcome {
+    let model = Model::load(&args.model)?;
+    let mut batches = super::open_batches(context, &model, &args.data, &args.source)?;
+    match args.output.as_deref().filter(|p| !output::is_dash(p)) {
+        Some(path) => write_aside(path, |out| {
+            predict(context, args, &model, &mut batches, out).map_err(|e| match e {
+                Problem::Input(error) => error,
+                Problem::Output(e) => Error::io(path, &e),
+            })
+        })?,
+        None => {
+            let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+            predict(context, args, &model, &mut batches, &mut out)
+                .and_then(|()| out.flush().map_err(Problem::Output))
+                .map_err(|e| match e {
+                    Problem::Input(error) => Failure::Error(error),
+                    Problem::Output(e) => output::stdout_failed(&e),
+                })?;
+        }
+    }
+    report_batches(context, batches.report());
+    Ok(Done::Finished)
+}
+
+/// Reading and writing fail differently.
+enum Problem {
+    Input(Error),
+    Output(std::io::Error),
+}
+
+fn predict(
+    context: Context,
+    args: &PredictArgs,
+    model: &Model,
+    batches: &mut Batches,
+    out: &mut dyn Write,
+) -> std::result::Result<(), Problem> {
+    for batch in batches {
+        let batch = batch.map_err(Problem::Input)?;
+        let lines = threads::map(batch.matrix.rows(), context.threads, || {
+            let (mut scorer, matrix) = (model.scorer(), &batch.matrix);
+            move |i: usize, text: &mut String| {
+                let scores = scorer.scores(matrix.row(i));
+                let class = model.scheme.decide(scores, model.at_zero());
+                text.push_str(model.classes.name(class));
+                if args.scores {
+                    for score in scores {
+                        text.push('\t');
+                        text.push_str(&score.to_string());
+                    }
+                }
+                text.push('\n');
+            }
+        });
+        for part in lines {
+            out.write_all(part.as_bytes()).map_err(Problem::Output)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,157 @@
+//! `test`: how good a model is on labelled rows.
+
+use std::fmt::Write;
+
+use rosenblatt::Error;
+use rosenblatt::data::read::LabelFound;
+use rosenblatt::metrics::Evaluation;
+use rosenblatt::model::{Model, Scheme};
+use serde_json::json;
+
+use super::{Context, report_batches};
+use crate::args::TestArgs;
+use crate::output::{self, Done, Outcome};
+use crate::render::numbers::{count, counted, percent};
+use crate::render::table::{Align, clipped, columns};
+
+pub fn run(context: Context, args: &TestArgs) -> Outcome {
+    let model = Model::load(&args.model)?;
+    let mut batches = super::open_batches(context, &model, &args.data, &args.source)?;
+    let mut evaluation = Evaluation::new(&model.classes);
+    let binary = model.scheme == Scheme::Binary;
+    for batch in &mut batches {
+        let batch = batch?;
+        let labels = batch.labels.ok_or_else(|| {
+            Error::data("the rows have no labels, so there is nothing to test against")
+                .in_file(&args.data)
+                .remedy("use predict, or give --label or --labels")
+        })?;
+        let scored = model.score_all(&batch.matrix, context.threads);
+        for (label, (class, score)) in labels.iter().zip(scored) {
+            match label {
+                LabelFound::Class(truth) => {
+                    evaluation.count(*truth, class);
+                    if binary {
+                        evaluation.rank(score, *truth == 1);
+                    }
+                }
+                LabelFound::Unknown(text) => evaluation.count_unknown(text),
+                LabelFound::Absent => evaluation.count_unknown(""),
+            }
+        }
+    }
+    report_batches(context, batches.report());
+    if evaluation.examples() == 0 {
+        return Err(Error::data("there are no rows to test on")
+            .in_file(&args.data)
+            .into());
+    }
+    if args.json {
+        let accuracy = evaluation.accuracy();
+        output::print_json(&json!({
+            "examples": evaluation.examples(),
+            "accuracy": accuracy,
+            "error": accuracy.map(|a| 1.0 - a),
+            "classes": model.classes.names(),
+            "confusion": evaluation.confusion(),
+            "by_class": evaluation.by_class(),
+            "auc": evaluation.auc(),
+            "unknown_labels": evaluation.unknown().iter().map(|(label, n)| json!({"label": label, "examples": n})).collect::<Vec<_>>(),
+        }))?;
+    } else {
+        output::print(&text(&evaluation))?;
+    }
+    Ok(Done::Finished)
+}
+
+fn text(evaluation: &Evaluation) -> String {
+    let mut text = String::new();
+    let accuracy = evaluation.accuracy().unwrap_or(0.0);
+    let _ = writeln!(
+        text,
+        "accuracy {} ({} of {} right), error {}",
+        percent(accuracy),
+        count(evaluation.right()),
+        counted(evaluation.examples(), "example", "examples"),
+        percent(1.0 - accuracy)
+    );
+    if let Some(auc) = evaluation.auc() {
+        let _ = writeln!(
+            text,
+            "AUC {auc:.4}: how often a positive example scores above a negative one"
+        );
+    }
+    if !evaluation.unknown().is_empty() {
+        let shown: Vec<String> = evaluation
+            .unknown()
+            .iter()
+            .take(10)
+            .map(|(l, n)| format!("{l:?} × {}", count(*n)))
+            .collect();
+        let more = evaluation.unknown().len().saturating_sub(10);
+        let _ = writeln!(
+            text,
+            "{} with labels unseen in training, counted as errors: {}{}",
+            counted(evaluation.unknown_examples(), "example", "examples"),
+            shown.join(", "),
+            if more > 0 {
+                format!(" and {more} more labels")
+            } else {
+                String::new()
+            }
+        );
+    }
+    let figure = |share: Option<f64>| share.map_or_else(|| "–".to_owned(), percent);
+    let mut rows = vec![
+        ["class", "examples", "precision", "recall", "F1"]
+            .map(String::from)
+            .to_vec(),
+    ];
+    for class in evaluation.by_class() {
+        rows.push(vec![
+            clipped(&class.class, 30),
+            count(class.examples),
+            figure(class.precision),
+            figure(class.recall),
+            figure(class.f1),
+        ]);
+    }
+    text.push('\n');
+    text.push_str(&columns(
+        &rows,
+        &[
+            Align::Left,
+            Align::Right,
+            Align::Right,
+            Align::Right,
+            Align::Right,
+        ],
+        0,
+    ));
+    let k = evaluation.classes().len();
+    if k <= 30 {
+        let names: Vec<String> = evaluation
+            .classes()
+            .names()
+            .iter()
+            .map(|n| clipped(n, 14))
+            .collect();
+        let mut rows = vec![
+            std::iter::once("truth \\ predicted".to_owned())
+                .chain(names.iter().cloned())
+                .collect::<Vec<_>>(),
+        ];
+        for (name, counts) in names.iter().zip(evaluation.confusion()) {
+            rows.push(
+                std::iter::once(name.clone())
+                    .chain(counts.iter().map(|&n| count(n)))
+                    .collect(),
+            );
+        }
+        let mut align = vec![Align::Right; k + 1];
+        align[0] = Align::Left;
+        text.push('\n');
+        text.push_str(&columns(&rows, &align, 0));
+    }
+    text
+}

@@ -1,0 +1,190 @@
+//! `trace`: the steps of a run as a table.
+
+use rosenblatt::Options;
+use rosenblatt::data::read::{self, Preparation, Scale};
+use rosenblatt::data::{Dataset, Layout};
+use rosenblatt::model::Scheme;
+use rosenblatt::options::{LearnerKind, Order, Readout, choice_name};
+use rosenblatt::train::{Observer, Session, Step, Stop};
+use rosenblatt::{Error, report};
+use serde_json::{Value, json};
+
+use super::Context;
+use crate::args::TraceArgs;
+use crate::output::{self, Done, Outcome};
+use crate::render::numbers::{count, counted};
+use crate::render::table::{Align, clipped, columns};
+
+pub fn run(context: Context, args: &TraceArgs) -> Outcome {
+    let base = Options {
+        order: Order::Given,
+        readout: Some(Readout::Last),
+        ..Options::default()
+    };
+    let options = args.learner.options(base)?;
+    options.validate()?;
+    if options.learner != LearnerKind::Perceptron {
+        return Err(Error::options(format!(
+            "trace shows the steps of perceptrons, not of the {}",
+            choice_name(options.learner)
+        ))
+        .remedy("leave --learner out")
+        .into());
+    }
+    let mut data_options = args.source.options(context.threads)?;
+    // A trace is held against hand calculation: the numbers as they are.
+    data_options.scale.get_or_insert(Scale::None);
+    let raw = read::read(&args.data, &data_options.read)?;
+    for warning in &raw.report().warnings {
+        output::say(context.quiet, &format!("warning: {warning}"));
+    }
+    let preparation = Preparation::fit(&raw, None, data_options.scale)?;
+    let data = raw.into_dataset(&preparation, Layout::AsGiven)?;
+    let mut steps = Steps {
+        steps: Vec::new(),
+        held: 0,
+    };
+    let width = data.features() + 1;
+    let session = Session::new(&options)
+        .interrupt(super::interrupt_flag())
+        .threads(context.threads);
+    let fitted = session.train_observed(&data, &mut steps)?;
+    if steps.held > LIMIT {
+        return Err(Error::options(format!(
+            "a trace of more than {} steps of {width} weights is too long to be read",
+            count(steps.steps.len() as u64)
+        ))
+        .remedy("limit it with --epochs or --max-updates")
+        .into());
+    }
+    let binary = Scheme::new(data.classes.len(), options.multiclass) == Scheme::Binary;
+    let progress = &fitted.model.progress;
+    let stop = progress.stop.unwrap_or(Stop::Interrupted);
+    if args.json {
+        let listed: Vec<Value> = steps
+            .steps
+            .iter()
+            .map(|s| step_json(s, &data, binary))
+            .collect();
+        output::print_json(&json!({
+            "steps": listed,
+            "features": (0..data.features()).map(|j| data.names.get(j).into_owned()).collect::<Vec<_>>(),
+            "classes": data.classes.names(),
+            "discriminators": (0..fitted.model.scheme.discriminators()).map(|d| report::discriminator_name(&fitted.model, d)).collect::<Vec<_>>(),
+            "bias": options.bias().to_string(),
+            "epochs": progress.epochs(),
+            "mistakes": progress.mistakes,
+            "updates": progress.updates,
+            "mistakes_per_epoch": progress.mistakes_per_epoch(),
+            "stop": stop.name(),
+            "weights": steps.steps.last().map(|s| &s.weights_after),
+            "options": options.changed(),
+        }))?;
+    } else {
+        let mut text = table(&steps.steps, &data);
+        text.push_str(&format!(
+            "{}, {}, {}\n{stop}\n",
+            counted(progress.epochs(), "pass", "passes"),
+            counted(progress.mistakes, "mistake", "mistakes"),
+            counted(progress.updates, "update", "updates")
+        ));
+        if let Some(last) = steps.steps.last() {
+            text.push_str(&format!("final weights {}\n", vector(&last.weights_after)));
+        }
+        output::print(&text)?;
+    }
+    Ok(if stop == Stop::Interrupted {
+        Done::Interrupted
+    } else {
+        Done::Finished
+    })
+}
+
+/// Numbers that a trace may hold.
+const LIMIT: usize = 50_000_000;
+
+struct Steps {
+    steps: Vec<Step>,
+    held: usize,
+}
+
+impl Observer for Steps {
+    fn wants_steps(&self) -> bool {
+        self.held <= LIMIT
+    }
+
+    fn step(&mut self, step: Step) {
+        self.held += 2 * step.weights.len();
+        if self.held <= LIMIT {
+            self.steps.push(step);
+        } else {
+            super::interrupt_flag().store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+}
+
+fn step_json(step: &Step, data: &Dataset, binary: bool) -> Value {
+    json!({
+        "step": step.step,
+        "epoch": step.epoch,
+        "row": step.row,
+        "weights": step.weights,
+        "score": if binary { json!(step.scores[0]) } else { json!(step.scores) },
+        "label": data.classes.name(step.label),
+        "correct": step.correct,
+        "weights_after": step.weights_after,
+    })
+}
+
+fn vector(values: &[f64]) -> String {
+    const SHOWN: usize = 12;
+    let mut texts: Vec<String> = values
+        .iter()
+        .take(SHOWN)
+        .map(|v| (v + 0.0).to_string())
+        .collect();
+    if values.len() > SHOWN {
+        texts.push(format!("… {} more", values.len() - SHOWN));
+    }
+    format!("({})", texts.join(", "))
+}
+
+fn table(steps: &[Step], data: &Dataset) -> String {
+    let mut rows = vec![
+        [
+            "step",
+            "pass",
+            "row",
+            "weights",
+            "score",
+            "label",
+            "correct?",
+            "new weights",
+        ]
+        .map(String::from)
+        .to_vec(),
+    ];
+    for step in steps {
+        let scores: Vec<String> = step.scores.iter().map(|s| (s + 0.0).to_string()).collect();
+        rows.push(vec![
+            step.step.to_string(),
+            step.epoch.to_string(),
+            step.row.to_string(),
+            vector(&step.weights),
+            scores.join(", "),
+            clipped(data.classes.name(step.label), 20),
+            if step.correct { "yes" } else { "no" }.into(),
+            if step.correct {
+                String::new()
+            } else {
+                vector(&step.weights_after)
+            },
+        ]);
+    }
+    use Align::{Left, Right};
+    columns(
+        &rows,
+        &[Right, Right, Right, Left, Right, Right, Left, Left],
+        0,
+    )
+}

@@ -1,0 +1,363 @@
+//! `train`: read, train, report, save.
+
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rosenblatt::data::read::{self, Preparation, Raw, ReadReport};
+use rosenblatt::data::{Dataset, Layout, split};
+use rosenblatt::model::Model;
+use rosenblatt::options::Order;
+use rosenblatt::report::TrainReport;
+use rosenblatt::train::{Fitted, Observer, Pass, Session, Stop};
+use rosenblatt::{Error, Options};
+use serde::Serialize;
+
+use super::Context;
+use crate::args::{DataOptions, TrainArgs};
+use crate::output::{self, Done, Failure, Outcome};
+use crate::render;
+
+/// Everything `train` found out: the library's report and what belongs to the front end.
+#[derive(Debug, Serialize)]
+pub struct TrainOutcome {
+    #[serde(flatten)]
+    pub report: TrainReport,
+    /// Accuracies of cross-validation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cv: Option<CrossValidation>,
+    /// What was read.
+    pub data: ReadReport,
+    /// Where the model went.
+    pub model: Option<String>,
+}
+
+/// What cross-validation found.
+#[derive(Debug, Clone, Serialize)]
+pub struct CrossValidation {
+    /// Accuracy on each held-out fold.
+    pub accuracies: Vec<f64>,
+    /// Their mean.
+    pub mean: f64,
+    /// Their standard deviation.
+    pub standard_deviation: f64,
+}
+
+/// Examples ready for training.
+struct Prepared {
+    preparation: Preparation,
+    train: Dataset,
+    held_out: Option<Dataset>,
+}
+
+pub fn run(context: Context, args: &TrainArgs) -> Outcome {
+    let resume = args.resume.as_ref().map(Model::load).transpose()?;
+    let options = match &resume {
+        Some(model) => args.learner.resumed(&model.options)?,
+        None => args.learner.options(Options::default())?,
+    };
+    options.validate()?;
+    let source = match &resume {
+        Some(model) => args.source.recalled(&model.recipe),
+        None => args.source.clone(),
+    };
+    let data_options = source.options(context.threads)?;
+    if options.patience.is_some() && data_options.validate.is_none() {
+        return Err(Error::options("--patience needs held-out examples")
+            .remedy("add --validate 0.1")
+            .into());
+    }
+    if let Some(path) = args.output.as_deref().filter(|p| !output::is_dash(p)) {
+        writable(path)?;
+    }
+
+    let reading = Instant::now();
+    let raw = read::read(&args.data, &data_options.read)?;
+    let read_report = raw.report().clone();
+    let cv = match args.cv {
+        Some(folds) if !args.dry_run => Some(cross_validate(
+            context,
+            &raw,
+            &data_options,
+            &options,
+            folds,
+        )?),
+        _ => None,
+    };
+    let Prepared {
+        preparation,
+        train,
+        held_out,
+    } = prepare(raw, &data_options, &options)?;
+    let read_seconds = reading.elapsed().as_secs_f64();
+    for warning in &read_report.warnings {
+        output::say(context.quiet, &format!("warning: {warning}"));
+    }
+    if args.dry_run {
+        return render::train::dry_run(
+            &read_report,
+            &train,
+            held_out.as_ref(),
+            &options,
+            args.json,
+        );
+    }
+
+    let training = Instant::now();
+    let mut follower = Follower::new(
+        context,
+        args,
+        &options,
+        &train,
+        &preparation,
+        source.remembered(),
+    );
+    let fitted = Session::new(&options)
+        .validate_on(held_out.as_ref())
+        .resume(resume.as_ref())
+        .interrupt(interrupt_flag())
+        .threads(context.threads)
+        .train_observed(&train, &mut follower)?;
+    let train_seconds = training.elapsed().as_secs_f64();
+    let recipe = std::mem::take(&mut follower.recipe);
+    drop(follower);
+
+    let mut report = TrainReport::new(&fitted, &train, held_out.as_ref(), context.threads);
+    report.seconds.read = read_seconds;
+    report.seconds.train = train_seconds;
+    let stop = fitted.model.progress.stop;
+    let saved = save(args.output.as_deref(), fitted, preparation, recipe)?;
+    let outcome = TrainOutcome {
+        report,
+        cv,
+        data: read_report,
+        model: saved,
+    };
+    let to_stdout = args.output.as_deref().is_some_and(output::is_dash);
+    let text = render::train::text(&outcome, output::colour() && !to_stdout);
+    if to_stdout {
+        output::say(context.quiet, text.trim_end());
+    } else if args.json {
+        output::print_json(&outcome)?;
+    } else {
+        output::print(&text)?;
+    }
+    Ok(if stop == Some(Stop::Interrupted) {
+        Done::Interrupted
+    } else {
+        Done::Finished
+    })
+}
+
+/// Fails before hours of work rather than after them.
+fn writable(path: &Path) -> rosenblatt::Result<()> {
+    let folder = path
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    if path.is_dir() {
+        return Err(Error::new(rosenblatt::ErrorKind::Io, "this is a folder")
+            .in_file(path)
+            .remedy("name a file in it"));
+    }
+    std::fs::metadata(folder)
+        .map_err(|e| Error::io(folder, &e).remedy("make the folder first"))
+        .map(|_| ())
+}
+
+fn layout(options: &Options) -> Layout {
+    if options.order == Order::Shuffled {
+        Layout::Scattered
+    } else {
+        Layout::AsGiven
+    }
+}
+
+fn prepare(raw: Raw, data: &DataOptions, options: &Options) -> rosenblatt::Result<Prepared> {
+    let Some(fraction) = data.validate else {
+        let preparation = Preparation::fit(&raw, None, data.scale)?;
+        let train = raw.into_dataset(&preparation, layout(options))?;
+        return Ok(Prepared {
+            preparation,
+            train,
+            held_out: None,
+        });
+    };
+    let parts = split::hold_out(raw.labels(), fraction, options.seed);
+    if parts.held_out.is_empty() {
+        return Err(Error::options(format!(
+            "--validate {fraction} holds out no example of {}",
+            raw.rows()
+        ))
+        .remedy("use a larger fraction"));
+    }
+    prepare_split(&raw, &parts, data, options)
+}
+
+fn prepare_split(
+    raw: &Raw,
+    parts: &split::Split,
+    data: &DataOptions,
+    options: &Options,
+) -> rosenblatt::Result<Prepared> {
+    let preparation = Preparation::fit(raw, Some(&parts.train), data.scale)?;
+    let train = raw.dataset(&preparation, Some(&parts.train), layout(options))?;
+    let held_out = raw.dataset(&preparation, Some(&parts.held_out), Layout::AsGiven)?;
+    Ok(Prepared {
+        preparation,
+        train,
+        held_out: Some(held_out),
+    })
+}
+
+fn cross_validate(
+    context: Context,
+    raw: &Raw,
+    data: &DataOptions,
+    options: &Options,
+    folds: u32,
+) -> Result<CrossValidation, Failure> {
+    if folds as usize > raw.rows() {
+        return Err(
+            Error::options(format!("--cv {folds} for {} examples", raw.rows()))
+                .remedy("use at most as many folds as there are examples")
+                .into(),
+        );
+    }
+    let mut accuracies = Vec::new();
+    let mut bar =
+        render::progress::Progress::new(context.quiet, u64::from(folds), "cross-validation");
+    for (i, fold) in split::folds(raw.labels(), folds as usize, options.seed)
+        .iter()
+        .enumerate()
+    {
+        let Prepared {
+            train, held_out, ..
+        } = prepare_split(raw, fold, data, options)?;
+        let fitted = Session::new(options)
+            .interrupt(interrupt_flag())
+            .threads(context.threads)
+            .train(&train)?;
+        if fitted.model.progress.stop == Some(Stop::Interrupted) {
+            return Err(Error::new(
+                rosenblatt::ErrorKind::Interrupted,
+                "interrupted during cross-validation; no model was trained",
+            )
+            .into());
+        }
+        accuracies.extend(held_out.map(|held| fitted.model.accuracy(&held, context.threads)));
+        bar.at(i as u64 + 1, || format!("fold {} of {folds}", i + 1));
+    }
+    let n = accuracies.len() as f64;
+    let mean = accuracies.iter().sum::<f64>() / n;
+    let squares: f64 = accuracies.iter().map(|a| (a - mean) * (a - mean)).sum();
+    Ok(CrossValidation {
+        standard_deviation: (squares / (n - 1.0).max(1.0)).sqrt(),
+        mean,
+        accuracies,
+    })
+}
+
+fn save(
+    path: Option<&Path>,
+    fitted: Fitted,
+    preparation: Preparation,
+    recipe: Vec<(String, String)>,
+) -> Result<Option<String>, Failure> {
+    let Some(path) = path else { return Ok(None) };
+    let model = Model {
+        preparation: Some(preparation),
+        recipe,
+        ..fitted.model
+    };
+    if output::is_dash(path) {
+        use std::io::Write;
+        let bytes = model.to_bytes()?;
+        let mut out = std::io::stdout().lock();
+        out.write_all(&bytes)
+            .and_then(|()| out.flush())
+            .map_err(|e| output::stdout_failed(&e))?;
+    } else {
+        model.save(path)?;
+    }
+    Ok(Some(path.display().to_string()))
+}
+
+/// Becomes true at the first Ctrl-C; a second one ends the program at once.
+pub fn interrupt_flag() -> &'static AtomicBool {
+    static FLAG: AtomicBool = AtomicBool::new(false);
+    static INSTALLED: OnceLock<()> = OnceLock::new();
+    INSTALLED.get_or_init(|| {
+        // Without a handler Ctrl-C just ends the program: no reason to fail here.
+        let _ = ctrlc::set_handler(|| {
+            if FLAG.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+        });
+    });
+    &FLAG
+}
+
+/// Shows progress and saves checkpoints.
+struct Follower<'a> {
+    bar: render::progress::Progress,
+    output: Option<&'a Path>,
+    save_every: Duration,
+    last_saved: Instant,
+    preparation: &'a Preparation,
+    recipe: Vec<(String, String)>,
+}
+
+impl<'a> Follower<'a> {
+    fn new(
+        context: Context,
+        args: &'a TrainArgs,
+        options: &Options,
+        data: &Dataset,
+        preparation: &'a Preparation,
+        recipe: Vec<(String, String)>,
+    ) -> Self {
+        let epochs = options.epochs.unwrap_or_else(|| {
+            let k = if data.classes.len() > 2 {
+                data.classes.len()
+            } else {
+                1
+            };
+            Options::default_epochs(data.matrix.non_zeros(), k)
+        });
+        Follower {
+            bar: render::progress::Progress::new(context.quiet, epochs, "training"),
+            output: args.output.as_deref().filter(|p| !output::is_dash(p)),
+            save_every: Duration::try_from_secs_f64(args.save_every).unwrap_or(Duration::MAX),
+            last_saved: Instant::now(),
+            preparation,
+            recipe,
+        }
+    }
+}
+
+impl Observer for Follower<'_> {
+    fn pass(&mut self, epoch: u64, pass: &Pass) {
+        self.bar.at(epoch, || {
+            format!("{} mistakes", render::numbers::count(pass.mistakes))
+        });
+    }
+
+    fn wants_checkpoint(&mut self) -> bool {
+        self.output.is_some() && self.last_saved.elapsed() >= self.save_every
+    }
+
+    fn checkpoint(&mut self, model: Model) -> rosenblatt::Result<()> {
+        self.last_saved = Instant::now();
+        let Some(path) = self.output else {
+            return Ok(());
+        };
+        Model {
+            preparation: Some(self.preparation.clone()),
+            recipe: self.recipe.clone(),
+            ..model
+        }
+        .save(path)
+    }
+}

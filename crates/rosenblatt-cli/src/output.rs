@@ -1,0 +1,95 @@
+//! Where results and messages go, and how the program ends.
+
+use std::io::{self, ErrorKind as IoKind, IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use rosenblatt::{Error, ErrorKind};
+
+/// How a command that did not fail ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Done {
+    /// It did what it was asked.
+    Finished,
+    /// It was interrupted, and saved what it had.
+    Interrupted,
+}
+
+/// How a command failed.
+#[derive(Debug)]
+pub enum Failure {
+    /// Something to tell the user.
+    Error(Error),
+    /// Nobody reads our output any more: nothing to tell, no one to tell it to.
+    PipeClosed,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Error(error)
+    }
+}
+
+/// What a command gives back.
+pub type Outcome = Result<Done, Failure>;
+
+/// Turns a failed write to stdout into a failure.
+pub fn stdout_failed(error: &io::Error) -> Failure {
+    match error.kind() {
+        IoKind::BrokenPipe => Failure::PipeClosed,
+        _ => Failure::Error(Error::io("stdout", error)),
+    }
+}
+
+/// Prints a result.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|e| stdout_failed(&e))
+}
+
+/// Prints one JSON object.
+pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let mut text = serde_json::to_string_pretty(value).map_err(|e| {
+        Error::new(
+            ErrorKind::Io,
+            format!("the result cannot be written as JSON: {e}"),
+        )
+    })?;
+    text.push('\n');
+    print(&text)
+}
+
+/// Says something beside the result. A message that cannot be said is no reason to fail.
+pub fn say(quiet: bool, text: &str) {
+    if !quiet {
+        let _ = writeln!(io::stderr().lock(), "{text}");
+    }
+}
+
+/// Whether a path means stdin or stdout.
+pub fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Whether colour is welcome on stdout.
+pub fn colour() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+}
+
+/// The exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+pub fn exit(outcome: Outcome) -> ExitCode {
+    match outcome {
+        Ok(Done::Finished) | Err(Failure::PipeClosed) => ExitCode::SUCCESS,
+        Ok(Done::Interrupted) => ExitCode::from(130),
+        Err(Failure::Error(error)) => {
+            say(false, &format!("error: {error}"));
+            match error.kind() {
+                ErrorKind::Options => ExitCode::from(2),
+                ErrorKind::Interrupted => ExitCode::from(130),
+                _ => ExitCode::FAILURE,
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Results for people's eyes.
+
+pub mod numbers;
+pub mod progress;
+pub mod table;
+pub mod train;

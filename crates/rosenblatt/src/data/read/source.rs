@@ -1,0 +1,331 @@
+//! Where bytes come from: a file, standard input or memory, decompressed on the way.
+//!
+//! Compression is known by the first bytes, not by the name. Decompression runs in a thread
+//! of its own, so that it overlaps the parsing of what came before.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::error::{Error, Result};
+
+/// Bytes to be read, from anywhere.
+pub(crate) type Reader = Box<dyn Read + Send>;
+
+/// Decompressed data move between the threads in blocks of this size.
+const BLOCK: usize = 1 << 20;
+
+/// Blocks under way at most.
+const BLOCKS: usize = 4;
+
+/// Something that can be read, at least once.
+#[derive(Clone)]
+pub(crate) struct Source {
+    name: PathBuf,
+    origin: Origin,
+}
+
+#[derive(Clone)]
+enum Origin {
+    File(PathBuf),
+    Memory(Arc<Vec<u8>>),
+    /// A pipe or standard input: gone once read.
+    Stream(Arc<Mutex<Option<Reader>>>),
+}
+
+impl Source {
+    /// The file at `path`; `-` is standard input.
+    pub(crate) fn new(path: &Path) -> Result<Self> {
+        if path == Path::new("-") {
+            return Ok(Self::stream(Path::new("<stdin>"), Box::new(io::stdin())));
+        }
+        let about = std::fs::metadata(path).map_err(|e| {
+            let error = Error::io(path, &e);
+            match e.kind() {
+                io::ErrorKind::NotFound => Error::new(error.kind(), "there is no such file")
+                    .in_file(path)
+                    .remedy("check the path"),
+                _ => error,
+            }
+        })?;
+        if about.is_dir() {
+            return Err(Error::new(
+                crate::ErrorKind::Io,
+                "this is a directory, expected a data file",
+            )
+            .in_file(path)
+            .remedy("name a file in it"));
+        }
+        if about.is_file() {
+            return Ok(Source {
+                name: path.to_path_buf(),
+                origin: Origin::File(path.to_path_buf()),
+            });
+        }
+        let file = File::open(path).map_err(|e| Error::io(path, &e))?;
+        Ok(Self::stream(path, Box::new(file)))
+    }
+
+    /// Something that can be read once, by the name that messages will use.
+    pub(crate) fn stream(name: &Path, reader: Reader) -> Self {
+        Source {
+            name: name.to_path_buf(),
+            origin: Origin::Stream(Arc::new(Mutex::new(Some(reader)))),
+        }
+    }
+
+    /// What the user calls it.
+    pub(crate) fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// Whether it can be opened again.
+    pub(crate) fn rereadable(&self) -> bool {
+        !matches!(self.origin, Origin::Stream(_))
+    }
+
+    /// The decompressed bytes.
+    pub(crate) fn open(&self) -> Result<Reader> {
+        let raw: Reader = match &self.origin {
+            Origin::Memory(bytes) => return Ok(Box::new(Cursor::new(Shared(bytes.clone())))),
+            Origin::File(path) => {
+                Box::new(File::open(path).map_err(|e| Error::io(&self.name, &e))?)
+            }
+            Origin::Stream(reader) => reader
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take()
+                .ok_or_else(|| {
+                    Error::new(crate::ErrorKind::Io, "this input was read already")
+                        .in_file(&self.name)
+                        .remedy("give a file instead of a pipe")
+                })?,
+        };
+        decompressed(raw).map_err(|e| Error::io(&self.name, &e))
+    }
+
+    /// Up to `limit` first bytes, and a reader of all bytes (these included).
+    pub(crate) fn peek(&self, limit: usize) -> Result<(Vec<u8>, Reader)> {
+        let mut reader = self.open()?;
+        let mut head = Vec::new();
+        (&mut reader)
+            .take(limit as u64)
+            .read_to_end(&mut head)
+            .map_err(|e| Error::io(&self.name, &e))?;
+        let all = Cursor::new(head.clone()).chain(reader);
+        Ok((head, Box::new(all)))
+    }
+
+    /// The same data, kept in memory, from a reader of all its decompressed bytes.
+    pub(crate) fn buffered(&self, mut all: Reader) -> Result<Source> {
+        let mut bytes = Vec::new();
+        all.read_to_end(&mut bytes)
+            .map_err(|e| Error::io(&self.name, &e))?;
+        Ok(Source {
+            name: self.name.clone(),
+            origin: Origin::Memory(Arc::new(bytes)),
+        })
+    }
+}
+
+struct Shared(Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// The bytes behind `raw`, which may be compressed.
+fn decompressed(mut raw: Reader) -> io::Result<Reader> {
+    let mut magic = Vec::new();
+    (&mut raw).take(10).read_to_end(&mut magic)?;
+    let compression = match magic.as_slice() {
+        [0x1F, 0x8B, ..] => Some("gzip"),
+        [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Some("zstd"),
+        // The digits of π open a block, those of its root close an empty stream.
+        [
+            b'B',
+            b'Z',
+            b'h',
+            b'1'..=b'9',
+            0x31,
+            0x41,
+            0x59,
+            0x26,
+            0x53,
+            0x59,
+        ]
+        | [
+            b'B',
+            b'Z',
+            b'h',
+            b'1'..=b'9',
+            0x17,
+            0x72,
+            0x45,
+            0x38,
+            0x50,
+            0x90,
+        ] => Some("bzip2"),
+        [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Some("xz"),
+        _ => None,
+    };
+    let whole = Cursor::new(magic).chain(raw);
+    Ok(match compression {
+        None => Box::new(whole),
+        Some(name @ "gzip") => ahead(name, flate2::read::MultiGzDecoder::new(whole)),
+        Some(name @ "zstd") => ahead(name, zstd::stream::read::Decoder::new(whole)?),
+        Some(name @ "bzip2") => ahead(name, bzip2::read::MultiBzDecoder::new(whole)),
+        Some(name) => ahead(name, liblzma::read::XzDecoder::new_multi_decoder(whole)),
+    })
+}
+
+/// Reads `decoder` in a thread of its own, a few blocks ahead.
+fn ahead(name: &'static str, decoder: impl Read + Send + 'static) -> Reader {
+    let (full, blocks) = sync_channel(BLOCKS);
+    let (give_back, empty) = channel();
+    std::thread::spawn(move || fill_blocks(name, decoder, &full, &empty));
+    Box::new(Ahead {
+        blocks,
+        give_back,
+        block: Vec::new(),
+        at: 0,
+    })
+}
+
+fn fill_blocks(
+    name: &str,
+    mut decoder: impl Read,
+    full: &SyncSender<io::Result<Vec<u8>>>,
+    empty: &Receiver<Vec<u8>>,
+) {
+    loop {
+        let mut block = empty.try_recv().unwrap_or_default();
+        block.resize(BLOCK, 0);
+        let mut len = 0;
+        while len < BLOCK {
+            match decoder.read(&mut block[len..]) {
+                Ok(0) => break,
+                Ok(n) => len += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => {
+                    let message = format!("the {name} data are damaged or end early ({e})");
+                    let _ = full.send(Err(io::Error::new(e.kind(), message)));
+                    return;
+                }
+            }
+        }
+        block.truncate(len);
+        // An error here means that nobody reads on.
+        if len == 0 || full.send(Ok(block)).is_err() {
+            return;
+        }
+    }
+}
+
+struct Ahead {
+    blocks: Receiver<io::Result<Vec<u8>>>,
+    give_back: Sender<Vec<u8>>,
+    block: Vec<u8>,
+    at: usize,
+}
+
+impl Read for Ahead {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.block.len() {
+            match self.blocks.recv() {
+                Err(_) => return Ok(0), // the end
+                Ok(Err(e)) => return Err(e),
+                Ok(Ok(block)) => {
+                    let used = std::mem::replace(&mut self.block, block);
+                    let _ = self.give_back.send(used);
+                    self.at = 0;
+                }
+            }
+        }
+        let n = out.len().min(self.block.len() - self.at);
+        out[..n].copy_from_slice(&self.block[self.at..self.at + n]);
+        self.at += n;
+        Ok(n)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use std::io::Write;
+
+    pub(crate) fn gzip(data: &[u8]) -> Vec<u8> {
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        out.write_all(data).unwrap();
+        out.finish().unwrap()
+    }
+
+    pub(crate) fn compressions(data: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+        let mut bz = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        bz.write_all(data).unwrap();
+        let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 1);
+        xz.write_all(data).unwrap();
+        vec![
+            ("plain", data.to_vec()),
+            ("gz", gzip(data)),
+            ("zst", zstd::stream::encode_all(data, 1).unwrap()),
+            ("bz2", bz.finish().unwrap()),
+            ("xz", xz.finish().unwrap()),
+        ]
+    }
+
+    fn read_all(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+        let mut out = Vec::new();
+        decompressed(Box::new(Cursor::new(bytes)))?.read_to_end(&mut out)?;
+        Ok(out)
+    }
+
+    #[test]
+    fn every_compression_gives_the_same_bytes() {
+        let data: Vec<u8> = (0..3_000_000u64).map(|i| (i * i >> 11) as u8).collect();
+        for (name, bytes) in compressions(&data) {
+            assert!(read_all(bytes.clone()).unwrap() == data, "{name}");
+            if name != "plain" {
+                let cut = read_all(bytes[..bytes.len() / 2].to_vec());
+                assert!(cut.is_err(), "{name}");
+                // Two files one after the other are one file.
+                let twice = read_all([bytes.clone(), bytes].concat()).unwrap();
+                assert!(twice.len() == 2 * data.len(), "{name}");
+            }
+        }
+        assert_eq!(
+            read_all(b"BZh is how this text starts".to_vec())
+                .unwrap()
+                .len(),
+            27
+        );
+        assert_eq!(read_all(Vec::new()).unwrap(), b"");
+    }
+
+    #[test]
+    fn peeking_loses_nothing_and_streams_are_read_once() {
+        let source = Source::stream(Path::new("x"), Box::new(Cursor::new(gzip(b"hello world"))));
+        let (head, mut all) = source.peek(5).unwrap();
+        assert_eq!(head, b"hello");
+        let mut text = String::new();
+        all.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "hello world");
+        assert!(source.open().is_err());
+    }
+
+    #[test]
+    fn missing_files_and_directories_are_named() {
+        let error = Source::new(Path::new("/no/such/file")).err().unwrap();
+        assert!(
+            error
+                .to_string()
+                .contains("/no/such/file: there is no such file")
+        );
+        let error = Source::new(&std::env::temp_dir()).err().unwrap();
+        assert!(error.to_string().contains("directory"));
+    }
+}

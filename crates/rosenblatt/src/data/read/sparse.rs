@@ -1,0 +1,261 @@
+//! A whole libsvm file: the parts that the threads read, put together once.
+//!
+//! The parts stay as they are until the data set is built. Then every row is copied straight
+//! to its final place, scattered or not, so the peak is about twice the arrays.
+
+use super::libsvm::SparsePart;
+use super::number::Stored;
+use super::order::{Order, ranges};
+use super::scale::{Moments, Scale, moments};
+use crate::data::{Matrix, Precision, Values};
+use crate::error::{Error, Result};
+
+/// A sparse source that must be shifted becomes dense up to this many bytes.
+pub(crate) const DENSE_LIMIT: u64 = 4 << 30;
+
+/// All rows of a sparse file.
+#[derive(Debug)]
+pub(crate) struct SparseRaw {
+    pub(crate) parts: Vec<SparsePart>,
+    /// The first row of each part.
+    starts: Vec<usize>,
+    pub(crate) rows: usize,
+    /// What its indices count from.
+    pub(crate) first: u32,
+    /// The number of features.
+    pub(crate) width: usize,
+    precision: Precision,
+}
+
+impl SparseRaw {
+    pub(crate) fn new(parts: Vec<SparsePart>, precision: Precision) -> Self {
+        let mut starts = Vec::with_capacity(parts.len());
+        let mut rows = 0;
+        for part in &parts {
+            starts.push(rows);
+            rows += part.rows();
+        }
+        let smallest = parts.iter().map(|p| p.smallest).min().unwrap_or(u32::MAX);
+        let width = parts.iter().map(|p| p.width).max().unwrap_or(0);
+        let first = u32::from(smallest > 0);
+        SparseRaw {
+            parts,
+            starts,
+            rows,
+            first,
+            width: (width as usize).saturating_sub(first as usize),
+            precision,
+        }
+    }
+
+    fn locate(&self, row: usize) -> (&SparsePart, std::ops::Range<usize>) {
+        let k = self.starts.partition_point(|&s| s <= row) - 1;
+        let part = &self.parts[k];
+        (part, part.range(row - self.starts[k]))
+    }
+
+    /// The moments of every column over these rows.
+    pub(crate) fn moments(&self, rows: Option<&[usize]>, scale: Scale) -> Result<Moments> {
+        let n = rows.map_or(self.rows, <[usize]>::len);
+        refuse_dense(n, self.width, self.precision)?;
+        let order = Order::new(self.rows, rows, crate::data::Layout::AsGiven);
+        let fill = |i: usize, full: &mut [f64]| {
+            full.fill(0.0);
+            let (part, range) = self.locate(order.row_at(i));
+            for k in range {
+                full[(part.indices[k] - self.first) as usize] = part.values.get(k);
+            }
+        };
+        Ok(moments(self.width, 0..n, fill, scale).0)
+    }
+
+    /// The rows in this order, as a model with these features wants them.
+    pub(crate) fn matrix(
+        &self,
+        order: &Order<'_>,
+        want: &Wanted<'_>,
+        threads: usize,
+    ) -> Result<Matrix> {
+        if want.scale.by_column() {
+            refuse_dense(order.len(), want.width, self.precision)?;
+            return Ok(match self.precision {
+                Precision::F32 => self.dense::<f32>(order, want, threads),
+                Precision::F64 => self.dense::<f64>(order, want, threads),
+            });
+        }
+        let mut offsets = Vec::with_capacity(order.len() + 1);
+        let mut end = 0;
+        offsets.push(end);
+        for row in order.iter() {
+            let (part, range) = self.locate(row);
+            end += want.kept(&part.indices[range]);
+            offsets.push(end);
+        }
+        let mut indices = vec![0u32; end];
+        let values = match self.precision {
+            Precision::F32 => self.gather::<f32>(order, want, &offsets, &mut indices, threads),
+            Precision::F64 => self.gather::<f64>(order, want, &offsets, &mut indices, threads),
+        };
+        Ok(Matrix::Sparse {
+            columns: want.width,
+            offsets,
+            indices,
+            values,
+        })
+    }
+
+    fn gather<T: Stored + Slice>(
+        &self,
+        order: &Order<'_>,
+        want: &Wanted<'_>,
+        offsets: &[usize],
+        indices: &mut [u32],
+        threads: usize,
+    ) -> Values {
+        let mut values = vec![T::ZERO; indices.len()];
+        std::thread::scope(|scope| {
+            let (mut indices, mut values) = (indices, values.as_mut_slice());
+            for range in ranges(order.len(), threads) {
+                let len = offsets[range.end] - offsets[range.start];
+                let (here_i, rest_i) = indices.split_at_mut(len);
+                let (here_v, rest_v) = values.split_at_mut(len);
+                (indices, values) = (rest_i, rest_v);
+                let mut work = move || {
+                    for p in range.clone() {
+                        let (part, from) = self.locate(order.row_at(p));
+                        let to = offsets[p] - offsets[range.start]
+                            ..offsets[p + 1] - offsets[range.start];
+                        let from = from.start..from.start + to.len();
+                        for (new, old) in here_i[to.clone()]
+                            .iter_mut()
+                            .zip(&part.indices[from.clone()])
+                        {
+                            *new = old - want.first;
+                        }
+                        let row = &mut here_v[to];
+                        row.copy_from_slice(&T::slice(&part.values)[from]);
+                        if want.scale == Scale::UnitRows {
+                            unit(row);
+                        }
+                    }
+                };
+                if threads <= 1 {
+                    work();
+                } else {
+                    scope.spawn(work);
+                }
+            }
+        });
+        T::wrap(values)
+    }
+
+    fn dense<T: Stored + Slice>(
+        &self,
+        order: &Order<'_>,
+        want: &Wanted<'_>,
+        threads: usize,
+    ) -> Matrix {
+        let mut values = vec![T::ZERO; order.len() * want.width];
+        std::thread::scope(|scope| {
+            let mut values = values.as_mut_slice();
+            for range in ranges(order.len(), threads) {
+                let (here, rest) = values.split_at_mut(range.len() * want.width);
+                values = rest;
+                scope.spawn(move || {
+                    let mut full = vec![0.0; want.width];
+                    for (p, row) in range.zip(here.chunks_exact_mut(want.width.max(1))) {
+                        full.fill(0.0);
+                        let (part, from) = self.locate(order.row_at(p));
+                        let kept = want.kept(&part.indices[from.clone()]);
+                        for k in from.start..from.start + kept {
+                            full[(part.indices[k] - want.first) as usize] = part.values.get(k);
+                        }
+                        for (j, x) in row.iter_mut().enumerate() {
+                            *x = T::from_f64(
+                                (full[j] - want.moments.centre[j]) / want.moments.scale[j],
+                            );
+                        }
+                    }
+                });
+            }
+        });
+        Matrix::Dense {
+            rows: order.len(),
+            columns: want.width,
+            values: T::wrap(values),
+        }
+    }
+}
+
+/// What a model wants of a sparse row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) first: u32,
+    pub(crate) width: usize,
+    pub(crate) scale: Scale,
+    pub(crate) moments: &'a Moments,
+}
+
+impl Wanted<'_> {
+    /// How many of these ascending indices the model knows.
+    #[inline]
+    pub(crate) fn kept(&self, indices: &[u32]) -> usize {
+        let limit = self.width as u64 + u64::from(self.first);
+        match indices.last() {
+            Some(&last) if u64::from(last) >= limit => {
+                indices.partition_point(|&i| u64::from(i) < limit)
+            }
+            _ => indices.len(),
+        }
+    }
+}
+
+/// Divides a row by its length, unless that is 0.
+pub(crate) fn unit<T: Stored>(row: &mut [T]) {
+    let mut squares = 0.0;
+    row.iter().for_each(|x| squares += x.to_f64() * x.to_f64());
+    let length = squares.sqrt();
+    if length > 0.0 && length.is_finite() {
+        row.iter_mut()
+            .for_each(|x| *x = T::from_f64(x.to_f64() / length));
+    }
+}
+
+/// The values of a list that is known to be of this type.
+pub(crate) trait Slice: Sized {
+    fn slice(values: &Values) -> &[Self];
+}
+
+impl Slice for f32 {
+    fn slice(values: &Values) -> &[f32] {
+        match values {
+            Values::F32(v) => v,
+            Values::F64(_) => &[],
+        }
+    }
+}
+
+impl Slice for f64 {
+    fn slice(values: &Values) -> &[f64] {
+        match values {
+            Values::F64(v) => v,
+            Values::F32(_) => &[],
+        }
+    }
+}
+
+fn refuse_dense(rows: usize, width: usize, precision: Precision) -> Result<()> {
+    let size = match precision {
+        Precision::F32 => 4,
+        Precision::F64 => 8,
+    };
+    let bytes = rows as u128 * width as u128 * size;
+    if bytes <= u128::from(DENSE_LIMIT) {
+        return Ok(());
+    }
+    Err(Error::options(format!(
+        "scaling columns would make these sparse rows dense: {rows} × {width} values, {} GiB",
+        bytes >> 30
+    ))
+    .remedy("use --scale unit-rows or --scale none, which keep zeros"))
+}

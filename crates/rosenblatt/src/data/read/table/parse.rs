@@ -1,0 +1,576 @@
+//! A chunk of a table to typed columns.
+//!
+//! Numbers are read where they stand; only what is not plainly a number and a delimiter is
+//! first cut out as a cell. A row that has a fault leaves no trace.
+
+use std::collections::HashSet;
+
+use super::words::for_each_word;
+use crate::data::Values;
+use crate::data::read::chunk::Chunk;
+use crate::data::read::delimited::{
+    Cell, CellError, Delimiter, Dialect, count_cells, is_missing, next_cell, next_record,
+};
+use crate::data::read::faults::{Faults, OnError, check_text, overlong, quote};
+use crate::data::read::intern::{Interner, hash};
+use crate::data::read::labels::{ABSENT, LabelSink};
+use crate::data::read::number::{self, Stored};
+use crate::data::read::report::LongDecimal;
+use crate::error::{Error, Result};
+
+/// The code of a missing category.
+pub(crate) const MISSING: u32 = u32::MAX;
+
+/// What to do with the cells of a column. A slot is its place among its kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Take {
+    /// A number; if `fixed`, anything else is a fault.
+    Number {
+        slot: usize,
+        fixed: bool,
+    },
+    Category {
+        slot: usize,
+    },
+    Text {
+        slot: usize,
+    },
+    Label,
+    Weight,
+    Skip,
+}
+
+/// How to read every row.
+#[derive(Debug, Clone)]
+pub(crate) struct Scheme {
+    pub(crate) dialect: Dialect,
+    pub(crate) header: bool,
+    pub(crate) names: Vec<String>,
+    pub(crate) takes: Vec<Take>,
+    pub(crate) labels_required: bool,
+    pub(crate) on_error: OnError,
+    pub(crate) keep_long_decimals: bool,
+    /// Whether facts are gathered to check the kinds of text columns.
+    pub(crate) facts: bool,
+}
+
+impl Scheme {
+    fn slots(&self, of: impl Fn(&Take) -> Option<usize>) -> usize {
+        self.takes
+            .iter()
+            .filter_map(of)
+            .map(|s| s + 1)
+            .max()
+            .unwrap_or(0)
+    }
+
+    pub(crate) fn numbers(&self) -> usize {
+        self.slots(|t| {
+            if let Take::Number { slot, .. } = t {
+                Some(*slot)
+            } else {
+                None
+            }
+        })
+    }
+
+    pub(crate) fn categories(&self) -> usize {
+        self.slots(|t| {
+            if let Take::Category { slot } = t {
+                Some(*slot)
+            } else {
+                None
+            }
+        })
+    }
+
+    pub(crate) fn texts(&self) -> usize {
+        self.slots(|t| {
+            if let Take::Text { slot } = t {
+                Some(*slot)
+            } else {
+                None
+            }
+        })
+    }
+}
+
+/// The words of a text column, row by row.
+#[derive(Debug, Default)]
+pub(crate) struct TextPart {
+    pub(crate) ends: Vec<u32>,
+    /// Words of each row by number, in order of first appearance in it.
+    pub(crate) words: Vec<u32>,
+    /// How often each comes.
+    pub(crate) counts: Vec<u32>,
+}
+
+impl TextPart {
+    pub(crate) fn range(&self, i: usize) -> std::ops::Range<usize> {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
+        start..self.ends[i] as usize
+    }
+}
+
+/// Typed columns of some rows.
+#[derive(Debug)]
+pub(crate) struct TablePart {
+    pub(crate) rows: usize,
+    /// Row by row; NaN is missing.
+    pub(crate) numbers: Values,
+    /// Row by row.
+    pub(crate) codes: Vec<u32>,
+    pub(crate) texts: Vec<TextPart>,
+}
+
+/// Distinct values of a column, exact up to a limit.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Distinct(pub(crate) HashSet<u64>);
+
+/// A chunk, read.
+#[derive(Debug)]
+pub(crate) struct Parsed {
+    pub(crate) part: TablePart,
+    pub(crate) levels: Vec<Interner>,
+    pub(crate) words: Vec<Interner>,
+    pub(crate) distinct: Vec<Distinct>,
+    pub(crate) word_counts: Vec<u64>,
+    pub(crate) labels: LabelSink,
+    pub(crate) weights: Vec<f64>,
+    /// Missing cells of each column.
+    pub(crate) missing: Vec<u64>,
+    /// Columns with a cell that should be a number and is not.
+    pub(crate) not_numeric: Vec<bool>,
+    pub(crate) long: Vec<LongDecimal>,
+    pub(crate) faults: Faults,
+}
+
+struct Parser<'a, T> {
+    chunk: &'a Chunk,
+    scheme: &'a Scheme,
+    bytes: &'a [u8],
+    data: &'a [u8],
+    delimiter: u8,
+    rows: usize,
+    numbers: Vec<T>,
+    number_slots: usize,
+    codes: Vec<u32>,
+    code_slots: usize,
+    texts: Vec<TextPart>,
+    levels: Vec<Interner>,
+    words: Vec<Interner>,
+    /// Counts the records tried, faulty ones included.
+    tried: u32,
+    /// For each word of a text column: the last record it came in and its place there.
+    stamps: Vec<Vec<(u32, u32)>>,
+    distinct: Vec<Distinct>,
+    word_counts: Vec<u64>,
+    labels: LabelSink,
+    weights: Vec<f64>,
+    missing: Vec<u64>,
+    not_numeric: Vec<bool>,
+    missing_now: Vec<usize>,
+    not_numeric_now: Vec<usize>,
+    texts_now: Vec<(usize, u64, u64)>,
+    long: Vec<LongDecimal>,
+    word: String,
+    faults: Faults,
+}
+
+/// Reads the rows of a chunk.
+pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
+    let columns = scheme.takes.len();
+    let texts = scheme.texts();
+    let mut parser = Parser::<T> {
+        chunk,
+        scheme,
+        bytes: chunk.padded(),
+        data: chunk.data(),
+        delimiter: match scheme.dialect.delimiter {
+            Delimiter::Byte(b) => b,
+            Delimiter::Blanks => 0xFF, // never in a valid text: the general way is taken
+        },
+        rows: 0,
+        numbers: Vec::new(),
+        number_slots: scheme.numbers(),
+        codes: Vec::new(),
+        code_slots: scheme.categories(),
+        texts: (0..texts).map(|_| TextPart::default()).collect(),
+        levels: vec![Interner::default(); scheme.categories()],
+        words: vec![Interner::default(); texts],
+        tried: 0,
+        stamps: vec![Vec::new(); texts],
+        distinct: vec![Distinct::default(); texts],
+        word_counts: vec![0; texts],
+        labels: LabelSink::default(),
+        weights: Vec::new(),
+        missing: vec![0; columns],
+        not_numeric: vec![false; columns],
+        missing_now: Vec::new(),
+        not_numeric_now: Vec::new(),
+        texts_now: Vec::new(),
+        long: Vec::new(),
+        word: String::new(),
+        faults: Faults::default(),
+    };
+    parser.faults.measure(chunk);
+    parser.run();
+    parser.numbers.shrink_to_fit();
+    Parsed {
+        part: TablePart {
+            rows: parser.rows,
+            numbers: T::wrap(parser.numbers),
+            codes: parser.codes,
+            texts: parser.texts,
+        },
+        levels: parser.levels,
+        words: parser.words,
+        distinct: parser.distinct,
+        word_counts: parser.word_counts,
+        labels: parser.labels,
+        weights: parser.weights,
+        missing: parser.missing,
+        not_numeric: parser.not_numeric,
+        long: parser.long,
+        faults: parser.faults,
+    }
+}
+
+impl<T: Stored> Parser<'_, T> {
+    fn run(&mut self) {
+        let dialect = &self.scheme.dialect;
+        let mut at = 0;
+        let mut header = self.scheme.header && self.chunk.index == 0;
+        while let Some(start) = next_record(self.data, at, dialect) {
+            if header {
+                header = false;
+                at = count_cells(self.data, start, dialect).1;
+                continue;
+            }
+            if self.chunk.overlong {
+                // The record may go on behind the chunk; only an open quote is worth more words.
+                let fault = match self.record(start) {
+                    Err(error) if error.message().contains("quote") => error,
+                    _ => overlong(self.chunk.position(start).0),
+                };
+                self.faults.add(fault, OnError::Fail);
+                return;
+            }
+            match self.record(start) {
+                Ok(next) => {
+                    self.commit();
+                    at = next;
+                }
+                Err(error) => {
+                    if !self.faults.add(error, self.scheme.on_error) {
+                        return;
+                    }
+                    self.roll_back();
+                    at = self.record_end(start);
+                }
+            }
+        }
+    }
+
+    /// Where a faulty record ends: after its line, if its quotes are at fault.
+    fn record_end(&self, start: usize) -> usize {
+        let dialect = &self.scheme.dialect;
+        let mut at = start;
+        loop {
+            match next_cell(self.data, at, dialect) {
+                Ok(cell) if cell.last => return cell.next,
+                Ok(cell) => at = cell.next,
+                Err(CellError::AfterQuote(place) | CellError::Unclosed(place)) => {
+                    return memchr::memchr(b'\n', &self.data[place..])
+                        .map_or(self.data.len(), |n| place + n + 1);
+                }
+            }
+        }
+    }
+
+    fn commit(&mut self) {
+        self.rows += 1;
+        for column in self.missing_now.drain(..) {
+            self.missing[column] += 1;
+        }
+        for column in self.not_numeric_now.drain(..) {
+            self.not_numeric[column] = true;
+        }
+        for (slot, words, cell) in self.texts_now.drain(..) {
+            self.word_counts[slot] += words;
+            if self.scheme.facts && self.distinct[slot].0.len() <= super::MOST_LEVELS {
+                self.distinct[slot].0.insert(cell);
+            }
+        }
+    }
+
+    fn roll_back(&mut self) {
+        self.numbers.truncate(self.rows * self.number_slots);
+        self.codes.truncate(self.rows * self.code_slots);
+        self.labels.codes.truncate(self.rows);
+        self.weights.truncate(self.rows);
+        for text in &mut self.texts {
+            text.ends.truncate(self.rows);
+            let kept = text.ends.last().map_or(0, |&e| e as usize);
+            text.words.truncate(kept);
+            text.counts.truncate(kept);
+        }
+        while self.long.last().is_some_and(|l| l.row == self.rows as u64) {
+            self.long.pop();
+        }
+        self.missing_now.clear();
+        self.not_numeric_now.clear();
+        self.texts_now.clear();
+    }
+
+    fn fault(&self, at: usize, error: Error) -> Error {
+        let (line, column) = self.chunk.position(at);
+        error.at(line, column)
+    }
+
+    /// Reads the record at `at`; gives the place behind it.
+    #[inline]
+    fn record(&mut self, mut at: usize) -> Result<usize> {
+        let (bytes, scheme) = (self.bytes, self.scheme);
+        let start = at;
+        self.tried += 1;
+        let base = self.numbers.len();
+        self.numbers.resize(base + self.number_slots, T::MISSING);
+        let first_code = self.codes.len();
+        self.codes.resize(first_code + self.code_slots, MISSING);
+        let columns = scheme.takes.len();
+        for (column, &take) in scheme.takes.iter().enumerate() {
+            let last = column + 1 == columns;
+            if let Take::Number { slot, .. } = take {
+                let from = at + usize::from(bytes[at] == b' ');
+                if let Some(decimal) = number::scan(bytes, from) {
+                    let stop = bytes[decimal.end];
+                    let next = if !last && stop == self.delimiter {
+                        decimal.end + 1
+                    } else if last && stop == b'\n' {
+                        decimal.end + 1
+                    } else if last && stop == b'\r' && bytes[decimal.end + 1] == b'\n' {
+                        decimal.end + 2
+                    } else {
+                        0
+                    };
+                    if next > 0 {
+                        let value = T::from_decimal(&decimal, bytes);
+                        if !value.finite() {
+                            return Err(
+                                self.fault(from, number::too_large::<T>(decimal.text(bytes)))
+                            );
+                        }
+                        self.numbers[base + slot] = value;
+                        if scheme.keep_long_decimals && decimal.is_long(bytes) {
+                            self.keep_long(column, decimal.text(bytes));
+                        }
+                        at = next;
+                        continue;
+                    }
+                }
+            }
+            let cell = match next_cell(self.data, at, &scheme.dialect) {
+                Ok(cell) => cell,
+                Err(error) => return Err(self.bad_quote(error)),
+            };
+            if cell.last != last {
+                return Err(self.ragged(start, column, &cell));
+            }
+            self.cell(column, take, &cell, base, first_code)?;
+            at = cell.next;
+        }
+        Ok(at)
+    }
+
+    fn cell(
+        &mut self,
+        column: usize,
+        take: Take,
+        cell: &Cell,
+        base: usize,
+        first_code: usize,
+    ) -> Result<()> {
+        let text = match take {
+            Take::Skip => return Ok(()),
+            _ => cell.bytes(self.data),
+        };
+        match take {
+            Take::Skip => {}
+            Take::Number { slot, fixed } => {
+                if is_missing(&text) {
+                    self.missing_now.push(column);
+                } else if let Some(value) = number::whole::<T>(&text) {
+                    let as_text = std::str::from_utf8(&text).unwrap_or_default();
+                    if !value.finite() {
+                        return Err(self.fault(cell.start, number::too_large::<T>(as_text)));
+                    }
+                    self.numbers[base + slot] = value;
+                    if self.scheme.keep_long_decimals
+                        && number::scan(&text, 0).is_some_and(|d| d.is_long(&text))
+                    {
+                        self.keep_long(column, as_text);
+                    }
+                } else if fixed {
+                    return Err(self.not_a_number(column, cell, &text));
+                } else {
+                    self.not_numeric_now.push(column);
+                }
+            }
+            Take::Category { slot } => {
+                let code = if is_missing(&text) {
+                    self.missing_now.push(column);
+                    MISSING
+                } else {
+                    match self.levels[slot].find(&text) {
+                        Some(code) => code,
+                        None => {
+                            check_text(&text).map_err(|(n, e)| self.fault(cell.start + n, e))?;
+                            self.levels[slot].intern(&text).0
+                        }
+                    }
+                };
+                self.codes[first_code + slot] = code;
+            }
+            Take::Text { slot } => {
+                if is_missing(&text) {
+                    self.missing_now.push(column);
+                    let end = self.texts[slot].words.len() as u32;
+                    self.texts[slot].ends.push(end);
+                } else {
+                    let text = check_text(&text).map_err(|(n, e)| self.fault(cell.start + n, e))?;
+                    self.text(slot, text);
+                }
+            }
+            Take::Label => {
+                if text.is_empty() && self.scheme.labels_required {
+                    let error = Error::data(format!(
+                        "this row has no label in the column {}",
+                        self.scheme.names[column]
+                    ));
+                    return Err(self.fault(
+                        cell.start,
+                        error.remedy("pass --label if it is another column, or --on-error skip"),
+                    ));
+                }
+                self.labels
+                    .push_text(&text)
+                    .map_err(|(n, e)| self.fault(cell.start + n, e))?;
+            }
+            Take::Weight => {
+                let weight = number::whole::<f64>(&text).filter(|w| *w > 0.0 && w.is_finite());
+                let Some(weight) = weight else {
+                    let error = Error::data(format!(
+                        "the weight {} is not a positive number",
+                        quote(&text)
+                    ));
+                    return Err(self.fault(
+                        cell.start,
+                        error.remedy("weights must be positive and finite"),
+                    ));
+                };
+                self.weights.push(weight);
+            }
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, slot: usize, text: &str) {
+        let mut word = std::mem::take(&mut self.word);
+        let (part, words, stamps) = (
+            &mut self.texts[slot],
+            &mut self.words[slot],
+            &mut self.stamps[slot],
+        );
+        let row = self.tried;
+        let mut count = 0;
+        for_each_word(text, &mut word, |w| {
+            count += 1;
+            let (number, new) = words.intern(w.as_bytes());
+            if new {
+                stamps.push((0, 0));
+            }
+            let stamp = &mut stamps[number as usize];
+            if stamp.0 == row {
+                part.counts[stamp.1 as usize] += 1;
+            } else {
+                *stamp = (row, part.words.len() as u32);
+                part.words.push(number);
+                part.counts.push(1);
+            }
+        });
+        part.ends.push(part.words.len() as u32);
+        self.texts_now.push((slot, count, hash(text.as_bytes(), 0)));
+        self.word = word;
+    }
+
+    #[cold]
+    fn keep_long(&mut self, column: usize, text: &str) {
+        self.long.push(LongDecimal {
+            row: self.rows as u64,
+            column: column as u32,
+            text: text.to_owned(),
+        });
+    }
+
+    #[cold]
+    fn not_a_number(&self, column: usize, cell: &Cell, text: &[u8]) -> Error {
+        let name = &self.scheme.names[column];
+        let error = Error::data(format!(
+            "expected a number in the column {name}, found {}",
+            quote(text)
+        ));
+        self.fault(
+            cell.start,
+            error.remedy("correct the cell, empty it, or pass --on-error skip"),
+        )
+    }
+
+    #[cold]
+    fn bad_quote(&self, error: CellError) -> Error {
+        match error {
+            CellError::Unclosed(at) => {
+                let error = Error::data("the quote that opens here is never closed");
+                self.fault(
+                    at,
+                    error
+                        .remedy("close it, or pass --format tsv if quotes are ordinary characters"),
+                )
+            }
+            CellError::AfterQuote(at) => {
+                let error = Error::data("there is text behind the closing quote");
+                self.fault(at, error.remedy("write a quote inside quotes twice"))
+            }
+        }
+    }
+
+    #[cold]
+    fn ragged(&self, start: usize, column: usize, cell: &Cell) -> Error {
+        let expected = self.scheme.takes.len();
+        let (found, _) = count_cells(self.data, start, &self.scheme.dialect);
+        let at = if cell.last || column + 1 < expected {
+            cell.start
+        } else {
+            cell.next
+        };
+        let error = self.fault(
+            at,
+            Error::data(format!("expected {expected} cells, found {found}")),
+        );
+        let first = self.chunk.index == 0 && self.rows == 0 && !self.scheme.header;
+        error.remedy(if first {
+            "pass --header yes if line 1 is a preamble, or --comment with what it starts with"
+        } else {
+            "check the delimiter and the quotes, or pass --on-error skip"
+        })
+    }
+}
+
+/// The label codes of a chunk, one for each row, even if the file has no label column.
+pub(crate) fn label_codes(parsed: &Parsed) -> Vec<u32> {
+    if parsed.labels.codes.len() == parsed.part.rows {
+        parsed.labels.codes.clone()
+    } else {
+        vec![ABSENT; parsed.part.rows]
+    }
+}

@@ -1,0 +1,210 @@
+//! How good predictions are.
+
+use serde::Serialize;
+
+use crate::data::Classes;
+
+/// Predictions counted against the truth.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluation {
+    classes: Classes,
+    /// Rows are the true class, columns the predicted one.
+    confusion: Vec<Vec<u64>>,
+    /// Labels unseen in training, in the order met, with how often.
+    unknown: Vec<(String, u64)>,
+    /// With two classes: (score, is positive) of every example, for the AUC.
+    ranked: Vec<(f64, bool)>,
+}
+
+/// Figures for one class.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClassFigures {
+    /// Its name.
+    pub class: String,
+    /// Examples of it.
+    pub examples: u64,
+    /// Of those predicted as it, the share that are; `None` if none were.
+    pub precision: Option<f64>,
+    /// Of its examples, the share predicted as it; `None` if there are none.
+    pub recall: Option<f64>,
+    /// Harmonic mean of the two; `None` where neither says anything.
+    pub f1: Option<f64>,
+}
+
+impl Evaluation {
+    /// Nothing counted yet.
+    pub fn new(classes: &Classes) -> Self {
+        let k = classes.len();
+        Evaluation {
+            classes: classes.clone(),
+            confusion: vec![vec![0; k]; k],
+            unknown: Vec::new(),
+            ranked: Vec::new(),
+        }
+    }
+
+    /// Counts a prediction for an example of a known class.
+    pub fn count(&mut self, truth: u32, predicted: u32) {
+        self.confusion[truth as usize][predicted as usize] += 1;
+    }
+
+    /// Counts a prediction for an example whose label the model does not know: an error.
+    pub fn count_unknown(&mut self, label: &str) {
+        match self.unknown.iter_mut().find(|(name, _)| name == label) {
+            Some((_, times)) => *times += 1,
+            None => self.unknown.push((label.to_owned(), 1)),
+        }
+    }
+
+    /// With two classes: notes an example's score.
+    pub fn rank(&mut self, score: f64, positive: bool) {
+        self.ranked.push((score, positive));
+    }
+
+    /// Examples counted, those with unknown labels included.
+    pub fn examples(&self) -> u64 {
+        self.confusion.iter().flatten().sum::<u64>() + self.unknown_examples()
+    }
+
+    /// Right predictions.
+    pub fn right(&self) -> u64 {
+        (0..self.confusion.len())
+            .map(|c| self.confusion[c][c])
+            .sum()
+    }
+
+    /// The share of right predictions; `None` without examples.
+    pub fn accuracy(&self) -> Option<f64> {
+        (self.examples() > 0).then(|| self.right() as f64 / self.examples() as f64)
+    }
+
+    /// The classes.
+    pub fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    /// Counts by true class (rows) and predicted class (columns).
+    pub fn confusion(&self) -> &[Vec<u64>] {
+        &self.confusion
+    }
+
+    /// Labels unseen in training, with how often each occurred.
+    pub fn unknown(&self) -> &[(String, u64)] {
+        &self.unknown
+    }
+
+    /// Examples with labels unseen in training.
+    pub fn unknown_examples(&self) -> u64 {
+        self.unknown.iter().map(|(_, n)| n).sum()
+    }
+
+    /// Precision, recall and F1 of each class.
+    pub fn by_class(&self) -> Vec<ClassFigures> {
+        let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
+        (0..self.classes.len())
+            .map(|c| {
+                let hits = self.confusion[c][c];
+                let examples: u64 = self.confusion[c].iter().sum();
+                let predicted: u64 = self.confusion.iter().map(|row| row[c]).sum();
+                ClassFigures {
+                    class: self.classes.name(c as u32).to_owned(),
+                    examples,
+                    precision: share(hits, predicted),
+                    recall: share(hits, examples),
+                    f1: share(2 * hits, examples + predicted),
+                }
+            })
+            .collect()
+    }
+
+    /// The probability that a positive example scores above a negative one, ties counted
+    /// half (the area under the ROC curve); `None` unless both classes were ranked.
+    pub fn auc(&self) -> Option<f64> {
+        let mut ranked = self.ranked.clone();
+        ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let positives = ranked.iter().filter(|(_, p)| *p).count() as f64;
+        let negatives = ranked.len() as f64 - positives;
+        if positives == 0.0 || negatives == 0.0 {
+            return None;
+        }
+        let mut wins = 0.0;
+        let mut below = 0.0;
+        for tied in ranked.chunk_by(|a, b| a.0 == b.0) {
+            let up = tied.iter().filter(|(_, p)| *p).count() as f64;
+            let down = tied.len() as f64 - up;
+            wins += up * (below + 0.5 * down);
+            below += down;
+        }
+        Some(wins / (positives * negatives))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_of_a_small_table() {
+        let mut e = Evaluation::new(&Classes::from_labels(["n", "p"]));
+        for (truth, predicted, times) in [(0, 0, 5), (0, 1, 1), (1, 0, 2), (1, 1, 2)] {
+            (0..times).for_each(|_| e.count(truth, predicted));
+        }
+        assert_eq!((e.examples(), e.right(), e.accuracy()), (10, 7, Some(0.7)));
+        let p = &e.by_class()[1];
+        assert_eq!(
+            (p.precision, p.recall, p.f1),
+            (Some(2.0 / 3.0), Some(0.5), Some(4.0 / 7.0))
+        );
+        e.count_unknown("x");
+        e.count_unknown("x");
+        assert_eq!((e.examples(), e.right()), (12, 7));
+        assert_eq!(e.unknown(), [("x".to_owned(), 2)]);
+    }
+
+    #[test]
+    fn empty_classes_have_no_figures() {
+        let mut e = Evaluation::new(&Classes::from_labels(["a", "b", "c"]));
+        e.count(0, 1);
+        let figures = e.by_class();
+        assert_eq!(
+            (figures[0].precision, figures[0].recall, figures[0].f1),
+            (None, Some(0.0), Some(0.0))
+        );
+        assert_eq!(
+            (figures[2].precision, figures[2].recall, figures[2].f1),
+            (None, None, None)
+        );
+        assert_eq!(
+            Evaluation::new(&Classes::from_labels(["a", "b"])).accuracy(),
+            None
+        );
+    }
+
+    #[test]
+    fn auc_equals_counting_pairs() {
+        let scores = [0.1, 0.4, 0.4, 0.8, -1.0, 0.4];
+        let positive = [false, true, false, true, false, true];
+        let mut e = Evaluation::new(&Classes::from_labels(["n", "p"]));
+        scores.iter().zip(positive).for_each(|(&s, p)| e.rank(s, p));
+        let (mut wins, mut pairs) = (0.0, 0.0);
+        for (&s, p) in scores.iter().zip(positive) {
+            for (&t, q) in scores.iter().zip(positive) {
+                if p && !q {
+                    pairs += 1.0;
+                    wins += if s > t {
+                        1.0
+                    } else if s == t {
+                        0.5
+                    } else {
+                        0.0
+                    };
+                }
+            }
+        }
+        assert_eq!(e.auc(), Some(wins / pairs));
+        assert_eq!(
+            Evaluation::new(&Classes::from_labels(["n", "p"])).auc(),
+            None
+        );
+    }
+}

@@ -1,0 +1,307 @@
+//! What a training run has to say for itself: one struct, many renderers.
+
+use serde::Serialize;
+
+use crate::data::{Dataset, FeatureNames};
+use crate::model::{Decision, Model, Scheme};
+use crate::options::{Bias, LearnerKind, Options, Readout, choice_name};
+use crate::train::{Fitted, MarginBracket, Pass, Session, Stop};
+
+/// The outcome of a training run, for people and programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct TrainReport {
+    /// Which learner.
+    pub learner: &'static str,
+    /// Which hypothesis was saved.
+    pub readout: &'static str,
+    /// Training examples.
+    pub examples: u64,
+    /// Features.
+    pub features: u64,
+    /// Values that are not zero.
+    pub non_zeros: u64,
+    /// Names of the classes, in their order.
+    pub classes: Vec<String>,
+    /// Training examples of each class.
+    pub class_counts: Vec<u64>,
+    /// Passes begun.
+    pub epochs: u64,
+    /// Wrong answers over the run.
+    pub mistakes: u64,
+    /// Updates over the run.
+    pub updates: u64,
+    /// Wrong answers in each pass.
+    pub mistakes_per_epoch: Vec<u64>,
+    /// Mean perceptron loss per visit in each pass.
+    pub perceptron_loss_per_epoch: Vec<f64>,
+    /// Mean hinge loss per visit in each pass.
+    pub hinge_loss_per_epoch: Vec<f64>,
+    /// Mean squared error per visit in each pass, for the linear unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub squared_error_per_epoch: Option<Vec<f64>>,
+    /// Accuracy on held-out examples after each pass, where measured.
+    pub validation_accuracy_per_epoch: Vec<Option<f64>>,
+    /// Why the run stopped, by its short name.
+    pub stop: &'static str,
+    /// Why the run stopped, in words.
+    pub stop_reason: String,
+    /// Accuracy of the saved read-out on the training examples; `None` where it would cost
+    /// more than the training did.
+    pub train_accuracy: Option<f64>,
+    /// Accuracy of the saved read-out on held-out examples.
+    pub validation: Option<Held>,
+    /// What always answering the commonest class would score.
+    pub majority_accuracy: f64,
+    /// R = max c_i‖x_i‖, lifted where the learner lifts.
+    pub radius: f64,
+    /// The margin, where the run's own weights prove something about it.
+    pub margin: Option<MarginBracket>,
+    /// The theorem's bound on updates, from the margin's lower end.
+    pub updates_at_most: Option<u64>,
+    /// η as used.
+    pub learning_rate: f64,
+    /// The seed.
+    pub seed: u64,
+    /// Options that differ from their defaults.
+    pub options: Vec<(&'static str, String)>,
+    /// The largest weights of each discriminator, by feature name.
+    pub largest_weights: Vec<Discriminator>,
+    /// What a reader should know beside the numbers.
+    pub notes: Vec<String>,
+    /// Wall-clock seconds; filled in by whoever held the clock.
+    pub seconds: Seconds,
+}
+
+/// Accuracy on held-out examples.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Held {
+    /// The share predicted right.
+    pub accuracy: f64,
+    /// How many there are.
+    pub examples: u64,
+}
+
+/// Wall-clock seconds.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct Seconds {
+    /// Reading and preparing the data.
+    pub read: f64,
+    /// Training.
+    pub train: f64,
+}
+
+/// A discriminator and the features that move it most.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Discriminator {
+    /// What a positive score speaks for.
+    pub name: String,
+    /// Its bias.
+    pub bias: f64,
+    /// The score of the features alone at which it turns: θ = −bias.
+    pub threshold: f64,
+    /// The largest weights in absolute value, largest first.
+    pub largest: Vec<(String, f64)>,
+}
+
+/// The largest weights of a model's discriminators, `most` each.
+pub fn largest_weights(model: &Model, names: &FeatureNames, most: usize) -> Vec<Discriminator> {
+    let Decision::Linear(weights) = &model.decision else {
+        return Vec::new();
+    };
+    (0..weights.discriminators())
+        .map(|d| {
+            let mut ranked: Vec<(usize, f64)> = weights
+                .column(d)
+                .into_iter()
+                .enumerate()
+                .filter(|(_, w)| *w != 0.0)
+                .collect();
+            let order = |a: &(usize, f64), b: &(usize, f64)| {
+                b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0))
+            };
+            if ranked.len() > most {
+                ranked.select_nth_unstable_by(most, order);
+                ranked.truncate(most);
+            }
+            ranked.sort_by(order);
+            Discriminator {
+                name: discriminator_name(model, d),
+                bias: weights.bias(d),
+                threshold: 0.0 - weights.bias(d),
+                largest: ranked
+                    .into_iter()
+                    .map(|(j, w)| (names.get(j).into_owned(), w))
+                    .collect(),
+            }
+        })
+        .collect()
+}
+
+/// What a positive score of discriminator `d` speaks for.
+pub fn discriminator_name(model: &Model, d: usize) -> String {
+    match model.scheme {
+        Scheme::Binary => model.classes.name(1).to_owned(),
+        Scheme::Argmax { .. } | Scheme::OneVsRest { .. } => model.classes.name(d as u32).to_owned(),
+        Scheme::OneVsOne { classes } => {
+            let pairs =
+                (0..classes).flat_map(|low| (low + 1..classes).map(move |high| (low, high)));
+            pairs
+                .into_iter()
+                .nth(d)
+                .map_or_else(String::new, |(low, high)| {
+                    format!(
+                        "{} against {}",
+                        model.classes.name(high),
+                        model.classes.name(low)
+                    )
+                })
+        }
+    }
+}
+
+impl TrainReport {
+    /// The report of a run on `data`, with held-out examples where there are any.
+    pub fn new(
+        fitted: &Fitted,
+        data: &Dataset,
+        validation: Option<&Dataset>,
+        threads: usize,
+    ) -> Self {
+        let model = &fitted.model;
+        let (options, progress) = (&model.options, &model.progress);
+        let readout = options.readout();
+        let class_counts: Vec<u64> = data.class_counts().iter().map(|&c| c as u64).collect();
+        let most = class_counts.iter().copied().max().unwrap_or(0);
+        let passes: Vec<Pass> = progress
+            .passes
+            .iter()
+            .copied()
+            .chain((progress.current.visits > 0).then_some(progress.current))
+            .collect();
+        let stop = progress.stop.unwrap_or(Stop::Interrupted);
+        let train_accuracy = worth_scoring(model, data).then(|| model.accuracy(data, threads));
+        let mut report = TrainReport {
+            learner: choice_name(options.learner),
+            readout: choice_name(readout),
+            examples: data.len() as u64,
+            features: data.features() as u64,
+            non_zeros: model.trained_on.non_zeros,
+            classes: data.classes.names().to_vec(),
+            class_counts,
+            epochs: progress.epochs(),
+            mistakes: progress.mistakes,
+            updates: progress.updates,
+            mistakes_per_epoch: progress.mistakes_per_epoch(),
+            perceptron_loss_per_epoch: passes.iter().map(|p| p.mean(p.perceptron_loss)).collect(),
+            hinge_loss_per_epoch: passes.iter().map(|p| p.mean(p.hinge_loss)).collect(),
+            squared_error_per_epoch: (options.learner == LearnerKind::LinearUnit)
+                .then(|| passes.iter().map(|p| p.mean(p.squared_error)).collect()),
+            validation_accuracy_per_epoch: passes.iter().map(|p| p.validation_accuracy).collect(),
+            stop: stop.name(),
+            stop_reason: reason(stop, options),
+            train_accuracy,
+            validation: validation.map(|held| Held {
+                accuracy: model.accuracy(held, threads),
+                examples: held.len() as u64,
+            }),
+            majority_accuracy: most as f64 / data.len().max(1) as f64,
+            radius: fitted.radius,
+            margin: fitted.margin,
+            updates_at_most: fitted.updates_at_most,
+            learning_rate: fitted.learning_rate,
+            seed: options.seed,
+            options: options.changed(),
+            largest_weights: largest_weights(model, &data.names, 10),
+            notes: Vec::new(),
+            seconds: Seconds::default(),
+        };
+        report.add_notes(stop, options, data);
+        report
+    }
+
+    fn add_notes(&mut self, stop: Stop, options: &Options, data: &Dataset) {
+        let errors = self
+            .train_accuracy
+            .map(|a| ((1.0 - a) * self.examples as f64).round() as u64);
+        if stop == Stop::Separated
+            && self.readout != "last"
+            && let Some(errors) = errors.filter(|&e| e > 0)
+        {
+            self.notes.push(format!(
+                    "the running weights separate the training data, the saved {} read-out gets {errors} wrong; --readout last saves the weights that separate",
+                    self.readout
+                ));
+        }
+        if self.train_accuracy.is_none() {
+            self.notes.push(
+                "training accuracy was not computed: it would cost more than the training did"
+                    .into(),
+            );
+        }
+        if options.normalise_weights && stop == Stop::EpochLimit {
+            self.notes.push(
+                "with renormalised weights even separable data may cycle for ever; a smaller --learning-rate has a bound".into(),
+            );
+        }
+        if options.learner == LearnerKind::LinearUnit
+            && errors.is_some_and(|e| e > 0)
+            && matches!(stop, Stop::Converged | Stop::EpochLimit)
+            && perceptron_separates(data, options)
+        {
+            self.notes.push(format!(
+                "the data can be separated (a perceptron just did), yet least squares gets {} wrong: it does not minimise mistakes",
+                errors.unwrap_or(0)
+            ));
+        }
+    }
+}
+
+/// Whether scoring all examples costs less than the training did.
+fn worth_scoring(model: &Model, data: &Dataset) -> bool {
+    match &model.decision {
+        Decision::Linear(_) => true,
+        Decision::Kernel(kernel) => {
+            let pairs = kernel.rows.len() as f64 * data.len() as f64;
+            pairs * (kernel.features() as f64) <= 1e10 || model.progress.epochs() > 1
+        }
+        Decision::Voted(voted) => {
+            let replay =
+                (voted.support.non_zeros() + voted.log.entries.len()) as f64 * data.len() as f64;
+            let training = model.trained_on.non_zeros as f64 * model.progress.epochs() as f64;
+            replay <= training || replay <= 1e8
+        }
+    }
+}
+
+fn reason(stop: Stop, options: &Options) -> String {
+    let limited = matches!(stop, Stop::EpochLimit | Stop::UpdateLimit | Stop::TimeLimit);
+    match options.learner {
+        LearnerKind::Perceptron | LearnerKind::Kernel if limited => format!("{stop}, not separated"),
+        LearnerKind::LinearUnit if limited => {
+            format!("{stop}, the gradient is not yet within the tolerance")
+        }
+        _ => stop.to_string(),
+    }
+}
+
+/// A perceptron's short try at separating the data: enough to contradict least squares on
+/// small sets, never a proof that they cannot be separated.
+fn perceptron_separates(data: &Dataset, options: &Options) -> bool {
+    const WORK: usize = 30_000_000;
+    let epochs = (WORK / data.matrix.non_zeros().max(1)).clamp(1, 1000) as u64;
+    let bias = Some(if options.bias() == Bias::None {
+        Bias::None
+    } else {
+        Bias::Lifted
+    });
+    let quick = Options {
+        epochs: Some(epochs),
+        bias,
+        readout: Some(Readout::Last),
+        ..Options::default()
+    };
+    Session::new(&quick)
+        .threads(1)
+        .train(data)
+        .is_ok_and(|fitted| fitted.model.progress.stop == Some(Stop::Separated))
+}
