@@ -2,22 +2,22 @@
 //! against the rest, beside the figures of the paper.
 //!
 //! ```text
-//! ROSENBLATT_DATA=/path/to/data bench/freund-schapire [--quick] [--seeds N] [--degrees 1,2,…]
+//! ROSENBLATT_DATA=/path/to/data bench/freund-schapire [--passes N] [--seeds N] [--degrees 1,2,…]
 //! ```
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
-use std::io::{Error, Read, Result};
 use std::path::Path;
 use std::time::Instant;
 
-use rosenblatt::Options;
-use rosenblatt::data::{Classes, Dataset, Matrix, Values};
+use rosenblatt::data::read::{Preparation, ReadOptions, read};
+use rosenblatt::data::{Dataset, Layout};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::{Decision, KernelModel, Scheme};
 use rosenblatt::options::{AtZero, LearnerKind, Multiclass, Readout};
 use rosenblatt::random::{Random, Stream};
 use rosenblatt::train::Session;
+use rosenblatt::{Error, Options, Result};
 
 /// Passes at which the paper measures.
 const TIMES: [f64; 7] = [0.1, 1.0, 2.0, 3.0, 4.0, 10.0, 30.0];
@@ -50,39 +50,11 @@ const PAPER: [([u64; 6], [f64; 6]); 6] = [
     ),
 ];
 
-fn unpacked(path: &Path) -> Result<Vec<u8>> {
-    let out = std::process::Command::new("gzip")
-        .arg("-dc")
-        .arg(path)
-        .output()?;
-    if out.status.success() {
-        Ok(out.stdout)
-    } else {
-        Err(Error::other(
-            String::from_utf8_lossy(&out.stderr).into_owned(),
-        ))
-    }
-}
-
 fn mnist(folder: &Path, part: &str) -> Result<Dataset> {
-    let images = unpacked(&folder.join(format!("{part}-images-idx3-ubyte.gz")))?;
-    let labels = unpacked(&folder.join(format!("{part}-labels-idx1-ubyte.gz")))?;
-    let mut head = [0; 4];
-    (&images[4..]).read_exact(&mut head)?;
-    let rows = u32::from_be_bytes(head) as usize;
-    let values: Vec<f32> = images[16..].iter().map(|&b| f32::from(b)).collect();
-    let digits: Vec<String> = (0..10).map(|d| d.to_string()).collect();
-    Dataset::new(
-        Matrix::Dense {
-            rows,
-            columns: values.len() / rows,
-            values: Values::F32(values),
-        },
-        labels[8..].iter().map(|&l| u32::from(l)).collect(),
-        Classes::from_ordered(digits),
-        None,
-    )
-    .map_err(Error::other)
+    let images = folder.join(format!("{part}-images-idx3-ubyte.gz"));
+    let raw = read(images, &ReadOptions::default())?;
+    let preparation = Preparation::fit(&raw, None, None)?;
+    raw.into_dataset(&preparation, Layout::AsGiven)
 }
 
 fn error_percent(scores: &[f64], test: &Dataset, scheme: Scheme) -> f64 {
@@ -94,22 +66,55 @@ fn error_percent(scores: &[f64], test: &Dataset, scheme: Scheme) -> f64 {
     100.0 * wrong as f64 / test.len() as f64
 }
 
+/// Processor seconds of this process so far, on all threads; 0 where that is unknown.
+fn processor_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(") ").next().unwrap_or_default();
+    let ticks: f64 = after_name
+        .split(' ')
+        .skip(11)
+        .take(2)
+        .filter_map(|t| t.parse::<f64>().ok())
+        .sum();
+    ticks / 100.0
+}
+
+/// Wall-clock and processor time since a moment.
+struct Clock(Instant, f64);
+
+impl Clock {
+    fn start() -> Self {
+        Clock(Instant::now(), processor_seconds())
+    }
+}
+
+impl std::fmt::Display for Clock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{:.2} s ({:.2} s of processor time)",
+            self.0.elapsed().as_secs_f64(),
+            processor_seconds() - self.1
+        )
+    }
+}
+
 struct Args {
-    quick: bool,
+    passes: Option<u64>,
     seeds: u64,
     degrees: Vec<u32>,
 }
 
 fn args() -> Args {
     let mut args = Args {
-        quick: false,
+        passes: None,
         seeds: 1,
         degrees: (1..=6).collect(),
     };
     let mut given = std::env::args().skip(1);
     while let Some(arg) = given.next() {
         match arg.as_str() {
-            "--quick" => args.quick = true,
+            "--passes" => args.passes = given.next().and_then(|n| n.parse().ok()),
             "--seeds" => args.seeds = given.next().and_then(|n| n.parse().ok()).unwrap_or(1),
             "--degrees" => {
                 if let Some(list) = given.next() {
@@ -131,16 +136,12 @@ fn main() -> Result<()> {
     let folder = Path::new(&folder).join("mnist");
     let train = mnist(&folder, "train")?;
     let test = mnist(&folder, "t10k")?;
-    let begun = Instant::now();
+    let clock = Clock::start();
     for &degree in &args.degrees {
         let Some((paper_mistakes, paper_votes)) = PAPER.get(degree as usize - 1) else {
             continue;
         };
-        let passes = match (args.quick, degree) {
-            (true, _) => 1,
-            (false, 1) => 10,
-            _ => 30,
-        };
+        let passes = args.passes.unwrap_or(if degree == 1 { 10 } else { 30 });
         let mut sums = vec![[0.0; 6]; TIMES.len()];
         for seed in 0..args.seeds {
             measure(&train, &test, degree, passes, seed, &mut sums)?;
@@ -176,7 +177,7 @@ fn main() -> Result<()> {
             }
         }
     }
-    println!("\nall in {:.1} s", begun.elapsed().as_secs_f64());
+    println!("\nall in {clock}");
     Ok(())
 }
 
@@ -201,21 +202,19 @@ fn measure(
         seed,
         ..Options::default()
     };
-    let begun = Instant::now();
-    let fitted = Session::new(&options).train(train).map_err(Error::other)?;
-    let trained = begun.elapsed().as_secs_f64();
+    let clock = Clock::start();
+    let fitted = Session::new(&options).train(train)?;
+    let trained = clock.to_string();
     let scheme = fitted.model.scheme;
     let Decision::Kernel(model) = &fitted.model.decision else {
-        return Err(Error::other("a kernel learner makes a kernel model"));
+        return Err(Error::model("a kernel learner makes a kernel model"));
     };
-    let pairs = train.len() as f64 * model.rows.len() as f64;
     eprintln!(
-        "d = {degree}, seed {seed}: {passes} passes in {trained:.2} s, {} updates, {} corrected examples; at least {:.0} G multiply-adds a second",
+        "d = {degree}, seed {seed}: {passes} passes in {trained}, {} updates, {} corrected examples",
         model.log.entries.len(),
         model.rows.len(),
-        pairs * train.features() as f64 / trained / 1e9,
     );
-    let begun = Instant::now();
+    let clock = Clock::start();
     let classes = fitted
         .model
         .predict(&test.matrix, rosenblatt::threads::available());
@@ -225,10 +224,10 @@ fn measure(
         .filter(|(a, b)| a == b)
         .count();
     eprintln!(
-        "  voted prediction of {} images in {:.2} s, {right} right",
+        "  voted prediction of {} images in {clock}, {right} right",
         test.len(),
-        begun.elapsed().as_secs_f64()
     );
+    let clock = Clock::start();
     let mut readings: Vec<(usize, usize, KernelModel)> = Vec::new();
     for (t, time) in TIMES
         .iter()
@@ -243,7 +242,7 @@ fn measure(
                 Random::new(seed, Stream::Readout, t as u64).below(visits) + 1,
             ),
         ) else {
-            return Err(Error::other("one-vs-rest counts every visit"));
+            return Err(Error::model("one-vs-rest counts every visit"));
         };
         sums[t][4] += log.rows().len() as f64;
         sums[t][5] += log.entries.len() as f64;
@@ -254,7 +253,7 @@ fn measure(
             (3, random, Readout::Last),
         ] {
             let Some(model) = model.with(scheme, log, readout) else {
-                return Err(Error::other("a part of a log names the same examples"));
+                return Err(Error::model("a part of a log names the same examples"));
             };
             readings.push((t, row, model));
         }
@@ -270,5 +269,6 @@ fn measure(
     for ((t, row, _), scores) in readings.iter().zip(&scores) {
         sums[*t][*row] += error_percent(scores, test, scheme);
     }
+    eprintln!("  {} read-outs on them in {clock}", readings.len());
     Ok(())
 }

@@ -82,6 +82,11 @@ impl Means {
         }
     }
 
+    /// Bytes that a row in the support takes, where that is known ahead.
+    pub(crate) fn row_bytes(self) -> usize {
+        self.lane_bytes() / WIDTH
+    }
+
     /// Bytes that 32 prepared rows take; sparse ones are counted when they are made.
     pub(crate) fn lane_bytes(self) -> usize {
         let element = match self {

@@ -26,6 +26,7 @@ pub use spectrum::Spectrum;
 
 pub(crate) use lanes::{Lanes, Means, WIDTH};
 pub(crate) use support::Support;
+pub(crate) use tile::{Products, products};
 
 use std::fmt;
 use std::str::FromStr;

@@ -2,5 +2,6 @@
 
 pub(crate) mod dual;
 pub(crate) mod linear_unit;
+pub(crate) mod network;
 pub(crate) mod perceptron;
 mod scoreboard;

@@ -180,13 +180,16 @@ impl<'a> Scoreboard<'a> {
         let keeps_products = matches!(means, Means::Bytes { .. })
             && !matches!(kernel, Kernel::Rbf { .. } | Kernel::Sigmoid { .. });
         let element = if keeps_products { 4 } else { 8 };
-        let fixed = residents.len() * WIDTH * 8 * scheme.discriminators() + data.len() * 12;
+        // The data themselves count too: the budget is for everything held at once.
+        let fixed = data.matrix.bytes()
+            + residents.len() * WIDTH * 8 * scheme.discriminators()
+            + data.len() * 12;
         let free = budget.bytes.saturating_sub(fixed);
         let lane_budget = (free / 4).min(means.lane_bytes().max(64 * WIDTH * 48) * residents.len());
         let kept_slots = if means == Means::Gram {
             0
         } else {
-            (free - lane_budget) / (residents.len() * WIDTH * element).max(1)
+            (free - lane_budget) / (residents.len() * WIDTH * element + means.row_bytes()).max(1)
         };
         let panels = residents
             .iter()

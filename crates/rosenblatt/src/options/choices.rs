@@ -13,6 +13,8 @@ pub enum LearnerKind {
     Kernel,
     /// The linear unit (Adaline): least squares by gradient descent.
     LinearUnit,
+    /// A network with hidden layers, by back-propagation.
+    Network,
 }
 
 /// Which hypothesis of the run becomes the model.
@@ -97,6 +99,26 @@ pub enum Gradient {
     Stochastic,
 }
 
+/// What the hidden units of a network do with their sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Activation {
+    /// max(0, s).
+    #[default]
+    Relu,
+    /// The hyperbolic tangent.
+    Tanh,
+}
+
+/// What a network minimises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Loss {
+    /// Cross-entropy of the softmax of the outputs (for two classes: logistic loss).
+    #[default]
+    Softmax,
+    /// Half the squared distance of the outputs from ±1.
+    Squared,
+}
+
 /// A choice with a fixed list of spellings.
 pub trait Choice: Copy + PartialEq + 'static {
     /// Every value with its spelling.
@@ -108,6 +130,7 @@ impl Choice for LearnerKind {
         (Self::Perceptron, "perceptron"),
         (Self::Kernel, "kernel"),
         (Self::LinearUnit, "linear-unit"),
+        (Self::Network, "network"),
     ];
 }
 
@@ -158,6 +181,15 @@ impl Choice for AtZero {
 impl Choice for Gradient {
     const ALL: &'static [(Self, &'static str)] =
         &[(Self::Batch, "batch"), (Self::Stochastic, "stochastic")];
+}
+
+impl Choice for Activation {
+    const ALL: &'static [(Self, &'static str)] = &[(Self::Relu, "relu"), (Self::Tanh, "tanh")];
+}
+
+impl Choice for Loss {
+    const ALL: &'static [(Self, &'static str)] =
+        &[(Self::Softmax, "softmax"), (Self::Squared, "squared")];
 }
 
 /// The value spelled `text`, or what was expected instead.

@@ -7,11 +7,13 @@ use super::looping::{Control, Run, Visit, Watch};
 use super::margin;
 use super::progress::{Pass, Progress};
 use super::{Importance, MarginBracket};
-use crate::data::Dataset;
+use crate::data::{Dataset, FeatureNames};
+use crate::embedding::Embedding;
 use crate::error::{Error, Result};
 use crate::kernel::Spectrum;
 use crate::learner::dual::{Dual, Means};
 use crate::learner::linear_unit::LinearUnit;
+use crate::learner::network::NetworkLearner;
 use crate::learner::perceptron::Perceptron;
 use crate::model::{Decision, Fingerprint, LinearState, Model, Scheme, Voted, Weights};
 use crate::options::{Bias, LearnerKind, Multiclass, Options, Readout};
@@ -163,13 +165,27 @@ impl<'a> Session<'a> {
                 data.len()
             )));
         }
+        let raw = data;
+        let embedding = options
+            .embed
+            .map(|embed| Embedding::fit(embed, raw, options.seed))
+            .transpose()?;
+        let embedded = embedding.as_ref().map(|embedding| Dataset {
+            matrix: embedding.apply(&raw.matrix, self.threads),
+            labels: raw.labels.clone(),
+            classes: raw.classes.clone(),
+            weights: raw.weights.clone(),
+            names: FeatureNames::default(),
+            layout: raw.layout,
+        });
+        let data = embedded.as_ref().unwrap_or(raw);
         let scheme = match options.learner {
             LearnerKind::LinearUnit if data.classes.len() > 2 => {
                 Scheme::new(data.classes.len(), Some(Multiclass::Ovr))
             }
             _ => Scheme::new(data.classes.len(), options.multiclass),
         };
-        if options.learner != LearnerKind::Kernel {
+        if !matches!(options.learner, LearnerKind::Kernel | LearnerKind::Network) {
             fits_memory(scheme, data.features())?;
         }
         let importance = Importance::new(data, &options.class_weight, self.threads)?;
@@ -179,11 +195,11 @@ impl<'a> Session<'a> {
             0.0
         };
         let radius = importance.squared_radius_with(data, lift).sqrt();
-        let fingerprint = Fingerprint::of(data, self.threads);
+        let fingerprint = Fingerprint::of(raw, self.threads);
         let mut progress = Progress::default();
         let mut state = None;
         if let Some(model) = self.resume {
-            check_resumable(model, data, scheme, fingerprint)?;
+            check_resumable(model, raw, scheme, fingerprint)?;
             progress = model.progress.clone();
             state = model.state.clone();
         }
@@ -191,7 +207,14 @@ impl<'a> Session<'a> {
             interrupt: self.interrupt,
             started,
             epochs: options.epochs.unwrap_or_else(|| {
-                Options::default_epochs(fingerprint.non_zeros as usize, scheme.discriminators())
+                let non_zeros = match &embedded {
+                    Some(embedded) => embedded.matrix.non_zeros(),
+                    None => fingerprint.non_zeros as usize,
+                };
+                match options.learner {
+                    LearnerKind::Kernel => Options::default_kernel_epochs(non_zeros, data.len()),
+                    _ => Options::default_epochs(non_zeros, scheme.discriminators()),
+                }
             }),
         };
         let finished = progress.stop.filter(|stop| stop.is_final());
@@ -204,6 +227,7 @@ impl<'a> Session<'a> {
             progress: Progress::default(),
             state: None,
             trained_on: fingerprint,
+            embedding: embedding.clone(),
             preparation: None,
             recipe: Vec::new(),
         };
@@ -275,6 +299,25 @@ impl<'a> Session<'a> {
                     margin: None,
                     updates_at_most: None,
                     spectrum: Some(Spectrum::of(&options.kernel(), data, options.seed)),
+                })
+            }
+            LearnerKind::Network => {
+                if self.resume.is_some() {
+                    return Err(
+                        Error::options("the training of a network cannot be resumed")
+                            .remedy("train it afresh with more --epochs"),
+                    );
+                }
+                let mut learner = NetworkLearner::new(data, &importance, scheme, options)?;
+                let stop = learner.go(control, &mut progress, &mut watcher)?;
+                progress.stop = Some(stop);
+                Ok(Fitted {
+                    radius,
+                    learning_rate: learner.rate(),
+                    model: watcher.model(&learner, &progress),
+                    margin: None,
+                    updates_at_most: None,
+                    spectrum: None,
                 })
             }
             LearnerKind::LinearUnit => {
@@ -370,6 +413,16 @@ impl Readable for Dual<'_> {
     }
 
     /// The log in the model is all the state there is.
+    fn saved_state(&self) -> Option<LinearState> {
+        None
+    }
+}
+
+impl Readable for NetworkLearner<'_> {
+    fn decision(&self, _: &Dataset, _: Readout) -> Decision {
+        Decision::Network(Box::new(self.network().clone()))
+    }
+
     fn saved_state(&self) -> Option<LinearState> {
         None
     }
