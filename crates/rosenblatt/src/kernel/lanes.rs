@@ -335,8 +335,14 @@ impl Lanes {
         products: &[i32; WIDTH],
         out: &mut [f64; WIDTH],
     ) {
-        *out = products.map(f64::from);
-        self.finish(kernel, constant, support, slot, out);
+        simd::dispatch(Finish {
+            kernel,
+            constant,
+            own: support.facts[slot as usize].squared_norm,
+            facts: &self.facts,
+            whole: Some(products),
+            out,
+        });
     }
 
     fn finish(
@@ -352,6 +358,7 @@ impl Lanes {
             constant,
             own: support.facts[slot as usize].squared_norm,
             facts: &self.facts,
+            whole: None,
             out,
         });
     }
@@ -467,6 +474,8 @@ struct Finish<'a> {
     constant: f64,
     own: f64,
     facts: &'a [f64; WIDTH],
+    /// The products, where they are whole numbers and not yet in `out`.
+    whole: Option<&'a [i32; WIDTH]>,
     out: &'a mut [f64; WIDTH],
 }
 
@@ -476,6 +485,11 @@ impl Work for Finish<'_> {
     #[inline(always)]
     fn run<const LEVEL: u8>(self) {
         let out = self.out;
+        if let Some(whole) = self.whole {
+            for (x, &product) in out.iter_mut().zip(whole) {
+                *x = f64::from(product);
+            }
+        }
         match *self.kernel {
             Kernel::Polynomial {
                 degree,

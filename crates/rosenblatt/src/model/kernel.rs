@@ -244,21 +244,30 @@ struct Weigh<'a> {
     board: &'a mut [[f64; WIDTH]],
 }
 
+/// Kernel values that stay in the first cache while every discriminator takes its turn.
+const AT_ONCE: usize = 96;
+
 impl Work for Weigh<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<const LEVEL: u8>(self) {
+        let k = self.board.len();
         self.board.fill([0.0; WIDTH]);
         for (coefficients, values) in self
             .coefficients
-            .chunks_exact(self.board.len())
-            .zip(self.values)
+            .chunks(AT_ONCE * k)
+            .zip(self.values.chunks(AT_ONCE))
         {
-            for (&c, sums) in coefficients.iter().zip(self.board.iter_mut()) {
-                for (sum, k) in sums.iter_mut().zip(values) {
-                    *sum += c * k;
+            for (d, board) in self.board.iter_mut().enumerate() {
+                let mut sums = *board;
+                for (row, values) in coefficients.chunks_exact(k).zip(values) {
+                    let c = row[d];
+                    for (sum, value) in sums.iter_mut().zip(values) {
+                        *sum += c * value;
+                    }
                 }
+                *board = sums;
             }
         }
     }
