@@ -129,7 +129,23 @@ const DATA_PARAMETERS: &[DataParameter] = &[
         value: "OLD=NEW,…",
         help: "rename labels",
         remembered: true,
-        set: |o, t| pairs("label-map", t, "OLD=NEW").map(|p| o.read.label_map.extend(p)),
+        set: |o, t| {
+            for part in list(t) {
+                // Labels may hold = themselves: every way to part the text is tried, and the
+                // old label that occurs in the file decides.
+                let before = o.read.label_map.len();
+                o.read.label_map.extend(
+                    part.match_indices('=')
+                        .map(|(at, _)| (part[..at].to_owned(), part[at + 1..].to_owned())),
+                );
+                if o.read.label_map.len() == before {
+                    return Err(Error::options(format!(
+                        "--label-map: found {part:?}, expected OLD=NEW"
+                    )));
+                }
+            }
+            Ok(())
+        },
     },
     DataParameter {
         name: "ignore",
@@ -274,12 +290,20 @@ impl DataArgs {
 
     /// What a model remembers, with what is given now beside it.
     pub fn recalled(&self, recipe: &[(String, String)]) -> DataArgs {
-        let kept = recipe
-            .iter()
-            .filter(|(name, _)| !self.given.iter().any(|(n, _)| n == name));
-        DataArgs {
-            given: kept.chain(&self.given).cloned().collect(),
-        }
+        self.with(recipe.iter())
+    }
+
+    /// What a model remembers about the look of its files, with what is given now beside it.
+    pub fn recalled_look(&self, recipe: &[(String, String)]) -> DataArgs {
+        let look = |name: &str| matches!(name, "header" | "comment");
+        self.with(recipe.iter().filter(|(name, _)| look(name)))
+    }
+
+    fn with<'a>(&self, recipe: impl Iterator<Item = &'a (String, String)>) -> DataArgs {
+        let kept = recipe.filter(|(name, _)| !self.given.iter().any(|(n, _)| n == name));
+        let mut given: Vec<_> = kept.cloned().collect();
+        given.extend(self.given.iter().cloned());
+        DataArgs { given }
     }
 }
 

@@ -9,9 +9,6 @@ pub struct LearnerArgs {
     pub given: Vec<(&'static str, String)>,
 }
 
-/// Limits may be given anew when a run goes on; everything else is fixed by its start.
-const LIMITS: [&str; 4] = ["epochs", "time-limit", "max-updates", "patience"];
-
 impl LearnerArgs {
     /// The options: `base` with what was given.
     pub fn options(&self, base: Options) -> rosenblatt::Result<Options> {
@@ -19,23 +16,6 @@ impl LearnerArgs {
         self.given
             .iter()
             .try_for_each(|(name, text)| options.set(name, text))?;
-        Ok(options)
-    }
-
-    /// The options of a run that goes on.
-    pub fn resumed(&self, base: &Options) -> rosenblatt::Result<Options> {
-        let options = self.options(base.clone())?;
-        for parameter in PARAMETERS.iter().filter(|p| !LIMITS.contains(&p.name)) {
-            if parameter.get(&options) != parameter.get(base) {
-                return Err(rosenblatt::Error::options(format!(
-                    "--{} {} differs from the model's {}",
-                    parameter.name,
-                    parameter.get(&options),
-                    parameter.get(base)
-                ))
-                .remedy("a resumed run keeps its options; only limits may change"));
-            }
-        }
         Ok(options)
     }
 }

@@ -10,7 +10,7 @@ mod trace;
 mod train;
 
 pub use train::TrainOutcome;
-use train::interrupt_flag;
+use train::{in_data, interrupt_flag};
 
 use std::path::Path;
 
@@ -60,7 +60,7 @@ fn open_batches(
         Error::model("this model does not say how files become its features")
             .remedy("it was trained on arrays; use it from where it was made")
     })?;
-    let options = args.options(context.threads)?;
+    let options = args.recalled_look(&model.recipe).options(context.threads)?;
     Batches::open(path, preparation, &model.classes, &options.read)
 }
 

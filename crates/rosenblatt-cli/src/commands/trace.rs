@@ -48,7 +48,9 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
     let session = Session::new(&options)
         .interrupt(super::interrupt_flag())
         .threads(context.threads);
-    let fitted = session.train_observed(&data, &mut steps)?;
+    let fitted = session
+        .train_observed(&data, &mut steps)
+        .map_err(|e| super::in_data(e, &args.data))?;
     if steps.held > LIMIT {
         return Err(Error::options(format!(
             "a trace of more than {} steps of {width} weights is too long to be read",

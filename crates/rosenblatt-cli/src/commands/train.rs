@@ -54,7 +54,7 @@ struct Prepared {
 pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     let resume = args.resume.as_ref().map(Model::load).transpose()?;
     let options = match &resume {
-        Some(model) => args.learner.resumed(&model.options)?,
+        Some(model) => args.learner.options(model.options.clone())?,
         None => args.learner.options(Options::default())?,
     };
     options.validate()?;
@@ -118,7 +118,8 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         .resume(resume.as_ref())
         .interrupt(interrupt_flag())
         .threads(context.threads)
-        .train_observed(&train, &mut follower)?;
+        .train_observed(&train, &mut follower)
+        .map_err(|e| in_data(e, &args.data))?;
     let train_seconds = training.elapsed().as_secs_f64();
     let recipe = std::mem::take(&mut follower.recipe);
     drop(follower);
@@ -148,6 +149,16 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     } else {
         Done::Finished
     })
+}
+
+/// An error about the data names their file.
+pub fn in_data(error: Error, file: impl AsRef<Path>) -> Error {
+    let about_data = error.kind() == rosenblatt::ErrorKind::Data && error.position().is_none();
+    if about_data {
+        error.in_file(file)
+    } else {
+        error
+    }
 }
 
 /// Fails before hours of work rather than after them.
@@ -238,7 +249,8 @@ fn cross_validate(
         let fitted = Session::new(options)
             .interrupt(interrupt_flag())
             .threads(context.threads)
-            .train(&train)?;
+            .train(&train)
+            .map_err(|e| in_data(e, &raw.report().file))?;
         if fitted.model.progress.stop == Some(Stop::Interrupted) {
             return Err(Error::new(
                 rosenblatt::ErrorKind::Interrupted,

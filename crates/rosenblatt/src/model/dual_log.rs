@@ -200,8 +200,12 @@ impl DualLog {
         }
         for (k, sum) in sums.iter_mut().enumerate() {
             let g = scheme.group(k % discriminators);
-            let by = if mean_of(g) { visits[g] as f64 } else { 1.0 };
-            *sum = *sum / by * self.unit;
+            *sum = match mean_of(g) {
+                // A direction has no unit.
+                true if readout == Readout::AveragedNormalised => *sum / visits[g] as f64,
+                true => *sum / visits[g] as f64 * self.unit,
+                false => *sum * self.unit,
+            };
         }
         sums
     }

@@ -141,6 +141,10 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
             if self.progress.passes.len() as u64 >= self.control.epochs {
                 return Ok(Stop::EpochLimit);
             }
+            // A run that goes on may have spent them before.
+            if self.updates_spent() {
+                return Ok(Stop::UpdateLimit);
+            }
             let stop = match self.options.order {
                 Order::Restart => self.restart_pass()?,
                 Order::Worst | Order::Mistakes => self.chosen_pass()?,

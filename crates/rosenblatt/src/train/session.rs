@@ -16,7 +16,7 @@ use crate::learner::linear_unit::LinearUnit;
 use crate::learner::network::NetworkLearner;
 use crate::learner::perceptron::Perceptron;
 use crate::model::{Decision, Fingerprint, LinearState, Model, Scheme, Voted, Weights};
-use crate::options::{Bias, LearnerKind, Multiclass, Options, Readout};
+use crate::options::{Bias, LearnerKind, Multiclass, Options, PARAMETERS, Readout};
 
 /// One visit of a run, as a teacher would write it on the board.
 #[derive(Debug, Clone, PartialEq)]
@@ -199,7 +199,7 @@ impl<'a> Session<'a> {
         let mut progress = Progress::default();
         let mut state = None;
         if let Some(model) = self.resume {
-            check_resumable(model, raw, scheme, fingerprint)?;
+            check_resumable(model, options, raw, scheme, fingerprint)?;
             progress = model.progress.clone();
             state = model.state.clone();
         }
@@ -354,12 +354,26 @@ fn fits_memory(scheme: Scheme, features: usize) -> Result<()> {
     }
 }
 
+/// The parameters that a run may change when it goes on.
+const LIMITS: [&str; 4] = ["epochs", "time-limit", "max-updates", "patience"];
+
 fn check_resumable(
     model: &Model,
+    options: &Options,
     data: &Dataset,
     scheme: Scheme,
     found: Fingerprint,
 ) -> Result<()> {
+    for parameter in PARAMETERS.iter().filter(|p| !LIMITS.contains(&p.name)) {
+        let (now, then) = (parameter.get(options), parameter.get(&model.options));
+        if now != then {
+            return Err(Error::options(format!(
+                "--{} {now} differs from the model's {then}",
+                parameter.name
+            ))
+            .remedy("a resumed run keeps its options; only limits may change"));
+        }
+    }
     if model.classes != data.classes
         || model.scheme != scheme
         || model.features() != data.features()
@@ -392,7 +406,12 @@ impl Readable for Perceptron<'_> {
             return Decision::Voted(Box::new(Voted::new(data, log.clone(), self.constant())));
         }
         Decision::Linear(if let Some(average) = &state.average {
-            average.mean(scheme, &state.weights, state.unit)
+            // A direction has no unit.
+            let unit = match readout {
+                Readout::AveragedNormalised => 1.0,
+                _ => state.unit,
+            };
+            average.mean(scheme, &state.weights, unit)
         } else if let Some(kept) = &state.kept {
             let mut kept = kept.clone();
             (0..scheme.discriminators()).for_each(|d| kept.map(d, |w| w * state.unit));

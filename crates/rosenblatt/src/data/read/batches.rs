@@ -222,7 +222,11 @@ impl Iterator for Batches {
         while !self.ended {
             let made = match &mut self.inner {
                 Inner::Text(chunks) => chunks.next().map(|made| made.and_then(|made| made)),
-                Inner::Images(images) => images.next().transpose(),
+                Inner::Images(images) => {
+                    let made = images.next().transpose();
+                    self.tally.bytes = images.images.bytes;
+                    made
+                }
             };
             let batch = made.map(|made| made.and_then(|made| self.take(made)));
             match batch {
@@ -293,10 +297,7 @@ fn make_sparse(chunk: &Chunk, model: &Model, on_error: super::OnError) -> Result
     let labels = model.labels(&part.labels, &part.labels.codes);
     let unseen = Unseen {
         features: (0..part.rows())
-            .map(|i| {
-                let row = &part.indices[part.range(i)];
-                (row.len() - want.kept(row)) as u64
-            })
+            .map(|i| (part.range(i).len() - want.kept(&part, part.range(i))) as u64)
             .sum(),
         ..Unseen::default()
     };

@@ -111,11 +111,11 @@ fn skip_blanks(data: &[u8], mut at: usize) -> usize {
 pub(crate) fn next_record(data: &[u8], mut at: usize, dialect: &Dialect) -> Option<usize> {
     loop {
         let first = *data.get(at)?;
-        if let Some(comment) = &dialect.comment {
-            if data[at..].starts_with(comment) {
-                at = memchr(b'\n', &data[at..]).map_or(data.len(), |n| at + n + 1);
-                continue;
-            }
+        if let Some(comment) = &dialect.comment
+            && data[at..].starts_with(comment)
+        {
+            at = memchr(b'\n', &data[at..]).map_or(data.len(), |n| at + n + 1);
+            continue;
         }
         if first > b' ' {
             return Some(at);
@@ -351,6 +351,12 @@ pub(crate) fn looks_like_header(records: &[Vec<Vec<u8>>]) -> bool {
     let Some((first, rest)) = records.split_first() else {
         return false;
     };
+    // A first line of another width is a preamble at best; only the user can say so.
+    let mut widths: Vec<usize> = rest.iter().map(Vec::len).collect();
+    widths.sort_unstable();
+    if widths.get(widths.len() / 2) != Some(&first.len()) {
+        return false;
+    }
     let numeric = |cell: &[u8]| number::whole::<f64>(cell).is_some();
     let counts_from = |start: usize| {
         first
@@ -477,6 +483,7 @@ mod tests {
         assert!(!header("ham,hello there\nspam,win\n"));
         assert!(!header("1,2,3\n4,5,6\n"));
         assert!(!header("a,b\n"));
+        assert!(!header("preamble\n1,2\n3,4\n"));
         assert!(!header("?,1\n2,3\n"));
     }
 }

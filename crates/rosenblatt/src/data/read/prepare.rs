@@ -510,10 +510,10 @@ impl Preparation {
             }
             "images" => {
                 scaled(width()?)?;
-                if let Some((height, across)) = facts.shape {
-                    if u64::from(height) * u64::from(across) != width()? as u64 {
-                        return Err(bad("the shape of the images does not fit the features"));
-                    }
+                if let Some((height, across)) = facts.shape
+                    && u64::from(height) * u64::from(across) != width()? as u64
+                {
+                    return Err(bad("the shape of the images does not fit the features"));
                 }
                 Input::Images {
                     width: width()?,

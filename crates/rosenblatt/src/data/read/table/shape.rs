@@ -157,10 +157,10 @@ pub(crate) fn find_column(names: &[String], wanted: &str, option: &str) -> Resul
     if let Some(i) = names.iter().position(|n| n == wanted) {
         return Ok(i);
     }
-    if let Ok(i) = wanted.parse::<usize>() {
-        if i < names.len() {
-            return Ok(i);
-        }
+    if let Ok(i) = wanted.parse::<usize>()
+        && i < names.len()
+    {
+        return Ok(i);
     }
     let mut near: Vec<(usize, &String)> = names.iter().map(|n| (distance(n, wanted), n)).collect();
     near.sort_by_key(|(d, _)| *d);
