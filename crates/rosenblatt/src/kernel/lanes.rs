@@ -41,7 +41,7 @@ impl Means {
             matches!(m, Matrix::Sparse { .. })
                 && (m.columns() > 1 << 16 || m.non_zeros() * 20 < m.rows() * m.columns())
         };
-        if matrices.iter().any(|m| is_thin(&m)) {
+        if matrices.iter().any(is_thin) {
             return Means::Sparse { columns };
         }
         if kernel.is_of_products() {
@@ -513,7 +513,7 @@ impl Work for Finish<'_> {
             Kernel::Linear => {}
             kernel => {
                 for (x, &z) in out.iter_mut().zip(self.facts) {
-                    *x = kernel.from_product(*x, self.own, z);
+                    *x = kernel.of_product(*x, self.own, z);
                 }
             }
         }

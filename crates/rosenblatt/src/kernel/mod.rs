@@ -103,7 +103,7 @@ impl Kernel {
         const LARGEST: f64 = 1e280;
         for i in 0..data.len() {
             let own = self.of_itself(data.row(i));
-            if !(own.abs() <= LARGEST) {
+            if own.is_nan() || own.abs() > LARGEST {
                 return Err(Error::data(format!(
                     "the kernel {self} overflows: K(x, x) of row {} is {own:e}",
                     data.number(i) + 1

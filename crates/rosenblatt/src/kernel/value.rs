@@ -53,7 +53,7 @@ pub(super) fn geometric(t: f64, degree: u32) -> f64 {
 impl Kernel {
     /// The kernel's value from x·z and the rows' own facts, for kernels that need no more.
     #[inline(always)]
-    pub(super) fn from_product(&self, product: f64, x: f64, z: f64) -> f64 {
+    pub(super) fn of_product(&self, product: f64, x: f64, z: f64) -> f64 {
         match *self {
             Kernel::Polynomial {
                 degree,
@@ -103,7 +103,7 @@ impl Kernel {
             _ => {
                 let mut product = 0.0;
                 x.for_each_pair(z, |a, b| product += a * b);
-                self.from_product(product, x.squared_norm(), z.squared_norm())
+                self.of_product(product, x.squared_norm(), z.squared_norm())
             }
         }
     }
@@ -115,7 +115,7 @@ impl Kernel {
             Kernel::Monomial { .. } => self.value(x, x),
             _ => {
                 let square = x.squared_norm();
-                self.from_product(square, square, square)
+                self.of_product(square, square, square)
             }
         }
     }

@@ -306,19 +306,14 @@ impl Vote<'_> {
                 self.votes[self.scheme.decide(buffer, self.at_zero) as usize][lane] += count;
             }
         } else {
-            let zero = if self.at_zero == AtZero::Positive {
-                count
-            } else {
-                -count
-            };
-            for (vote, &s) in self.votes[group].iter_mut().zip(&scores[group]) {
-                *vote += if s > 0.0 {
-                    count
-                } else if s == 0.0 {
-                    zero
-                } else {
-                    -count
-                };
+            let votes = self.votes[group].iter_mut().zip(&scores[group]);
+            match self.at_zero {
+                AtZero::Positive => {
+                    votes.for_each(|(v, &s)| *v += if s >= 0.0 { count } else { -count })
+                }
+                AtZero::Negative => {
+                    votes.for_each(|(v, &s)| *v += if s > 0.0 { count } else { -count })
+                }
             }
         }
     }
