@@ -48,15 +48,18 @@
 
 pub mod certificate;
 pub mod data;
+pub mod embedding;
 mod error;
 pub mod file;
 pub mod geometry;
+pub mod kernel;
 mod learner;
 pub mod metrics;
 pub mod model;
 pub mod options;
 pub mod random;
 pub mod report;
+mod simd;
 pub mod threads;
 pub mod train;
 

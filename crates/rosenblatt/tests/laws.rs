@@ -108,7 +108,7 @@ proptest! {
         };
         toy.weights = Some((0..9).map(|i| [1.0, 2.0, 0.5][i % 3]).collect());
         let options = last(Options {
-            bias, order, ties, multiclass, seed,
+            bias: Some(bias), order, ties, multiclass, seed,
             margin_demand: demand,
             learning_rate: Some(rate),
             start: if from_afar { Start::Random(3.0) } else { Start::Zero },
@@ -163,7 +163,7 @@ proptest! {
         let data = toy.dataset();
         let at = |rate: f64| {
             let options = Options {
-                bias, order, seed,
+                bias: Some(bias), order, seed,
                 readout: Some(readout),
                 learning_rate: Some(rate),
                 epochs: Some(12),
@@ -213,7 +213,7 @@ proptest! {
         let toy = common::integers(seed, 12, 3, classes, 3);
         let options = last(Options {
             multiclass: Some(Multiclass::Argmax),
-            bias, order, seed,
+            bias: Some(bias), order, seed,
             margin_demand: demand,
             start: start.clone(),
             epochs: Some(5),
@@ -262,7 +262,7 @@ proptest! {
         let pair = Options {
             multiclass: Some(Multiclass::Argmax),
             readout: Some(readout),
-            bias, order, ties, at_zero, seed,
+            bias: Some(bias), order, ties, at_zero, seed,
             learning_rate: Some(rate),
             margin_demand: demand,
             epochs: Some(15),
@@ -313,7 +313,7 @@ proptest! {
         };
         let readout = if normalised { Readout::AveragedNormalised } else { Readout::Averaged };
         let options = Options {
-            bias, order, seed, normalise_weights,
+            bias: Some(bias), order, seed, normalise_weights,
             readout: Some(readout),
             epochs: Some(9),
             ..Options::default()
@@ -363,7 +363,7 @@ proptest! {
             _ => Start::Zero,
         };
         let options = Options {
-            bias, order, seed, at_zero,
+            bias: Some(bias), order, seed, at_zero,
             start: given,
             readout: Some(Readout::Voted),
             epochs: Some(6),
@@ -414,7 +414,7 @@ proptest! {
             epochs: Some(8),
             ..Options::default()
         };
-        let explicit = Options { bias: Bias::None, ..lifted.clone() };
+        let explicit = Options { bias: Some(Bias::None), ..lifted.clone() };
         let wide = toy.with_constant(1.0);
         let (a_steps, a) = followed(&toy.dataset(), &lifted).unwrap();
         let (b_steps, b) = followed(&wide.dataset(), &explicit).unwrap();
@@ -463,7 +463,7 @@ proptest! {
         // With a demand the rate enters the sums; only whole steps stay exact there.
         prop_assume!(demand == 0.0 || rate != 0.1);
         let unlifted = Options {
-            bias: Bias::Unlifted(Some(rho)),
+            bias: Some(Bias::Unlifted(Some(rho))),
             order, seed,
             readout: Some(readout),
             learning_rate: Some(rate),
@@ -471,7 +471,7 @@ proptest! {
             epochs: Some(8),
             ..Options::default()
         };
-        let explicit = Options { bias: Bias::None, ..unlifted.clone() };
+        let explicit = Options { bias: Some(Bias::None), ..unlifted.clone() };
         let (a_steps, a) = followed(&toy.dataset(), &unlifted).unwrap();
         let (b_steps, b) = followed(&toy.with_constant(rho).dataset(), &explicit).unwrap();
         prop_assert_eq!(updated_rows(&a_steps), updated_rows(&b_steps));
@@ -494,7 +494,7 @@ proptest! {
             toy.weights = Some((0..10).map(|i| [1.0, 3.0, 0.2][i % 3]).collect());
         }
         let options = |bias| last(Options { bias, order, seed, epochs: Some(9), ..Options::default() });
-        let fitted = trained(&toy.dataset(), &options(Bias::Unlifted(None)));
+        let fitted = trained(&toy.dataset(), &options(Some(Bias::Unlifted(None))));
         prop_assert!(close(
             fitted.radius,
             constant(Bias::Unlifted(None), &toy).sqrt(),
@@ -502,7 +502,7 @@ proptest! {
             1e-15
         ));
         // From zero the first update shows the step of the bias.
-        let (steps, _) = followed(&toy.dataset(), &options(Bias::Unlifted(None))).unwrap();
+        let (steps, _) = followed(&toy.dataset(), &options(Some(Bias::Unlifted(None)))).unwrap();
         let first = steps.iter().find(|s| !s.correct).unwrap();
         let row = first.row as usize - 1;
         let step = toy.sign(row) * toy.weight(row) * constant(Bias::Unlifted(None), &toy);
@@ -604,7 +604,7 @@ proptest! {
         prop_assert!(bound.is_finite());
         for order in ORDERS {
             let options = last(Options {
-                bias, order, ties, seed,
+                bias: Some(bias), order, ties, seed,
                 learning_rate: Some(rate),
                 epochs: Some(100_000),
                 ..Options::default()
@@ -651,7 +651,7 @@ proptest! {
         let heaviest = (0..12).map(|i| known.toy.weight(i)).fold(0.0, f64::max);
         for order in ORDERS {
             let options = last(Options {
-                bias, order, ties, seed,
+                bias: Some(bias), order, ties, seed,
                 learning_rate: Some(rate),
                 margin_demand: demand,
                 start: if away > 0.0 { Start::Random(away) } else { Start::Zero },
@@ -709,7 +709,7 @@ proptest! {
         }
         for order in ORDERS {
             let options = last(Options {
-                bias: Bias::Unlifted(rho),
+                bias: Some(Bias::Unlifted(rho)),
                 order, seed,
                 learning_rate: Some(rate),
                 epochs: Some(100_000),
@@ -738,7 +738,7 @@ proptest! {
         if plain && theta != 0.0 {
             let best = bounds::unlifted_best(radius, margin, theta);
             let options = last(Options {
-                bias: Bias::Unlifted(Some((radius * theta.abs()).sqrt())),
+                bias: Some(Bias::Unlifted(Some((radius * theta.abs()).sqrt()))),
                 epochs: Some(100_000),
                 seed,
                 ..Options::default()
@@ -763,7 +763,7 @@ proptest! {
         prop_assert_eq!(bounds::renormalised(known.radius, known.margin, 1.01 * limit), None);
         for order in ORDERS {
             let options = last(Options {
-                bias, order, seed,
+                bias: Some(bias), order, seed,
                 normalise_weights: true,
                 learning_rate: Some(rate),
                 max_updates: Some(20_000),
@@ -829,7 +829,7 @@ proptest! {
         for order in ORDERS {
             let options = last(Options {
                 multiclass: Some(Multiclass::Argmax),
-                bias: if lifted { Bias::Lifted } else { Bias::None },
+                bias: Some(if lifted { Bias::Lifted } else { Bias::None }),
                 order, seed,
                 learning_rate: Some(rate),
                 epochs: Some(100_000),
@@ -866,7 +866,7 @@ proptest! {
         let (_, best) = bounds::best_inseparable(known.radius, &margins, passes);
         for order in [Order::Given, Order::ByClass, Order::Shuffled] {
             let options = last(Options {
-                bias, order, seed,
+                bias: Some(bias), order, seed,
                 learning_rate: Some(rate),
                 epochs: Some(passes),
                 ..Options::default()
@@ -894,7 +894,7 @@ fn orthogonal_rows_meet_the_bound_exactly() {
         let bound = bounds::from_zero(1.0, 1.0 / (n as f64).sqrt());
         for order in ORDERS {
             let options = last(Options {
-                bias: Bias::None,
+                bias: Some(Bias::None),
                 order,
                 epochs: Some(1_000),
                 ..Options::default()
@@ -917,7 +917,7 @@ fn a_demand_weighs_as_much_as_the_example() {
     let mut toy = Toy::binary(vec![vec![1.0], vec![-1.0]], vec![1, 0]);
     toy.weights = Some(vec![10.0, 10.0]);
     let options = last(Options {
-        bias: Bias::None,
+        bias: Some(Bias::None),
         margin_demand: 1000.0,
         epochs: Some(1_000),
         ..Options::default()
@@ -935,7 +935,7 @@ fn an_unlifted_bias_weighs_as_much_as_the_example() {
     toy.weights = Some(vec![10.0, 10.0]);
     let rho = 1.0;
     let options = last(Options {
-        bias: Bias::Unlifted(Some(rho)),
+        bias: Some(Bias::Unlifted(Some(rho))),
         order: Order::Given,
         epochs: Some(10_000),
         ..Options::default()
@@ -962,7 +962,7 @@ fn a_renormalised_run_at_a_large_rate_may_cycle_and_then_meets_its_limit() {
     for seed in 0..300 {
         let known = known(seed, 6, 2, Bias::None, false);
         let options = last(Options {
-            bias: Bias::None,
+            bias: Some(Bias::None),
             order: Order::Given,
             normalise_weights: true,
             learning_rate: Some(3.0),
@@ -1039,7 +1039,7 @@ proptest! {
         };
         let start = if ties == Ties::Correct { Start::Random(1.0) } else { Start::Zero };
         let options = Options {
-            order, ties, multiclass, bias, start, seed, normalise_weights,
+            order, ties, multiclass, bias: Some(bias), start, seed, normalise_weights,
             margin_demand: demand,
             readout: Some(readout),
             epochs: Some(60),
@@ -1080,7 +1080,7 @@ fn rows_on_the_boundary_are_counted_and_never_called_separated() {
     let toy = Toy::binary(rows, vec![1, 1, 0, 1]);
     for order in ORDERS {
         let options = last(Options {
-            bias: Bias::None,
+            bias: Some(Bias::None),
             ties: Ties::Positive,
             order,
             epochs: Some(50),
@@ -1176,7 +1176,7 @@ proptest! {
         };
         let data = toy.dataset();
         let options = Options {
-            order, multiclass, bias, seed, normalise_weights, start,
+            order, multiclass, bias: Some(bias), seed, normalise_weights, start,
             readout: Some(readout),
             margin_demand: demand,
             learning_rate: Some(rate),

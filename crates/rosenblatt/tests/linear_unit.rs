@@ -317,7 +317,7 @@ fn the_derived_rate_of_both_gradients_is_safe() {
                 let toy = weighted(seed);
                 let options = Options {
                     gradient,
-                    bias,
+                    bias: Some(bias),
                     seed,
                     epochs: Some(300),
                     ..options()

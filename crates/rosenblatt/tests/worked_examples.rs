@@ -174,7 +174,7 @@ fn eight_points_without_a_bias() {
     ]);
     let options = Options {
         ties: Ties::Positive,
-        bias: Bias::None,
+        bias: Some(Bias::None),
         start: Start::Given(vec![1., 1.]),
         max_updates: Some(2),
         ..options()

@@ -77,7 +77,7 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
             "features": (0..data.features()).map(|j| data.names.get(j).into_owned()).collect::<Vec<_>>(),
             "classes": data.classes.names(),
             "discriminators": (0..fitted.model.scheme.discriminators()).map(|d| report::discriminator_name(&fitted.model, d)).collect::<Vec<_>>(),
-            "bias": options.bias.to_string(),
+            "bias": options.bias().to_string(),
             "epochs": progress.epochs(),
             "mistakes": progress.mistakes,
             "updates": progress.updates,

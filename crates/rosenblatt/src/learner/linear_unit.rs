@@ -51,7 +51,11 @@ impl<'a> LinearUnit<'a> {
             Some(state) => (state.weights, state.kept),
             None => (starting_weights(scheme, data.features(), options)?, None),
         };
-        let constant = if options.bias == Bias::None { 0.0 } else { 1.0 };
+        let constant = if options.bias() == Bias::None {
+            0.0
+        } else {
+            1.0
+        };
         let mut unit = LinearUnit {
             data,
             importance,

@@ -38,7 +38,7 @@ pub(super) fn from_run(
         return (None, None);
     }
     let weights = &perceptron.state().weights;
-    let lifted = options.bias == Bias::Lifted;
+    let lifted = options.bias() == Bias::Lifted;
     let lift = if lifted { 1.0 } else { 0.0 };
     let up = |x: f64| x * (1.0 + rounding(data.features() * scheme.discriminators()));
     let norm = up((0..scheme.discriminators())
@@ -57,7 +57,7 @@ pub(super) fn from_run(
     if lower.is_nan() || lower <= 0.0 {
         return (None, None);
     }
-    let unlifted = matches!(options.bias, Bias::Unlifted(_));
+    let unlifted = matches!(options.bias(), Bias::Unlifted(_));
     // No example is farther from a plane through the origin than from the origin itself; for
     // two discriminators of joint norm 1 the difference is at most √2 times that.
     let mut upper = up(match (unlifted, joint) {
@@ -104,7 +104,7 @@ fn bound(
     if options.normalise_weights {
         return match options.start {
             Start::Zero
-                if options.margin_demand == 0.0 && !matches!(options.bias, Bias::Unlifted(_)) =>
+                if options.margin_demand == 0.0 && !matches!(options.bias(), Bias::Unlifted(_)) =>
             {
                 bounds::renormalised(radius, margin, options.rate()).unwrap_or(f64::INFINITY)
             }
@@ -112,7 +112,7 @@ fn bound(
         };
     }
     let from_zero = options.start == Start::Zero;
-    match options.bias {
+    match options.bias() {
         Bias::Unlifted(_) if from_zero && options.margin_demand == 0.0 => {
             let threshold = weights.bias(0) / weights.squared_norm(0, false).sqrt();
             // Dividing all by the heaviest weight leaves rows no longer than radius/heaviest,
@@ -125,7 +125,7 @@ fn bound(
         _ if from_zero && options.margin_demand == 0.0 => bounds::from_zero(radius, margin),
         _ => {
             let start = perceptron.start();
-            let lifted = options.bias == Bias::Lifted;
+            let lifted = options.bias() == Bias::Lifted;
             let along = along(weights, start, lifted);
             bounds::general(
                 radius,

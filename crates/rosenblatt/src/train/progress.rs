@@ -19,6 +19,7 @@ pub struct Pass {
     pub hinge_loss: f64,
     /// Linear unit: sum over visits and outputs of c(y − o)², c the weight of the example,
     /// before the example's own step.
+    /// Network: sum over visits of its loss.
     pub squared_error: f64,
     /// Visits that found a margin of exactly 0.
     pub on_boundary: u64,

@@ -90,7 +90,7 @@ fn the_linear_unit_does_what_the_definition_says_on_every_axis() {
             multiclass,
             class_weight,
             gradient: [Gradient::Stochastic, Gradient::Batch][usize::from(batch)],
-            bias: [Bias::Lifted, Bias::None][pick(2)],
+            bias: Some([Bias::Lifted, Bias::None][pick(2)]),
             order: common::ORDERS[pick(4)],
             start: [Start::Zero, Start::Random(2.0)][pick(2)].clone(),
             learning_rate: [None, None, Some(0.01), Some(1.5)][pick(4)],
@@ -116,7 +116,11 @@ fn the_linear_unit_does_what_the_definition_says_on_every_axis() {
             continue;
         }
 
-        let constant = if options.bias == Bias::None { 0.0 } else { 1.0 };
+        let constant = if options.bias() == Bias::None {
+            0.0
+        } else {
+            1.0
+        };
         // The start is seen through a run that cannot move far.
         let still = Options {
             learning_rate: Some(f64::MIN_POSITIVE),

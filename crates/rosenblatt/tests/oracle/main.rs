@@ -108,7 +108,7 @@ impl Case {
             multiclass,
             readout: Some(READOUTS[readout]),
             ties: [Ties::Mistake, Ties::Positive, Ties::Correct][ties],
-            bias,
+            bias: Some(bias),
             order: common::ORDERS[order],
             start: [Start::Zero, Start::Given(given), Start::Random(2.0)][start].clone(),
             learning_rate: [None, Some(0.1), Some(7.0), Some(1e-3)][rate],
@@ -295,7 +295,7 @@ impl Case {
 
     /// A step's vector as planes with their bias first, 0 where there is none.
     fn unflattened(&self, vector: &[f64]) -> Planes {
-        let has_bias = self.options.bias != Bias::None;
+        let has_bias = self.options.bias() != Bias::None;
         vector
             .chunks_exact(self.toy.features() + usize::from(has_bias))
             .map(|chunk| {
@@ -314,7 +314,7 @@ impl Case {
         match &self.options.start {
             Start::Zero => ensure(start.iter().flatten().all(|w| *w == 0.0), "start is not 0")?,
             Start::Given(vector) => {
-                let skip = usize::from(self.options.bias == Bias::None);
+                let skip = usize::from(self.options.bias() == Bias::None);
                 ensure_eq(&start[0][skip..], &vector[..], "start")?;
             }
             Start::Random(length) => {
@@ -443,7 +443,7 @@ fn every_visit_updates() -> (Toy, Options) {
     let toy = Toy::binary(rows, vec![1, 0, 1, 0, 1]);
     let options = Options {
         margin_demand: 1e12,
-        bias: Bias::None,
+        bias: Some(Bias::None),
         ..Options::default()
     };
     (toy, options)

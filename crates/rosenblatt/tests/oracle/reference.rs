@@ -82,7 +82,7 @@ impl<'a> Reference<'a> {
 
     /// The bias step per unit of rate: what a constant feature adds to an inner product.
     fn constant(&self) -> f64 {
-        match self.options.bias {
+        match self.options.bias() {
             Bias::Lifted => 1.0,
             Bias::None => 0.0,
             Bias::Unlifted(Some(rho)) => rho * rho,
@@ -193,7 +193,7 @@ impl<'a> Reference<'a> {
     }
 
     fn length(&self, planes: &Planes, group: &[usize]) -> f64 {
-        let skip = usize::from(self.options.bias != Bias::Lifted);
+        let skip = usize::from(self.options.bias() != Bias::Lifted);
         let squares = group
             .iter()
             .map(|&p| dot(&planes[p][skip..], &planes[p][skip..]));
