@@ -75,6 +75,22 @@ pub fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Refuses an output that would replace an input.
+pub fn refuse_overwriting(input: &Path, output: &Path) -> rosenblatt::Result<()> {
+    let same = match (input.canonicalize(), output.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b && a.is_file(),
+        _ => false,
+    };
+    if same {
+        return Err(Error::options(format!(
+            "{} is the input: it would be replaced",
+            output.display()
+        ))
+        .remedy("name another file"));
+    }
+    Ok(())
+}
+
 /// Whether colour is welcome on stdout.
 pub fn colour() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())

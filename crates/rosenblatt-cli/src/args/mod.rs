@@ -76,7 +76,8 @@ pub enum Command {
     #[command(
         after_help = "Examples:\n  rosenblatt generate and -o and.csv && rosenblatt trace and.csv\n  \
         rosenblatt trace critics.csv --start=-1,0,0 --ties positive --epochs 1\n  \
-        rosenblatt trace and.csv --plot and.svg"
+        rosenblatt trace and.csv --plot and.svg\n\n\
+        Defaults differ from train: --order given, --readout last, --scale none."
     )]
     Trace(Box<TraceArgs>),
     /// Make synthetic data with known answers

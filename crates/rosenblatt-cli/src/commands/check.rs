@@ -59,7 +59,14 @@ fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Failure> {
         .remedy("leave --scale out: scaling does not change what can be separated")
         .into());
     }
+    if let Some(path) = &args.certificate {
+        output::refuse_overwriting(&args.data, path)?;
+        if output::is_dash(path) {
+            return Err(Error::options("--certificate names a file, not stdout").into());
+        }
+    }
     let raw = read::read(&args.data, &options.read)?;
+    args.source.refuse_foreign(&raw)?;
     for warning in &raw.report().warnings {
         output::say(context.quiet, &format!("warning: {warning}"));
     }

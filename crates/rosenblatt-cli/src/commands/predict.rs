@@ -14,6 +14,10 @@ use crate::output::{self, Done, Failure, Outcome};
 
 pub fn run(context: Context, args: &PredictArgs) -> Outcome {
     let model = Model::load(&args.model)?;
+    if let Some(path) = &args.output {
+        output::refuse_overwriting(&args.data, path)?;
+        output::refuse_overwriting(&args.model, path)?;
+    }
     let mut batches = super::open_batches(context, &model, &args.data, &args.source)?;
     match args.output.as_deref().filter(|p| !output::is_dash(p)) {
         Some(path) => write_aside(path, |out| {

@@ -36,6 +36,7 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
     // A trace is held against hand calculation: the numbers as they are.
     data_options.scale.get_or_insert(Scale::None);
     let raw = read::read(&args.data, &data_options.read)?;
+    args.source.refuse_foreign(&raw)?;
     for warning in &raw.report().warnings {
         output::say(context.quiet, &format!("warning: {warning}"));
     }
@@ -61,7 +62,7 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
         .into());
     }
     if let Some(path) = &args.plot {
-        render::boundary::draw(path, &data, &steps.steps, options.bias != Bias::None)?;
+        render::boundary::draw(path, &data, &steps.steps, options.bias() != Bias::None)?;
     }
     let binary = Scheme::new(data.classes.len(), options.multiclass) == Scheme::Binary;
     let progress = &fitted.model.progress;

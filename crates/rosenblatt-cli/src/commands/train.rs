@@ -58,6 +58,17 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         None => args.learner.options(Options::default())?,
     };
     options.validate()?;
+    if let Some(model) = &resume {
+        let done = model.progress.passes.len() as u64;
+        let open = model.progress.stop.is_none_or(|stop| !stop.is_final());
+        if let Some(epochs) = options.epochs.filter(|&e| open && e <= done) {
+            return Err(Error::options(format!(
+                "--epochs {epochs}: the model has made {done} passes already"
+            ))
+            .remedy("give a larger limit")
+            .into());
+        }
+    }
     let source = match &resume {
         Some(model) => args.source.recalled(&model.recipe),
         None => args.source.clone(),
@@ -70,10 +81,12 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     }
     if let Some(path) = args.output.as_deref().filter(|p| !output::is_dash(p)) {
         writable(path)?;
+        output::refuse_overwriting(&args.data, path)?;
     }
 
     let reading = Instant::now();
     let raw = read::read(&args.data, &data_options.read)?;
+    source.refuse_foreign(&raw)?;
     let read_report = raw.report().clone();
     let cv = match args.cv {
         Some(folds) if !args.dry_run => Some(cross_validate(

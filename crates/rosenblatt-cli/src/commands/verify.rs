@@ -35,13 +35,46 @@ pub fn run(args: &VerifyArgs) -> Outcome {
             &json!({"holds": reason.is_none(), "verdict": verdict, "reason": reason}),
         )?;
     } else {
-        output::print(&format!("{checked}\n"))?;
+        output::print(&format!("{checked}\n{}", sides(&certificate)))?;
     }
     Ok(if reason.is_none() {
         Done::Finished
     } else {
         Done::Refuted
     })
+}
+
+/// What stands against what, so that a reader sees which question was answered.
+fn sides(certificate: &[u8]) -> String {
+    let Ok(document) = serde_json::from_slice::<serde_json::Value>(certificate) else {
+        return String::new();
+    };
+    let list = |value: &serde_json::Value| {
+        let labels: Vec<&str> = value
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|l| l.as_str())
+            .collect();
+        if labels.is_empty() {
+            "(no label)".to_owned()
+        } else {
+            labels.join(", ")
+        }
+    };
+    let labels = &document["labels"];
+    let question = match labels["classes"].as_array() {
+        Some(classes) => classes.iter().map(list).collect::<Vec<_>>().join(" | "),
+        None => format!(
+            "{} against {}",
+            list(&labels["positive"]),
+            list(&labels["negative"])
+        ),
+    };
+    format!(
+        "labels: {question}; bias: {}\n",
+        document["bias"].as_str().unwrap_or("?")
+    )
 }
 
 /// Checks a certificate against the file at `path`.

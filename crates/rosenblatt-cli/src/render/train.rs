@@ -59,7 +59,7 @@ pub fn text(outcome: &TrainOutcome, colour: bool) -> String {
         page.section(
             "folds",
             &format!(
-                "accuracy {} ± {} over {}: {}",
+                "accuracy {} on average, standard deviation {}, over {}: {}",
                 percent(cv.mean),
                 percent(cv.standard_deviation),
                 counted(cv.accuracies.len() as u64, "fold", "folds"),
@@ -110,7 +110,7 @@ fn read(data: &ReadReport, report: &TrainReport) -> String {
         .and_then(|v| v.as_str().map(str::to_owned))
         .unwrap_or_default();
     let mut line = format!(
-        "{}: {format}, {}, {}, {} of them not zero",
+        "{}: {format}, {}, {}, {} of the values not zero",
         data.file,
         counted(report.examples, "training example", "training examples"),
         counted(report.features, "feature", "features"),

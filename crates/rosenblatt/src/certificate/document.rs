@@ -46,9 +46,23 @@ fn refuse(why: &str) -> Error {
 
 /// The certificate of `claim` about `subject`.
 pub fn certificate(subject: Subject<'_>, claim: Claim<'_>) -> Result<String> {
+    // Where all labels are numbers, spellings of one number are one label.
+    let numbers: Option<Vec<f64>> = subject
+        .labels
+        .iter()
+        .map(|(text, _)| text.parse().ok())
+        .collect();
+    let spelled_before = |i: usize| {
+        numbers
+            .as_ref()
+            .is_some_and(|n| n[..i].iter().any(|other| *other == n[i]))
+    };
     let labels_of = |class: u32, same: bool| -> Vec<&str> {
-        let wanted = subject.labels.iter().filter(|(_, c)| (*c == class) == same);
-        wanted.map(|(text, _)| text.as_str()).collect()
+        let wanted = subject.labels.iter().enumerate();
+        wanted
+            .filter(|(i, (_, c))| (*c == class) == same && !spelled_before(*i))
+            .map(|(_, (text, _))| text.as_str())
+            .collect()
     };
     let (labels, verdict, witness) = match claim {
         Claim::AgainstRest(class, decision) => (

@@ -323,14 +323,17 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
 
     /// Gallant's ratchet.
     fn ratchet(&mut self, updated: bool) {
+        // Orders that visit only mistakes never see a run of correct visits; there every new
+        // hypothesis is held against the pocket by its errors alone.
+        let only_mistakes = matches!(self.options.order, Order::Worst | Order::Mistakes);
         let pocket = &mut self.progress.pocket;
         if updated {
             pocket.run = 0;
             self.pocket_checked = false;
-            return;
+        } else {
+            pocket.run += 1;
         }
-        pocket.run += 1;
-        if pocket.run > pocket.best_run && !self.pocket_checked {
+        if (only_mistakes || pocket.run > pocket.best_run) && !self.pocket_checked {
             self.pocket_checked = true;
             let errors = self.errors();
             let pocket = &mut self.progress.pocket;

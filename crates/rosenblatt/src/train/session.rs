@@ -259,7 +259,7 @@ impl<'a> Session<'a> {
                 Ok(Fitted {
                     radius,
                     learning_rate: options.rate(),
-                    model: watcher.model(&perceptron, &progress),
+                    model: require_finite(watcher.model(&perceptron, &progress))?,
                     margin,
                     updates_at_most,
                     spectrum: None,
@@ -295,7 +295,7 @@ impl<'a> Session<'a> {
                 Ok(Fitted {
                     radius: dual.squared_radius(lift).sqrt(),
                     learning_rate: options.rate(),
-                    model: watcher.model(&dual, &progress),
+                    model: require_finite(watcher.model(&dual, &progress))?,
                     margin: None,
                     updates_at_most: None,
                     spectrum: Some(Spectrum::of(&options.kernel(), data, options.seed)),
@@ -314,7 +314,7 @@ impl<'a> Session<'a> {
                 Ok(Fitted {
                     radius,
                     learning_rate: learner.rate(),
-                    model: watcher.model(&learner, &progress),
+                    model: require_finite(watcher.model(&learner, &progress))?,
                     margin: None,
                     updates_at_most: None,
                     spectrum: None,
@@ -330,7 +330,7 @@ impl<'a> Session<'a> {
                 Ok(Fitted {
                     radius,
                     learning_rate: unit.rate(),
-                    model: watcher.model(&unit, &progress),
+                    model: require_finite(watcher.model(&unit, &progress))?,
                     margin: None,
                     updates_at_most: None,
                     spectrum: None,
@@ -338,6 +338,21 @@ impl<'a> Session<'a> {
             }
         }
     }
+}
+
+/// Refuses weights beyond what a number can hold.
+fn require_finite(model: Model) -> Result<Model> {
+    let finite = match &model.decision {
+        Decision::Linear(weights) => weights.is_finite(),
+        _ => true,
+    };
+    if finite && model.state.as_ref().is_none_or(|s| s.weights.is_finite()) {
+        return Ok(model);
+    }
+    Err(
+        Error::options("the weights grew beyond what a number can hold")
+            .remedy("use a smaller --learning-rate, or scale the data"),
+    )
 }
 
 /// Refuses weights that cannot fit, early and with their size.

@@ -401,7 +401,9 @@ impl<'a> Reference<'a> {
                 let (mut streak, mut longest) = (0, 0);
                 for (planes, (_, updated)) in run.history.iter().zip(&run.visits) {
                     streak = if *updated { 0 } else { streak + 1 };
-                    if streak > longest && self.errors(planes) < errors {
+                    let only_mistakes =
+                        matches!(self.options.order, Order::Worst | Order::Mistakes);
+                    if (only_mistakes || streak > longest) && self.errors(planes) < errors {
                         (pocket, errors, longest) = (planes, self.errors(planes), streak);
                     }
                 }

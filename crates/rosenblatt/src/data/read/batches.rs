@@ -245,7 +245,10 @@ impl Iterator for Batches {
 /// The format that a model expects, unless the file's name says otherwise.
 fn expected_format(path: &Path, input: &Input) -> Format {
     match input {
-        Input::Sparse { .. } => Format::Libsvm,
+        Input::Sparse { .. } => match super::format::by_name(path) {
+            Some(Ok(named @ (Format::Csv | Format::Tsv))) => named,
+            _ => Format::Libsvm,
+        },
         Input::Images { .. } => Format::Idx,
         Input::Table { format, .. } => match super::format::by_name(path) {
             Some(Ok(named @ (Format::Csv | Format::Tsv))) => named,
@@ -465,7 +468,10 @@ fn match_columns(
     };
     let header = options.header.unwrap_or_else(|| {
         if trained_with_header {
-            first.iter().any(named)
+            // A file like the one trained on has a header; a first record with a number in
+            // it is data.
+            let number = |cell: &Vec<u8>| super::number::whole::<f64>(cell).is_some();
+            first.iter().any(named) || !first.iter().any(number)
         } else {
             looks_like_header(records)
         }

@@ -133,7 +133,8 @@ impl LabelRules {
                 .iter()
                 .map(|t| u32::from(finder.find(t) == Some(wanted)))
                 .collect();
-            classes = Classes::from_ordered(vec![REST.into(), positive.clone()]);
+            let rest = if positive == REST { "other" } else { REST };
+            classes = Classes::from_ordered(vec![rest.into(), positive.clone()]);
             sides
         } else {
             let mut finder = classes.finder();

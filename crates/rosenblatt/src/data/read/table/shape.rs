@@ -91,7 +91,16 @@ pub(crate) fn shape(
             None => Err(Error::data("the file holds no rows").remedy("give a file with data")),
         };
     }
-    let header = options.header.unwrap_or_else(|| looks_like_header(&sample));
+    // A label column named by the user says where names stand.
+    let named = |cell: &Vec<u8>| {
+        options
+            .label
+            .as_ref()
+            .is_some_and(|l| l.parse::<usize>().is_err() && l.as_bytes() == cell.trim_ascii())
+    };
+    let header = options
+        .header
+        .unwrap_or_else(|| looks_like_header(&sample) || sample[0].iter().any(named));
     let first = sample[0].clone();
     let data = if header { &sample[1..] } else { &sample[..] };
     if data.is_empty() {
