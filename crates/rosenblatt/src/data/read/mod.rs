@@ -19,6 +19,8 @@ mod chunk;
 mod delimited;
 mod faults;
 mod format;
+#[cfg(test)]
+mod hostile;
 mod idx;
 mod images;
 mod intern;

@@ -1,0 +1,114 @@
+//! Inputs that once got past the readers: each is refused, or read the same by every way.
+
+use std::io::Cursor;
+
+use super::*;
+use crate::data::{Classes, Layout};
+
+fn from_bytes(bytes: &[u8], options: &ReadOptions) -> Result<Raw> {
+    read_from(Cursor::new(bytes.to_vec()), "f", options)
+}
+
+fn of(format: Format) -> ReadOptions {
+    ReadOptions {
+        format: Some(format),
+        threads: 1,
+        ..ReadOptions::default()
+    }
+}
+
+fn message<T: std::fmt::Debug>(result: Result<T>) -> String {
+    result.unwrap_err().to_string()
+}
+
+/// The values of every row of a file that a model meets.
+fn met(bytes: &[u8], preparation: &Preparation, classes: &Classes) -> Result<Vec<Vec<f64>>> {
+    let reader = Cursor::new(bytes.to_vec());
+    let options = ReadOptions::default();
+    let mut rows = Vec::new();
+    for batch in Batches::from_reader(reader, "f", preparation, classes, &options)? {
+        let batch = batch?;
+        let n = batch.matrix.rows();
+        rows.extend((0..n).map(|i| batch.matrix.row(i).to_dense(preparation.features())));
+    }
+    Ok(rows)
+}
+
+fn images(precision: &str, scale: &str) -> Preparation {
+    let json = format!(
+        "{{\"input\":\"images\",\"scale\":\"{scale}\",\"precision\":\"{precision}\",\
+         \"labels\":{{\"map\":[],\"positive\":null}},\"width\":1}}"
+    );
+    let numbers = |name: &str| match (scale, name) {
+        ("none", _) => None,
+        (_, "centre") => Some(vec![0.0]),
+        _ => Some(vec![1e-300]),
+    };
+    Preparation::from_parts(&json, |_| None, numbers).unwrap()
+}
+
+#[test]
+fn doubles_that_the_storage_cannot_hold_are_refused() {
+    let classes = Classes::from_labels(["0", "1"]);
+    let file = idx::tests::file(0x0E, &[1, 1], &1e300f64.to_be_bytes());
+    let error = message(met(&file, &images("f32", "none"), &classes));
+    assert!(error.contains("--precision f64"), "{error}");
+    assert!(met(&file, &images("f64", "none"), &classes).is_ok());
+    let error = message(met(&file, &images("f64", "standard"), &classes));
+    assert!(error.contains("once scaled"), "{error}");
+}
+
+#[test]
+fn columns_too_far_apart_to_scale_are_refused() {
+    let double = ReadOptions {
+        precision: Precision::F64,
+        ..of(Format::Csv)
+    };
+    // The sum overflows but the mean does not.
+    let raw = from_bytes(b"1.7e308,a\n1.6e308,b\n1.7e308,a\n", &double).unwrap();
+    let fitted = Preparation::fit(&raw, None, Some(Scale::Minmax)).unwrap();
+    let data = raw.dataset(&fitted, None, Layout::AsGiven).unwrap();
+    assert_eq!(data.row(0).to_dense(1), [1.0]);
+    for scale in [Scale::Standard, Scale::Minmax] {
+        let raw = from_bytes(b"1.7e308,a\n-1.7e308,b\n", &double).unwrap();
+        let error = message(Preparation::fit(&raw, None, Some(scale)));
+        assert!(error.contains("too far apart, to be scaled"), "{error}");
+        let sparse = ReadOptions {
+            precision: Precision::F64,
+            ..of(Format::Libsvm)
+        };
+        let raw = from_bytes(b"1 1:1.7e308\n2 1:-1.7e308\n", &sparse).unwrap();
+        let error = message(Preparation::fit(&raw, None, Some(scale)));
+        assert!(error.contains("too far apart, to be scaled"), "{error}");
+    }
+}
+
+#[test]
+fn values_that_overflow_once_scaled_are_refused() {
+    let raw = from_bytes(b"1e-30,a\n2e-30,b\n", &of(Format::Csv)).unwrap();
+    let fitted = Preparation::fit(&raw, None, None).unwrap();
+    let error = message(met(b"0,a\n3e38,b\n", &fitted, raw.classes()));
+    assert!(
+        error.contains("row 2") && error.contains("once scaled"),
+        "{error}"
+    );
+    // The same among rows that were not trained on.
+    let raw = from_bytes(b"1e-30,a\n2e-30,b\n3e38,a\n", &of(Format::Csv)).unwrap();
+    let fitted = Preparation::fit(&raw, Some(&[0, 1]), None).unwrap();
+    let error = message(raw.dataset(&fitted, None, Layout::Scattered));
+    assert!(
+        error.contains("row 3") && error.contains("once scaled"),
+        "{error}"
+    );
+    let raw = from_bytes(b"1 1:1e-30\n2 1:2e-30\n", &of(Format::Libsvm)).unwrap();
+    let fitted = Preparation::fit(&raw, None, Some(Scale::Minmax)).unwrap();
+    let error = message(met(b"1 1:3e38\n", &fitted, raw.classes()));
+    assert!(error.contains("once scaled"), "{error}");
+}
+
+#[test]
+fn scaling_a_wide_sparse_row_is_refused_before_memory_is_taken() {
+    let raw = from_bytes(b"1 1000000000:1\n", &of(Format::Libsvm)).unwrap();
+    let error = message(Preparation::fit(&raw, None, Some(Scale::Standard)));
+    assert!(error.contains("--scale"), "{error}");
+}
