@@ -449,6 +449,8 @@ fn plan_takes(columns: &[PlannedColumn]) -> Vec<Take> {
     columns
         .iter()
         .map(|c| match c.role {
+            // The file may lack it.
+            _ if c.role.features() == 0 && c.role != Role::Label => Take::Skip,
             Role::Number { .. } => Take::Number {
                 slot: next(&mut numbers),
                 fixed: true,

@@ -112,3 +112,101 @@ fn scaling_a_wide_sparse_row_is_refused_before_memory_is_taken() {
     let error = message(Preparation::fit(&raw, None, Some(Scale::Standard)));
     assert!(error.contains("--scale"), "{error}");
 }
+
+#[test]
+fn many_columns_of_one_name_take_no_time() {
+    let columns = 60_000;
+    let header = vec!["a"; columns].join(",");
+    let row = vec!["1"; columns].join(",");
+    let text = format!("{header}\n{row}\n{row}\n");
+    let options = ReadOptions {
+        header: Some(true),
+        ..of(Format::Csv)
+    };
+    let raw = from_bytes(text.as_bytes(), &options).unwrap();
+    assert_eq!(raw.report().columns[59_999].name, "a.60000");
+    let text = "a.2,a,a,a,,0\n1,2,3,4,5,x\n";
+    let raw = from_bytes(text.as_bytes(), &options).unwrap();
+    let names: Vec<&str> = (raw.report().columns.iter())
+        .map(|c| c.name.as_str())
+        .collect();
+    assert_eq!(names, ["a.2", "a", "a.3", "a.4", "4", "0"]);
+}
+
+#[test]
+fn a_file_may_lack_a_column_that_makes_no_features() {
+    let mut options = of(Format::Csv);
+    options.columns = ["b", "c"].map(|n| (n.to_owned(), ColumnKind::Text)).into();
+    let text = b"a,b,c,label\nx,up,..,1\ny,down,!!,2\nx,up,??,1\n";
+    let raw = from_bytes(text, &options).unwrap();
+    let fitted = Preparation::fit(&raw, None, None).unwrap();
+    let data = raw.dataset(&fitted, None, Layout::AsGiven).unwrap();
+    let rows = met(b"a,b,label\ny,down,2\nx,up,1\n", &fitted, raw.classes()).unwrap();
+    assert_eq!(rows[0], data.row(1).to_dense(4));
+    assert_eq!(rows[1], data.row(0).to_dense(4));
+}
+
+#[test]
+fn only_blanks_and_delimiters_end_a_number() {
+    let mut options = of(Format::Csv);
+    options.delimiter = Some(Delimiter::Blanks);
+    options.columns = vec![("0".into(), ColumnKind::Numeric)];
+    options.header = Some(false);
+    let error = message(from_bytes(b"1 a\n1\xFFa\n2 b\n", &options));
+    assert!(error.starts_with("f:2:1: expected 2 cells"), "{error}");
+    // Two spaces have an empty cell between them, if a space is what delimits.
+    options.delimiter = Some(Delimiter::Byte(b' '));
+    options.columns = Vec::new();
+    let raw = from_bytes(b"1  3 a\n1 2 3 b\n", &options).unwrap();
+    assert_eq!(raw.report().columns[1].missing, 1);
+    for byte in *b".-e7\"\n\xE9" {
+        options.delimiter = Some(Delimiter::Byte(byte));
+        let error = message(from_bytes(b"1,a\n2,b\n", &options));
+        assert!(error.contains("cannot be delimited"), "{error}");
+    }
+}
+
+#[test]
+fn skipped_quotes_do_not_depend_on_chunks() {
+    for text in [
+        "1,\"a\"b,\"c\n\"d,e\nf,\"g\n2,3,x\n4,5,y\n",
+        "1,2,x\n3,\"4\"z,\"y\n\",6,x\n7,8,\"\n\"\n9,0,x\n",
+    ] {
+        let read = |threads: usize, chunk_bytes: usize| {
+            let options = ReadOptions {
+                on_error: OnError::Skip,
+                delimiter: Some(Delimiter::Byte(b',')),
+                header: Some(false),
+                threads,
+                chunk_bytes,
+                ..of(Format::Csv)
+            };
+            from_bytes(text.as_bytes(), &options)
+                .map(|raw| format!("{:?} {:?}", raw.report(), raw.labels()))
+                .map_err(|e| e.to_string())
+        };
+        let expected = read(1, 1 << 16);
+        for chunk in 1..40 {
+            assert_eq!(read(2, chunk), expected, "{chunk}");
+        }
+    }
+}
+
+#[test]
+fn a_header_may_stand_behind_chunks_of_nothing() {
+    for (format, text) in [
+        (Format::Csv, "\r\n# note\n\n  \na,b,label\n1,2,x\n3,4,y\n"),
+        (Format::Tsv, "\n# note\n \na\tb\tlabel\n1\t2\tx\n3\t4\ty\n"),
+    ] {
+        for chunk_bytes in [1, 3, 8, 20, 1 << 16] {
+            let options = ReadOptions {
+                comment: Some("#".to_owned()),
+                threads: 2,
+                chunk_bytes,
+                ..of(format)
+            };
+            let raw = from_bytes(text.as_bytes(), &options).unwrap();
+            assert_eq!((raw.rows(), raw.report().header), (2, Some(true)));
+        }
+    }
+}

@@ -162,6 +162,13 @@ fn open(source: &Source, options: &ReadOptions) -> Result<Opened> {
     let whole = head.len() < SAMPLE;
     let format = match options.format {
         Some(format) => format,
+    if let Some(delimiter) = options.delimiter.filter(|d| !d.is_usable()) {
+        let name = delimiter.name();
+        return Err(
+            Error::options(format!("cells cannot be delimited by {name:?}"))
+                .remedy("use a comma, a semicolon, a bar, tab or blanks"),
+        );
+    }
         None => format::guess(file, &head, whole, options.comment_bytes())?,
     };
     match format {

@@ -612,7 +612,7 @@ fn table_from_parts(
         .filter(|f| matches!(f, Format::Csv | Format::Tsv))?;
     fits.then_some(Input::Table {
         format,
-        delimiter: facts.delimiter?,
+        delimiter: facts.delimiter.filter(|d| d.is_usable())?,
         header: facts.header?,
         columns,
     })
