@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use super::*;
-use crate::data::{Classes, Layout};
+use crate::data::{Classes, Layout, TextFormat, write};
 
 fn from_bytes(bytes: &[u8], options: &ReadOptions) -> Result<Raw> {
     read_from(Cursor::new(bytes.to_vec()), "f", options)
@@ -167,6 +167,30 @@ fn only_blanks_and_delimiters_end_a_number() {
 }
 
 #[test]
+fn labels_read_from_libsvm_can_be_written_to_it() {
+    let text = "a\u{A0}b 1:1\n\u{3000} 2:1\n";
+    let raw = from_bytes(text.as_bytes(), &of(Format::Libsvm)).unwrap();
+    let fitted = Preparation::fit(&raw, None, None).unwrap();
+    let data = raw.dataset(&fitted, None, Layout::AsGiven).unwrap();
+    let mut out = Vec::new();
+    write(&data, TextFormat::Libsvm, &mut out).unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), text);
+}
+
+#[test]
+fn a_label_that_starts_with_a_mark_keeps_it() {
+    // The first mark belongs to the file, the second to the label.
+    let text = "\u{FEFF}\u{FEFF}a 1:1\nb 2:1\n";
+    let raw = from_bytes(text.as_bytes(), &of(Format::Libsvm)).unwrap();
+    let fitted = Preparation::fit(&raw, None, None).unwrap();
+    let data = raw.dataset(&fitted, None, Layout::AsGiven).unwrap();
+    let mut out = Vec::new();
+    write(&data, TextFormat::Libsvm, &mut out).unwrap();
+    let again = from_bytes(&out, &of(Format::Libsvm)).unwrap();
+    assert_eq!(again.classes(), raw.classes());
+}
+
+#[test]
 fn skipped_quotes_do_not_depend_on_chunks() {
     for text in [
         "1,\"a\"b,\"c\n\"d,e\nf,\"g\n2,3,x\n4,5,y\n",
@@ -190,6 +214,31 @@ fn skipped_quotes_do_not_depend_on_chunks() {
             assert_eq!(read(2, chunk), expected, "{chunk}");
         }
     }
+}
+
+#[test]
+fn a_model_knows_its_positive_class_as_training_did() {
+    for text in ["1 1:1\n2 2:2\n1.0 3:1\n", "+1 1:1\nx 2:2\n1 3:1\n"] {
+        let options = ReadOptions {
+            positive: Some("1".to_owned()),
+            ..of(Format::Libsvm)
+        };
+        let raw = from_bytes(text.as_bytes(), &options).unwrap();
+        assert_eq!(raw.labels(), [1, 0, 1]);
+        let fitted = Preparation::fit(&raw, None, None).unwrap();
+        let reader = Cursor::new(text.as_bytes().to_vec());
+        let options = ReadOptions::default();
+        let mut batches =
+            Batches::from_reader(reader, "f", &fitted, raw.classes(), &options).unwrap();
+        let labels = batches.next().unwrap().unwrap().labels.unwrap();
+        assert_eq!(labels, [1, 0, 1].map(LabelFound::Class));
+    }
+    let options = ReadOptions {
+        positive: Some("rest".to_owned()),
+        ..of(Format::Libsvm)
+    };
+    let raw = from_bytes(b"rest 1:1\nx 1:2\n", &options).unwrap();
+    assert_ne!(raw.classes().name(0), raw.classes().name(1));
 }
 
 #[test]
