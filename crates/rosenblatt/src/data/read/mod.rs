@@ -91,8 +91,11 @@ pub struct ReadOptions {
     pub threads: usize,
     /// Whether decimals that `f64` cannot stand for are kept as texts.
     pub keep_long_decimals: bool,
-    /// The size of a chunk; results do not depend on it.
-    pub(crate) chunk_bytes: usize,
+    /// The size of a chunk; results do not depend on it. Public for fuzzing, which needs small
+    /// files that are cut in many places, and so that other fields can be set beside
+    /// `..ReadOptions::default()`.
+    #[doc(hidden)]
+    pub chunk_bytes: usize,
 }
 
 impl Default for ReadOptions {
@@ -159,9 +162,6 @@ fn open(source: &Source, options: &ReadOptions) -> Result<Opened> {
             .in_file(file)
             .remedy("give a file with data"));
     }
-    let whole = head.len() < SAMPLE;
-    let format = match options.format {
-        Some(format) => format,
     if let Some(delimiter) = options.delimiter.filter(|d| !d.is_usable()) {
         let name = delimiter.name();
         return Err(
@@ -169,6 +169,9 @@ fn open(source: &Source, options: &ReadOptions) -> Result<Opened> {
                 .remedy("use a comma, a semicolon, a bar, tab or blanks"),
         );
     }
+    let whole = head.len() < SAMPLE;
+    let format = match options.format {
+        Some(format) => format,
         None => format::guess(file, &head, whole, options.comment_bytes())?,
     };
     match format {
