@@ -63,8 +63,12 @@ pub struct RowWriter<W> {
     first: u64,
     columns: usize,
     weighted: bool,
+    /// Whether anything stands in the file yet.
+    started: bool,
     line: Vec<u8>,
 }
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 impl<W: Write> RowWriter<W> {
     /// A writer of rows with these classes and features; a table's header is written at once.
@@ -97,6 +101,7 @@ impl<W: Write> RowWriter<W> {
             },
             columns: features,
             weighted,
+            started: false,
             line: Vec::new(),
         };
         if format != TextFormat::Libsvm {
@@ -114,6 +119,7 @@ impl<W: Write> RowWriter<W> {
     }
 
     fn header(&mut self, names: &FeatureNames) -> Result<()> {
+        self.started = true;
         self.line.extend_from_slice(b"label");
         if self.weighted {
             self.line.push(self.separator());
@@ -153,6 +159,11 @@ impl<W: Write> RowWriter<W> {
                 self.columns
             )));
         }
+        if !self.started && label.starts_with(BYTE_ORDER_MARK) {
+            // Readers drop one mark at the start of a file; the label keeps its own.
+            self.line.extend_from_slice(BYTE_ORDER_MARK);
+        }
+        self.started = true;
         self.line.extend_from_slice(label);
         let separator = self.separator();
         if self.weighted {
@@ -303,8 +314,8 @@ fn field(text: &str, format: TextFormat, what: &str) -> Result<Vec<u8>> {
     };
     match format {
         TextFormat::Libsvm => {
-            if text.is_empty() || text.contains(|c: char| c.is_whitespace() || c == ':' || c == '#')
-            {
+            // Only ASCII blanks end a label; other spaces are letters like any.
+            if text.is_empty() || text.bytes().any(|b| b <= b' ' || b == b':' || b == b'#') {
                 return Err(refused(
                     "cannot stand in a libsvm file: it is empty or has a space, a colon or a #",
                 ));

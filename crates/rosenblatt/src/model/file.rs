@@ -313,6 +313,10 @@ fn take_state(parts: &mut Parts, scheme: Scheme) -> Result<Option<LinearState>> 
     } else {
         None
     };
+    let finite = |list: &Vec<f64>| list.iter().all(|x| x.is_finite());
+    if !norms.iter().all(finite) || !average.iter().all(|a| finite(&a.factor)) {
+        return Err(bad("the sums of its state are not all finite"));
+    }
     let shapes_fit = kept.iter().all(same_shape)
         && average.iter().all(|a| same_shape(&a.correction))
         && log.iter().all(|l| same_shape(&l.start));
@@ -339,6 +343,11 @@ fn take_log(parts: &mut Parts, scheme: Scheme) -> Result<UpdateLog> {
     let coefficient: Vec<f64> = parts.take_len("log.coefficient", n)?;
     let divisor: Vec<f64> = parts.take_len("log.divisor", n)?;
     let survived: Vec<u64> = parts.take_len("log.survived", n)?;
+    if !coefficient.iter().all(|c| c.is_finite()) || !divisor.iter().all(|d| d.is_normal()) {
+        return Err(bad(
+            "its log of updates has steps that are no usable numbers",
+        ));
+    }
     let entries = (0..n)
         .map(|i| LogEntry {
             row: row[i],
@@ -468,6 +477,37 @@ mod tests {
                     );
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_state_of_unusable_numbers_is_refused() {
+        let options = Options {
+            epochs: Some(3),
+            readout: Some(Readout::Voted),
+            normalise_weights: true,
+            ..Options::default()
+        };
+        let model = Session::new(&options).train(&data(2)).unwrap().model;
+        let bytes = model.to_bytes().unwrap();
+        let n = model.state.unwrap().log.unwrap().entries.len();
+        let spoilt = |name: &str, value: f64, n: usize| {
+            let mut parts = Parts::from_bytes(&bytes).unwrap();
+            let mut list: Vec<f64> = parts.take_len(name, n).unwrap();
+            list[0] = value;
+            parts.put(name, list);
+            Model::from_bytes(&parts.to_bytes().unwrap())
+        };
+        assert!(spoilt("log.coefficient", 0.5, n).is_ok());
+        for (name, value, n) in [
+            ("log.coefficient", f64::NAN, n),
+            ("log.coefficient", f64::INFINITY, n),
+            ("log.divisor", 0.0, n),
+            ("log.divisor", f64::NAN, n),
+            ("state.norms", f64::INFINITY, 1),
+        ] {
+            let error = spoilt(name, value, n).unwrap_err().to_string();
+            assert!(error.contains("not valid"), "{name}: {error}");
         }
     }
 

@@ -17,6 +17,7 @@ use super::order::Order;
 use super::pipeline::InOrder;
 use super::prepare::{Input, PlannedColumn, Preparation};
 use super::raw::refuse_not_finite;
+use super::scale::{first_not_finite, overflows_scaled};
 use super::source::Source;
 use super::sparse::{SparseRaw, Wanted};
 use super::table::encode::{Encoder, Lookup, Role, Unseen};
@@ -88,6 +89,8 @@ struct Made {
     labels: Option<Vec<LabelFound>>,
     unseen: Unseen,
     faults: Faults,
+    /// A row with a value that is not finite once scaled.
+    overflowing: Option<usize>,
 }
 
 /// What every thread needs to make batches.
@@ -98,6 +101,12 @@ struct Model {
 }
 
 impl Model {
+    /// A row that scaling has made unusable. Nothing else can make one.
+    fn overflowing(&self, matrix: &Matrix) -> Option<usize> {
+        let scaled = self.preparation.scale.by_column();
+        scaled.then(|| first_not_finite(matrix)).flatten()
+    }
+
     /// What the labels mean to the model; `None` if no row has one.
     fn labels(&self, sink: &LabelSink, codes: &[u32]) -> Option<Vec<LabelFound>> {
         if codes.iter().all(|&c| c == ABSENT) && !codes.is_empty() {
@@ -200,6 +209,9 @@ impl Batches {
     fn take(&mut self, made: Made) -> Result<Batch> {
         self.tally.add(made.faults)?;
         let first_row = self.report.rows;
+        if let Some(row) = made.overflowing {
+            return Err(overflows_scaled(first_row + row).in_file(self.tally.file()));
+        }
         self.report.rows += made.matrix.rows();
         self.report.bytes = self.tally.bytes;
         self.report.skipped = self.tally.skipped;
@@ -307,8 +319,10 @@ fn make_sparse(chunk: &Chunk, model: &Model, on_error: super::OnError) -> Result
     let rows = part.rows();
     let raw = SparseRaw::new(vec![part], precision);
     let order = Order::new(rows, None, Layout::AsGiven);
+    let matrix = raw.matrix(&order, &want, 1)?;
     Ok(Made {
-        matrix: raw.matrix(&order, &want, 1)?,
+        overflowing: model.overflowing(&matrix),
+        matrix,
         labels,
         unseen,
         faults,
@@ -417,6 +431,7 @@ fn make_table(
         .then(|| model.labels(&parsed.labels, &label_codes(&parsed)))
         .flatten();
     Ok(Made {
+        overflowing: model.overflowing(&matrix),
         matrix,
         labels,
         unseen,
@@ -434,6 +449,8 @@ fn plan_takes(columns: &[PlannedColumn]) -> Vec<Take> {
     columns
         .iter()
         .map(|c| match c.role {
+            // The file may lack it.
+            _ if c.role.features() == 0 && c.role != Role::Label => Take::Skip,
             Role::Number { .. } => Take::Number {
                 slot: next(&mut numbers),
                 fixed: true,
@@ -626,7 +643,7 @@ impl ImageBatches {
             width: *width,
             shape: self.images.shape,
         };
-        refuse_not_finite(&raw)?;
+        refuse_not_finite(&raw, self.model.preparation.precision)?;
         let want = Wanted {
             first: 0,
             width: *width,
@@ -645,8 +662,10 @@ impl ImageBatches {
             }
         };
         let precision = self.model.preparation.precision;
+        let matrix = raw.matrix(&order, &want, precision, 1);
         Ok(Some(Made {
-            matrix: raw.matrix(&order, &want, precision, 1),
+            overflowing: self.model.overflowing(&matrix),
+            matrix,
             labels,
             unseen: Unseen::default(),
             faults: Faults::default(),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use memchr::{memchr, memrchr};
 
-use super::delimited::{Delimiter, Dialect};
+use super::delimited::{Delimiter, Dialect, next_record};
 use super::source::Reader;
 use crate::error::{Error, Result};
 
@@ -26,8 +26,8 @@ const PADDING: usize = 2 * super::number::WINDOW;
 pub(crate) enum Cut {
     /// Every newline.
     Lines,
-    /// A newline outside quotes.
-    Quoted(Dialect),
+    /// A newline outside the quotes of a table.
+    Table(Dialect),
 }
 
 /// Whole records: the data end with a newline.
@@ -39,6 +39,8 @@ pub(crate) struct Chunk {
     pub(crate) index: usize,
     /// Whether a record was so long that it was cut off.
     pub(crate) overlong: bool,
+    /// Whether no record of a table stands in a chunk before it.
+    pub(crate) leading: bool,
 }
 
 impl Chunk {
@@ -99,6 +101,8 @@ pub(crate) struct Chunker {
     tail: Vec<u8>,
     index: usize,
     ended: bool,
+    /// Whether a record of a table was met.
+    begun: bool,
 }
 
 impl Chunker {
@@ -111,6 +115,7 @@ impl Chunker {
             tail: Vec::new(),
             index: 0,
             ended: false,
+            begun: false,
         }
     }
 
@@ -152,6 +157,8 @@ impl Chunker {
         }
         chunk.close();
         self.index += 1;
+        chunk.leading = !self.begun;
+        self.begun = self.begun || self.cut.holds_record(chunk.data());
         Ok(chunk.len > 0)
     }
 }
@@ -161,7 +168,16 @@ impl Cut {
     pub(crate) fn last_end(&self, data: &[u8]) -> Option<usize> {
         match self {
             Cut::Lines => memrchr(b'\n', data).map(|n| n + 1),
-            Cut::Quoted(dialect) => last_unquoted_newline(data, dialect).map(|n| n + 1),
+            Cut::Table(dialect) if !dialect.quoting => Cut::Lines.last_end(data),
+            Cut::Table(dialect) => last_unquoted_newline(data, dialect).map(|n| n + 1),
+        }
+    }
+
+    /// Whether whole records of a table stand in `data`.
+    fn holds_record(&self, data: &[u8]) -> bool {
+        match self {
+            Cut::Lines => true,
+            Cut::Table(dialect) => next_record(data, 0, dialect).is_some(),
         }
     }
 }
@@ -247,7 +263,7 @@ mod tests {
     fn quoted_newlines_do_not_cut() {
         let text = "a,\"x\ny\"\"\n\",z\n#,\"\nb,c\"\nd,\"\n\"\n";
         for size in 1..30 {
-            let parts = chunks(text, size, Cut::Quoted(csv()));
+            let parts = chunks(text, size, Cut::Table(csv()));
             assert_eq!(parts.concat(), text);
             for p in &parts {
                 assert!(

@@ -21,6 +21,16 @@ pub enum Delimiter {
 }
 
 impl Delimiter {
+    /// Whether it cannot be mistaken for a part of a number, a quote or a line end.
+    pub(crate) fn is_usable(self) -> bool {
+        match self {
+            Delimiter::Blanks => true,
+            Delimiter::Byte(b) => {
+                b.is_ascii() && !b.is_ascii_alphanumeric() && !b"\"\r\n+-.\0".contains(&b)
+            }
+        }
+    }
+
     /// Its name in reports.
     pub fn name(self) -> String {
         match self {
@@ -46,11 +56,7 @@ pub(crate) struct Dialect {
 impl Dialect {
     /// Where chunks may be cut.
     pub(crate) fn cut(&self) -> Cut {
-        if self.quoting {
-            Cut::Quoted(self.clone())
-        } else {
-            Cut::Lines
-        }
+        Cut::Table(self.clone())
     }
 }
 
@@ -144,16 +150,7 @@ pub(crate) fn next_cell(data: &[u8], at: usize, dialect: &Dialect) -> Result<Cel
     if dialect.quoting && data.get(at) == Some(&b'"') {
         return quoted_cell(data, at, dialect);
     }
-    let stop = match dialect.delimiter {
-        Delimiter::Byte(delimiter) => find(data, at, delimiter),
-        Delimiter::Blanks => {
-            let mut end = at;
-            while data.get(end).is_some_and(|&b| !is_blank(b) && b != b'\n') {
-                end += 1;
-            }
-            end
-        }
-    };
+    let stop = unquoted_end(data, at, dialect);
     let (mut start, mut end) = (at, stop);
     if data.get(stop) == Some(&b'\n') && end > start && data[end - 1] == b'\r' {
         end -= 1;
@@ -172,6 +169,27 @@ pub(crate) fn next_cell(data: &[u8], at: usize, dialect: &Dialect) -> Result<Cel
         next,
         last,
     })
+}
+
+/// Where the unquoted text at `at` ends: at a delimiter, a newline or the end of the data.
+#[inline]
+fn unquoted_end(data: &[u8], at: usize, dialect: &Dialect) -> usize {
+    match dialect.delimiter {
+        Delimiter::Byte(delimiter) => find(data, at, delimiter),
+        Delimiter::Blanks => {
+            let mut end = at;
+            while data.get(end).is_some_and(|&b| !is_blank(b) && b != b'\n') {
+                end += 1;
+            }
+            end
+        }
+    }
+}
+
+/// Where to go on behind the cell that the unquoted text at `at` belongs to, and whether it
+/// was the last of its record.
+pub(crate) fn cell_end(data: &[u8], at: usize, dialect: &Dialect) -> (usize, bool) {
+    behind(data, unquoted_end(data, at, dialect), dialect)
 }
 
 /// The first delimiter or newline at or after `at`; the end of the data without one.

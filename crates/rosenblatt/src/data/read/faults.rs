@@ -85,6 +85,11 @@ impl Tally {
         }
     }
 
+    /// The file, as the user named it.
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+
     /// Adds the faults of the next chunk; fails if one of them is fatal.
     pub(crate) fn add(&mut self, faults: Faults) -> Result<()> {
         let place = |error: Error| error.shifted(self.lines).in_file(&self.file);

@@ -136,7 +136,7 @@ impl Rows {
     /// Appends up to `count` further rows to `out`; the number of rows read.
     pub(crate) fn read(&mut self, count: usize, out: &mut Vec<u8>) -> Result<usize> {
         let count = count.min(self.rows - self.read);
-        let wanted = count as u64 * self.row_bytes() as u64;
+        let wanted = (count as u64).saturating_mul(self.row_bytes() as u64);
         let got = (&mut self.reader)
             .take(wanted)
             .read_to_end(out)
@@ -287,6 +287,8 @@ pub(crate) mod tests {
             message(file(8, &[u32::MAX, 28, 28], &[0; 2000]))
                 .contains("holds 2 of the 4294967295 rows")
         );
+        // 2⁶⁷ bytes.
+        assert!(message(file(0x0E, &[u32::MAX, 65535, 65535], &[])).contains("holds 0 of"));
         assert!(message(file(8, &[1, u32::MAX, u32::MAX], &[])).contains("too long"));
         assert!(message(file(7, &[1], &[])).contains("not an IDX"));
         assert!(message(vec![0, 0, 8, 3, 0]).contains("ends inside"));

@@ -3,9 +3,10 @@
 use super::idx;
 use super::number::Stored;
 use super::order::{Order, ranges};
-use super::scale::{Moments, Scale, moments};
+use super::scale::{Moments, Scale, moments, too_large_to_scale};
 use super::sparse::{Wanted, unit};
 use crate::data::{Matrix, Precision};
+use crate::error::Result;
 
 /// A whole IDX file.
 #[derive(Debug)]
@@ -26,14 +27,17 @@ impl ImagesRaw {
     }
 
     /// The moments of every column over these rows.
-    pub(crate) fn moments(&self, rows: Option<&[usize]>, scale: Scale) -> Moments {
+    pub(crate) fn moments(&self, rows: Option<&[usize]>, scale: Scale) -> Result<Moments> {
         let fill = |row: usize, out: &mut [f64]| {
             out.iter_mut().zip(self.row(row)).for_each(|(o, x)| *o = x);
         };
-        match rows {
-            Some(rows) => moments(self.width, rows.iter().copied(), fill, scale).0,
-            None => moments(self.width, 0..self.rows, fill, scale).0,
-        }
+        let found = match rows {
+            Some(rows) => moments(self.width, rows.iter().copied(), fill, scale),
+            None => moments(self.width, 0..self.rows, fill, scale),
+        };
+        found
+            .map(|(moments, _)| moments)
+            .map_err(|j| too_large_to_scale(format_args!("element {j}")))
     }
 }
 

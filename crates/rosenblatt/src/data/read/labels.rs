@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::faults::check_text;
 use super::intern::Interner;
 use super::number::load;
+use crate::data::labels::label_number;
 use crate::data::{ClassFinder, Classes};
 use crate::error::{Error, Result};
 
@@ -13,6 +14,14 @@ pub(crate) const ABSENT: u32 = u32::MAX;
 
 /// The name of all classes but the positive one.
 pub(crate) const REST: &str = "rest";
+
+/// The same, should the positive one be called that.
+const OTHERS: &str = "others";
+
+/// Whether two labels are one: the same text, or the same number.
+fn same_label(a: &str, b: &str) -> bool {
+    a == b || label_number(a).is_some_and(|a| label_number(b) == Some(a))
+}
 
 const REMEMBERED: usize = 64;
 
@@ -116,7 +125,7 @@ impl LabelRules {
         };
         let mut classes = Classes::from_labels(occurring());
         let class_of: Vec<u32> = if let Some(positive) = &self.positive {
-            let Some(wanted) = classes.find(positive) else {
+            if !occurring().any(|t| same_label(t, positive)) {
                 let known: Vec<&str> = classes
                     .names()
                     .iter()
@@ -127,15 +136,13 @@ impl LabelRules {
                     "--positive {positive}: no row has that label"
                 ))
                 .remedy(format!("the labels are {}", known.join(", "))));
-            };
-            let mut finder = classes.finder();
-            let sides = texts
+            }
+            let others = if positive == REST { OTHERS } else { REST };
+            classes = Classes::from_ordered(vec![others.into(), positive.clone()]);
+            texts
                 .iter()
-                .map(|t| u32::from(finder.find(t) == Some(wanted)))
-                .collect();
-            let rest = if positive == REST { "other" } else { REST };
-            classes = Classes::from_ordered(vec![rest.into(), positive.clone()]);
-            sides
+                .map(|t| u32::from(same_label(t, positive)))
+                .collect()
         } else {
             let mut finder = classes.finder();
             texts.iter().map(|t| finder.find(t).unwrap_or(0)).collect()
@@ -153,6 +160,9 @@ impl LabelRules {
         match (finder.find(&text), &self.positive) {
             (Some(class), _) => Ok(class),
             // The model knows two classes, the positive one and the rest.
+            (None, Some(positive)) if same_label(&text, positive) => {
+                Ok(finder.find(positive).unwrap_or(0))
+            }
             (None, Some(_)) => Ok(0),
             (None, None) => Err(text),
         }

@@ -19,6 +19,8 @@ mod chunk;
 mod delimited;
 mod faults;
 mod format;
+#[cfg(test)]
+mod hostile;
 mod idx;
 mod images;
 mod intern;
@@ -89,8 +91,11 @@ pub struct ReadOptions {
     pub threads: usize,
     /// Whether decimals that `f64` cannot stand for are kept as texts.
     pub keep_long_decimals: bool,
-    /// The size of a chunk; results do not depend on it.
-    pub(crate) chunk_bytes: usize,
+    /// The size of a chunk; results do not depend on it. Public for fuzzing, which needs small
+    /// files that are cut in many places, and so that other fields can be set beside
+    /// `..ReadOptions::default()`.
+    #[doc(hidden)]
+    pub chunk_bytes: usize,
 }
 
 impl Default for ReadOptions {
@@ -156,6 +161,13 @@ fn open(source: &Source, options: &ReadOptions) -> Result<Opened> {
         return Err(Error::data("the file is empty")
             .in_file(file)
             .remedy("give a file with data"));
+    }
+    if let Some(delimiter) = options.delimiter.filter(|d| !d.is_usable()) {
+        let name = delimiter.name();
+        return Err(
+            Error::options(format!("cells cannot be delimited by {name:?}"))
+                .remedy("use a comma, a semicolon, a bar, tab or blanks"),
+        );
     }
     let whole = head.len() < SAMPLE;
     let format = match options.format {

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::delimited::Delimiter;
 use super::labels::LabelRules;
 use super::raw::{Content, Raw};
-use super::scale::{Moments, Scale, moments};
+use super::scale::{Moments, Scale, moments, too_large_to_scale};
 use super::table::encode::{MISSING_LEVEL, Role, overflows};
 use super::table::parse::{MISSING, Take};
-use super::table::raw::TableRaw;
+use super::table::raw::{RawColumn, TableRaw};
 use super::table::{BUCKETS, ColumnKind, MOST_WORDS};
 use super::{Format, ReadOptions};
 use crate::data::{FeatureNames, Precision, StringTable};
@@ -85,12 +85,12 @@ impl Preparation {
                 width: images.width,
                 shape: images.shape,
                 moments: if scale.by_column() {
-                    images.moments(rows, scale)
+                    images.moments(rows, scale)?
                 } else {
                     Moments::default()
                 },
             },
-            Content::Table(table) => fit_table(table, rows, scale),
+            Content::Table(table) => fit_table(table, rows, scale)?,
         };
         Ok(Preparation {
             input,
@@ -262,7 +262,7 @@ impl Preparation {
     }
 }
 
-fn fit_table(table: &TableRaw, rows: Option<&[usize]>, scale: Scale) -> Input {
+fn fit_table(table: &TableRaw, rows: Option<&[usize]>, scale: Scale) -> Result<Input> {
     let all: Vec<usize>;
     let rows = match rows {
         Some(rows) => rows,
@@ -277,7 +277,13 @@ fn fit_table(table: &TableRaw, rows: Option<&[usize]>, scale: Scale) -> Input {
             *x = part.numbers.get(i * table.numbers + slot);
         }
     };
-    let (numbers, missing) = moments(table.numbers, rows.iter().copied(), fill, scale);
+    let (numbers, missing) =
+        moments(table.numbers, rows.iter().copied(), fill, scale).map_err(|number| {
+            let here =
+                |c: &&RawColumn| matches!(c.take, Take::Number { slot, .. } if slot == number);
+            let name = table.columns.iter().find(here).map_or("", |c| &c.name);
+            too_large_to_scale(format_args!("the column {name}"))
+        })?;
     let columns = table
         .columns
         .iter()
@@ -301,12 +307,12 @@ fn fit_table(table: &TableRaw, rows: Option<&[usize]>, scale: Scale) -> Input {
             }
         })
         .collect();
-    Input::Table {
+    Ok(Input::Table {
         format: table.format,
         delimiter: table.delimiter,
         header: table.header,
         columns,
-    }
+    })
 }
 
 fn fit_category(table: &TableRaw, slot: usize, rows: &[usize]) -> Role {
@@ -668,7 +674,7 @@ fn table_from_parts(
         .filter(|f| matches!(f, Format::Csv | Format::Tsv))?;
     fits.then_some(Input::Table {
         format,
-        delimiter: facts.delimiter?,
+        delimiter: facts.delimiter.filter(|d| d.is_usable())?,
         header: facts.header?,
         columns,
     })

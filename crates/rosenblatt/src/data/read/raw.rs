@@ -13,6 +13,7 @@ use super::order::Order;
 use super::pipeline::InOrder;
 use super::prepare::{Input, Preparation};
 use super::report::{LongDecimal, ReadReport};
+use super::scale::{first_not_finite, overflows_scaled};
 use super::source::{Reader, Source};
 use super::sparse::{SparseRaw, Wanted};
 use super::table::encode::{Encoder, Lookup, Role};
@@ -236,7 +237,7 @@ fn read_images(source: &Source, reader: Reader, options: &ReadOptions) -> Result
         shape: images.shape,
         bytes,
     };
-    refuse_not_finite(&raw)?;
+    refuse_not_finite(&raw, options.precision)?;
     let mut sink = LabelSink::default();
     for label in labels.read(raw.rows)? {
         sink.push_text(label.as_bytes()).map_err(|(_, e)| e)?;
@@ -252,15 +253,24 @@ fn read_images(source: &Source, reader: Reader, options: &ReadOptions) -> Result
     )
 }
 
-/// Refuses floating-point elements that are no usable numbers.
-pub(crate) fn refuse_not_finite(images: &ImagesRaw) -> Result<()> {
+/// Refuses floating-point elements that are no usable numbers, or none of this precision.
+pub(crate) fn refuse_not_finite(images: &ImagesRaw, precision: Precision) -> Result<()> {
     if !matches!(images.element, idx::Element::F32 | idx::Element::F64) {
         return Ok(());
     }
+    let fits = |x: f64| match precision {
+        Precision::F32 => (x as f32).is_finite(),
+        Precision::F64 => x.is_finite(),
+    };
     for row in 0..images.rows {
-        if let Some(x) = images.row(row).find(|x| !x.is_finite()) {
-            return Err(Error::data(format!("row {row} holds the value {x}"))
-                .remedy("features must be finite"));
+        if let Some(x) = images.row(row).find(|x| !fits(*x)) {
+            return Err(if x.is_finite() {
+                Error::data(format!("row {row} holds {x:e}, which is too large for f32"))
+                    .remedy("pass --precision f64")
+            } else {
+                Error::data(format!("row {row} holds the value {x}"))
+                    .remedy("features must be finite")
+            });
         }
     }
     Ok(())
@@ -321,8 +331,15 @@ impl Raw {
             )));
         }
         let order = Order::new(self.rows(), rows, layout);
+        let matrix = self.matrix(preparation, &order)?;
+        if preparation.scale.by_column() {
+            if let Some(place) = first_not_finite(&matrix) {
+                let file = self.report.file.as_str();
+                return Err(overflows_scaled(order.row_at(place)).in_file(file));
+            }
+        }
         Ok(Dataset {
-            matrix: self.matrix(preparation, &order)?,
+            matrix,
             labels: order.iter().map(|r| self.labels[r]).collect(),
             classes: self.classes.clone(),
             weights: self

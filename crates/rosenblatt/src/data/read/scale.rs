@@ -1,5 +1,6 @@
 //! Scaling of features: centre and scale of each column, from training rows alone.
 
+use crate::data::{Matrix, Values};
 use crate::error::{Error, Result};
 
 /// How features are scaled.
@@ -49,13 +50,14 @@ pub(crate) struct Moments {
 }
 
 /// The moments of `columns` columns over the rows that `fill` writes out, in their order; NaN
-/// is a missing value. Also the number of missing values in each column.
+/// is a missing value. Also the number of missing values in each column. If the numbers of a
+/// column are too large to be scaled: which column.
 pub(crate) fn moments(
     columns: usize,
     rows: impl Iterator<Item = usize> + Clone,
     mut fill: impl FnMut(usize, &mut [f64]),
     scale: Scale,
-) -> (Moments, Vec<u64>) {
+) -> std::result::Result<(Moments, Vec<u64>), usize> {
     let mut row = vec![0.0; columns];
     let mut sum = vec![0.0; columns];
     let mut present = vec![0u64; columns];
@@ -87,7 +89,10 @@ pub(crate) fn moments(
                     moments.centre[j] = low[j];
                 }
                 let range = high[j] - low[j];
-                if range > 0.0 && range.is_finite() {
+                if range == f64::INFINITY {
+                    return Err(j);
+                }
+                if range > 0.0 {
                     moments.scale[j] = range;
                 }
             }
@@ -102,22 +107,76 @@ pub(crate) fn moments(
                     moments.centre[j] = sum[j] / present[j] as f64;
                 }
             }
-            for i in rows {
+            for i in rows.clone() {
                 fill(i, &mut row);
                 for j in 0..columns {
                     let d = row[j] - moments.centre[j];
                     squares[j] += if d.is_nan() { 0.0 } else { d * d };
                 }
             }
+            let mut again = Vec::new();
             for j in 0..columns {
+                let centre = moments.centre[j];
+                if !centre.is_finite() || high[j] - low[j] == f64::INFINITY {
+                    return Err(j);
+                }
                 let deviation = (squares[j] / present[j].max(1) as f64).sqrt();
-                if deviation > 0.0 && deviation.is_finite() {
+                if low[j] < high[j] && !squares[j].is_normal() {
+                    // Numbers so large or so small that their squares are not.
+                    again.push((j, (high[j] - centre).max(centre - low[j]), 0.0));
+                } else if deviation > 0.0 {
+                    moments.scale[j] = deviation;
+                }
+            }
+            for i in rows.take(if again.is_empty() { 0 } else { usize::MAX }) {
+                fill(i, &mut row);
+                for (j, most, shares) in &mut again {
+                    let d = (row[*j] - moments.centre[*j]) / *most;
+                    *shares += if d.is_nan() { 0.0 } else { d * d };
+                }
+            }
+            for (j, most, shares) in again {
+                let deviation = most * (shares / present[j] as f64).sqrt();
+                if deviation > 0.0 {
                     moments.scale[j] = deviation;
                 }
             }
         }
     }
-    (moments, missing)
+    Ok((moments, missing))
+}
+
+/// What to say of a column that cannot be scaled.
+pub(crate) fn too_large_to_scale(column: impl std::fmt::Display) -> Error {
+    Error::data(format!(
+        "the numbers of {column} are too large, or too far apart, to be scaled"
+    ))
+    .remedy("rescale them in the file, or pass --scale none")
+}
+
+/// The first row with a value that is not finite.
+pub(crate) fn first_not_finite(matrix: &Matrix) -> Option<usize> {
+    let place = |values: &Values| match values {
+        Values::F32(v) => v.iter().position(|x| !x.is_finite()),
+        Values::F64(v) => v.iter().position(|x| !x.is_finite()),
+    };
+    match matrix {
+        Matrix::Dense {
+            columns, values, ..
+        } => place(values).map(|at| at / columns),
+        Matrix::Sparse {
+            offsets, values, ..
+        } => place(values).map(|at| offsets.partition_point(|&o| o <= at) - 1),
+    }
+}
+
+/// What to say of a row, counted from 0, whose values no longer fit their type.
+pub(crate) fn overflows_scaled(row: usize) -> Error {
+    Error::data(format!(
+        "row {} holds a number that is too large once scaled",
+        row + 1
+    ))
+    .remedy("it is far outside what the model was trained on; correct it or leave the row out")
 }
 
 #[cfg(test)]
@@ -134,14 +193,27 @@ mod tests {
             [7.0, 0.1, 8.0],
         ];
         let fill = |i: usize, row: &mut [f64]| row.copy_from_slice(&data[i]);
-        let (m, missing) = moments(3, 0..4, fill, Scale::Standard);
+        let (m, missing) = moments(3, 0..4, fill, Scale::Standard).unwrap();
         assert_eq!(m.centre, [4.0, 0.1, 6.0]);
         assert_eq!(m.scale, [5f64.sqrt(), 1.0, 2.0]);
         assert_eq!(missing, [0, 0, 2]);
-        let (m, _) = moments(3, [1, 2].into_iter(), fill, Scale::Minmax);
+        let (m, _) = moments(3, [1, 2].into_iter(), fill, Scale::Minmax).unwrap();
         assert_eq!(m.centre, [3.0, 0.1, 4.0]);
         assert_eq!(m.scale, [2.0, 1.0, 1.0]);
-        let (m, _) = moments(3, 0..0, fill, Scale::Standard);
+        let (m, _) = moments(3, 0..0, fill, Scale::Standard).unwrap();
         assert_eq!((m.centre, m.scale), (vec![0.0; 3], vec![1.0; 3]));
+    }
+
+    #[test]
+    fn numbers_whose_squares_are_not_numbers() {
+        for unit in [1e300, 1e-300] {
+            let fill = |i: usize, row: &mut [f64]| row[0] = [1.0, 3.0][i] * unit;
+            let (m, _) = moments(1, 0..2, fill, Scale::Standard).unwrap();
+            assert_eq!(m.centre, [2.0 * unit]);
+            assert_eq!(m.scale, [unit]);
+        }
+        let huge = |i: usize, row: &mut [f64]| row[0] = [f64::MAX, -f64::MAX][i];
+        assert_eq!(moments(1, 0..2, huge, Scale::Standard), Err(0));
+        assert_eq!(moments(1, 0..2, huge, Scale::Minmax), Err(0));
     }
 }

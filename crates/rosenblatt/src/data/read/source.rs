@@ -17,6 +17,9 @@ pub(crate) type Reader = Box<dyn Read + Send>;
 /// Decompressed data move between the threads in blocks of this size.
 const BLOCK: usize = 1 << 20;
 
+/// The most memory that an xz file may ask for; `xz -9` asks for a tenth of it.
+const XZ_MEMORY: u64 = 768 << 20;
+
 /// Blocks under way at most.
 const BLOCKS: usize = 4;
 
@@ -179,7 +182,11 @@ fn decompressed(mut raw: Reader) -> io::Result<Reader> {
         Some(name @ "gzip") => ahead(name, flate2::read::MultiGzDecoder::new(whole)),
         Some(name @ "zstd") => ahead(name, zstd::stream::read::Decoder::new(whole)?),
         Some(name @ "bzip2") => ahead(name, bzip2::read::MultiBzDecoder::new(whole)),
-        Some(name) => ahead(name, liblzma::read::XzDecoder::new_multi_decoder(whole)),
+        Some(name) => {
+            let flags = liblzma::stream::CONCATENATED;
+            let stream = liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY, flags)?;
+            ahead(name, liblzma::read::XzDecoder::new_stream(whole, stream))
+        }
     })
 }
 
@@ -304,6 +311,20 @@ pub(crate) mod tests {
             27
         );
         assert_eq!(read_all(Vec::new()).unwrap(), b"");
+    }
+
+    #[test]
+    fn a_dictionary_of_gigabytes_is_refused() {
+        // Six bytes of text that ask for a dictionary of 4 GiB.
+        let file = [
+            0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00, 0x00, 0x01, 0x69, 0x22, 0xDE, 0x36, 0x02, 0x00,
+            0x21, 0x01, 0x28, 0x00, 0x00, 0x00, 0xE6, 0xA0, 0x11, 0xB3, 0x01, 0x00, 0x05, 0x31,
+            0x20, 0x31, 0x3A, 0x31, 0x0A, 0x00, 0x00, 0x00, 0x81, 0x4B, 0xC6, 0xF8, 0x00, 0x01,
+            0x1A, 0x06, 0xC5, 0xEA, 0xC8, 0x79, 0x90, 0x42, 0x99, 0x0D, 0x01, 0x00, 0x00, 0x00,
+            0x00, 0x01, 0x59, 0x5A,
+        ];
+        let error = read_all(file.to_vec()).unwrap_err().to_string();
+        assert!(error.contains("memory"), "{error}");
     }
 
     #[test]

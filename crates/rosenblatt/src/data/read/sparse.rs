@@ -6,12 +6,15 @@
 use super::libsvm::SparsePart;
 use super::number::Stored;
 use super::order::{Order, Starts, ranges};
-use super::scale::{Moments, Scale, moments};
+use super::scale::{Moments, Scale, moments, too_large_to_scale};
 use crate::data::{Matrix, Precision, Values};
 use crate::error::{Error, Result};
 
 /// A sparse source that must be shifted becomes dense up to this many bytes.
 pub(crate) const DENSE_LIMIT: u64 = 4 << 30;
+
+/// Bytes that finding the moments takes for each column.
+const MOMENTS: u128 = 9 * 8;
 
 /// All rows of a sparse file.
 #[derive(Debug)]
@@ -62,7 +65,9 @@ impl SparseRaw {
                 full[(index - self.first) as usize] = value;
             }
         };
-        Ok(moments(self.width, 0..n, fill, scale).0)
+        let found = moments(self.width, 0..n, fill, scale)
+            .map_err(|j| too_large_to_scale(format_args!("feature {}", j + self.first as usize)))?;
+        Ok(found.0)
     }
 
     /// The rows in this order, as a model with these features wants them.
@@ -224,7 +229,7 @@ fn refuse_dense(rows: usize, width: usize, precision: Precision) -> Result<()> {
         Precision::F32 => 4,
         Precision::F64 => 8,
     };
-    let bytes = rows as u128 * width as u128 * size;
+    let bytes = (rows as u128 * size + MOMENTS) * width as u128;
     if bytes <= u128::from(DENSE_LIMIT) {
         return Ok(());
     }

@@ -178,6 +178,7 @@ impl Encoder {
                     });
                 }
                 (Role::Label | Role::Weight | Role::Ignored, _, _) => {}
+                (role, Take::Skip, _) if role.features() == 0 => {}
                 _ => {
                     return Err(Error::data(format!(
                         "column {i} was read as another kind than the model's"

@@ -9,7 +9,7 @@ use super::words::for_each_word;
 use crate::data::Values;
 use crate::data::read::chunk::Chunk;
 use crate::data::read::delimited::{
-    Cell, CellError, Delimiter, Dialect, count_cells, is_missing, next_cell, next_record,
+    Cell, CellError, Delimiter, Dialect, cell_end, count_cells, is_missing, next_cell, next_record,
 };
 use crate::data::read::faults::{Faults, OnError, check_text, overlong, quote};
 use crate::data::read::intern::{Interner, hash};
@@ -204,7 +204,7 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
         data: chunk.data(),
         delimiter: match scheme.dialect.delimiter {
             Delimiter::Byte(b) => b,
-            Delimiter::Blanks => 0xFF, // never in a valid text: the general way is taken
+            Delimiter::Blanks => b'0', // never behind a number: the general way is taken
         },
         rows: 0,
         numbers_ahead: numbers_ahead(&scheme.takes),
@@ -257,7 +257,7 @@ impl<T: Stored> Parser<'_, T> {
     fn run(&mut self) {
         let dialect = &self.scheme.dialect;
         let mut at = 0;
-        let mut header = self.scheme.header && self.chunk.index == 0;
+        let mut header = self.scheme.header && self.chunk.leading;
         while let Some(start) = next_record(self.data, at, dialect) {
             if header {
                 header = false;
@@ -289,7 +289,8 @@ impl<T: Stored> Parser<'_, T> {
         }
     }
 
-    /// Where a faulty record ends: after its line, if its quotes are at fault.
+    /// Where a faulty record ends. Text behind a closing quote belongs to its cell, as it
+    /// does where chunks are cut; a quote that is never closed ends with its line.
     fn record_end(&self, start: usize) -> usize {
         let dialect = &self.scheme.dialect;
         let mut at = start;
@@ -297,7 +298,14 @@ impl<T: Stored> Parser<'_, T> {
             match next_cell(self.data, at, dialect) {
                 Ok(cell) if cell.last => return cell.next,
                 Ok(cell) => at = cell.next,
-                Err(CellError::AfterQuote(place) | CellError::Unclosed(place)) => {
+                Err(CellError::AfterQuote(place)) => {
+                    let (next, last) = cell_end(self.data, place, dialect);
+                    if last {
+                        return next;
+                    }
+                    at = next;
+                }
+                Err(CellError::Unclosed(place)) => {
                     return memchr::memchr(b'\n', &self.data[place..])
                         .map_or(self.data.len(), |n| place + n + 1);
                 }
@@ -397,7 +405,7 @@ impl<T: Stored> Parser<'_, T> {
             return (0, at); // one by one
         }
         for (read, place) in self.numbers[first..first + count].iter_mut().enumerate() {
-            let from = at + usize::from(bytes[at] == b' ');
+            let from = at + usize::from(bytes[at] == b' ' && self.delimiter != b' ');
             let window = bytes.get(from..).and_then(|rest| rest.first_chunk());
             match window.and_then(|window| number::read_within::<T>(window, 0)) {
                 Some(number) if number.stop == self.delimiter => {
@@ -423,7 +431,7 @@ impl<T: Stored> Parser<'_, T> {
         if column + 1 < self.scheme.takes.len() || self.scheme.keep_long_decimals {
             return None;
         }
-        let from = at + usize::from(bytes[at] == b' ');
+        let from = at + usize::from(bytes[at] == b' ' && self.delimiter != b' ');
         let number = number::read::<T>(bytes, from)?;
         let next = match number.stop {
             b'\n' => number.end + 1,

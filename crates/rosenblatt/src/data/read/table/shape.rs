@@ -141,6 +141,7 @@ pub(crate) fn shape(
 pub(crate) fn header_names(cells: &[Vec<u8>]) -> Result<Vec<String>> {
     let mut names: Vec<String> = Vec::with_capacity(cells.len());
     let mut seen = std::collections::HashSet::new();
+    let mut copies = std::collections::HashMap::new();
     for (i, cell) in cells.iter().enumerate() {
         let text = match crate::data::read::faults::check_text(cell) {
             Ok(text) => text.trim(),
@@ -151,10 +152,10 @@ pub(crate) fn header_names(cells: &[Vec<u8>]) -> Result<Vec<String>> {
         } else {
             text.to_owned()
         };
-        let mut copy = 2;
         while !seen.insert(name.clone()) {
+            let copy = copies.entry(text).or_insert(1);
+            *copy += 1;
             name = format!("{text}.{copy}");
-            copy += 1;
         }
         names.push(name);
     }
