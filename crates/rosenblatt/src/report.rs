@@ -272,6 +272,15 @@ impl TrainReport {
                     self.readout
                 ));
         }
+        if stop == Stop::EpochLimit
+            && errors == Some(0)
+            && options.learner == LearnerKind::Perceptron
+        {
+            self.notes.push(format!(
+                "the running weights were still making mistakes, but the saved {} read-out gets every training example right",
+                self.readout
+            ));
+        }
         if self.train_accuracy.is_none() {
             self.notes.push(
                 "training accuracy was not computed: it would cost more than the training did"

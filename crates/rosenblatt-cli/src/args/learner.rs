@@ -1,7 +1,7 @@
 //! The learner's parameters on the command line, straight from the library's table.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use rosenblatt::options::{Options, PARAMETERS};
+use rosenblatt::options::{LearnerKind, Options, PARAMETERS};
 
 /// The parameters given, as (name, text).
 #[derive(Debug, Clone, Default)]
@@ -13,6 +13,15 @@ impl LearnerArgs {
     /// The options: `base` with what was given.
     pub fn options(&self, base: Options) -> rosenblatt::Result<Options> {
         let mut options = base;
+        let given = |name: &str| self.given.iter().any(|(n, _)| *n == name);
+        // An option that only one learner has says which learner is meant.
+        if !given("learner") && options.learner == LearnerKind::Perceptron {
+            if given("kernel") || given("start-dual") {
+                options.learner = LearnerKind::Kernel;
+            } else if given("hidden") {
+                options.learner = LearnerKind::Network;
+            }
+        }
         self.given
             .iter()
             .try_for_each(|(name, text)| options.set(name, text))?;

@@ -129,6 +129,9 @@ pub struct TrainArgs {
     /// Save the model after a pass when this many seconds have gone by since it was last saved
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
     pub save_every: f64,
+    /// Memory for kernel values: bytes, or with KiB, MiB or GiB [default: half of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub memory: Option<u64>,
     /// Say what would be read and done, with memory and time estimated, and do nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -282,6 +285,26 @@ fn kinds_help() -> String {
         text.push_str(&format!("  {:<14} {}\n", kind.name(), kind.summary()));
     }
     text
+}
+
+/// A size in bytes, with or without a unit.
+fn memory(text: &str) -> Result<u64, String> {
+    let units = [
+        ("KiB", 1u64 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("kB", 1000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+    ];
+    let (digits, unit) = units
+        .iter()
+        .find_map(|(name, size)| text.strip_suffix(name).map(|digits| (digits, *size)))
+        .unwrap_or((text, 1));
+    match digits.trim().parse::<f64>() {
+        Ok(n) if n.is_finite() && n > 0.0 && n * unit as f64 >= 1.0 => Ok((n * unit as f64) as u64),
+        _ => Err("expected a size such as 500MiB or 2GiB".into()),
+    }
 }
 
 pub(crate) fn precision(name: &str) -> Result<rosenblatt::data::Precision, String> {

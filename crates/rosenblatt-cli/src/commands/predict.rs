@@ -55,10 +55,11 @@ fn predict(
 ) -> std::result::Result<(), Problem> {
     for batch in batches {
         let batch = batch.map_err(Problem::Input)?;
+        let all = model.scores(&batch.matrix, context.threads);
+        let k = model.scheme.discriminators();
         let lines = threads::map(batch.matrix.rows(), context.threads, || {
-            let (mut scorer, matrix) = (model.scorer(), &batch.matrix);
-            move |i: usize, text: &mut String| {
-                let scores = scorer.scores(matrix.row(i));
+            |i: usize, text: &mut String| {
+                let scores = &all[i * k..(i + 1) * k];
                 let class = model.scheme.decide(scores, model.at_zero());
                 text.push_str(model.classes.name(class));
                 if args.scores {

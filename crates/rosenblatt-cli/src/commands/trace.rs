@@ -24,7 +24,10 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
     };
     let options = args.learner.options(base)?;
     options.validate()?;
-    if options.learner != LearnerKind::Perceptron {
+    if !matches!(
+        options.learner,
+        LearnerKind::Perceptron | LearnerKind::Kernel
+    ) {
         return Err(Error::options(format!(
             "trace shows the steps of perceptrons, not of the {}",
             choice_name(options.learner)

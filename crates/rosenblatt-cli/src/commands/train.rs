@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rosenblatt::data::read::{self, Preparation, Raw, ReadReport};
+use rosenblatt::data::read::{self, Preparation, Raw, ReadReport, Scale};
 use rosenblatt::data::{Dataset, Layout, split};
 use rosenblatt::model::Model;
 use rosenblatt::options::Order;
@@ -27,6 +27,8 @@ pub struct TrainOutcome {
     /// Accuracies of cross-validation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cv: Option<CrossValidation>,
+    /// How features were scaled, where they were; weights and margins speak of scaled ones.
+    pub scaling: Option<&'static str>,
     /// What was read.
     pub data: ReadReport,
     /// Where the model went.
@@ -131,6 +133,7 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         .resume(resume.as_ref())
         .interrupt(interrupt_flag())
         .threads(context.threads)
+        .memory(args.memory)
         .train_observed(&train, &mut follower)
         .map_err(|e| in_data(e, &args.data))?;
     let train_seconds = training.elapsed().as_secs_f64();
@@ -141,10 +144,12 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     report.seconds.read = read_seconds;
     report.seconds.train = train_seconds;
     let stop = fitted.model.progress.stop;
+    let scaling = describe_scaling(&preparation);
     let saved = save(args.output.as_deref(), fitted, preparation, recipe)?;
     let outcome = TrainOutcome {
         report,
         cv,
+        scaling,
         data: read_report,
         model: saved,
     };
@@ -162,6 +167,21 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     } else {
         Done::Finished
     })
+}
+
+fn describe_scaling(preparation: &Preparation) -> Option<&'static str> {
+    match preparation.scale() {
+        Scale::None => None,
+        Scale::Standard => Some(
+            "numeric columns to mean 0 and standard deviation 1, texts to unit length; weights, margin and R speak of scaled values",
+        ),
+        Scale::Minmax => {
+            Some("columns to the range from 0 to 1; weights, margin and R speak of scaled values")
+        }
+        Scale::UnitRows => {
+            Some("each row to unit length; weights, margin and R speak of scaled values")
+        }
+    }
 }
 
 /// An error about the data names their file.

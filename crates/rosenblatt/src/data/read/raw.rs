@@ -332,11 +332,12 @@ impl Raw {
         }
         let order = Order::new(self.rows(), rows, layout);
         let matrix = self.matrix(preparation, &order)?;
-        if preparation.scale.by_column() {
-            if let Some(place) = first_not_finite(&matrix) {
-                let file = self.report.file.as_str();
-                return Err(overflows_scaled(order.row_at(place)).in_file(file));
-            }
+        if preparation.scale.by_column()
+            && let Some(place) = first_not_finite(&matrix)
+        {
+            let file = self.report.file.as_str();
+            return Err(overflows_scaled(order.row_at(place)).in_file(file));
+        }
         }
         Ok(Dataset {
             matrix,
