@@ -13,6 +13,8 @@ pub enum Done {
     Finished,
     /// It was interrupted, and saved what it had.
     Interrupted,
+    /// A certificate does not hold.
+    Refuted,
 }
 
 /// How a command failed.
@@ -73,16 +75,33 @@ pub fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Refuses an output that would replace an input.
+pub fn refuse_overwriting(input: &Path, output: &Path) -> rosenblatt::Result<()> {
+    let same = match (input.canonicalize(), output.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b && a.is_file(),
+        _ => false,
+    };
+    if same {
+        return Err(Error::options(format!(
+            "{} is the input: it would be replaced",
+            output.display()
+        ))
+        .remedy("name another file"));
+    }
+    Ok(())
+}
+
 /// Whether colour is welcome on stdout.
 pub fn colour() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
 }
 
-/// The exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+/// The exit status: 0 done, 1 failed, 2 wrong usage, 3 refuted, 130 interrupted.
 pub fn exit(outcome: Outcome) -> ExitCode {
     match outcome {
         Ok(Done::Finished) | Err(Failure::PipeClosed) => ExitCode::SUCCESS,
         Ok(Done::Interrupted) => ExitCode::from(130),
+        Ok(Done::Refuted) => ExitCode::from(3),
         Err(Failure::Error(error)) => {
             say(false, &format!("error: {error}"));
             match error.kind() {

@@ -1,18 +1,65 @@
-//! The perceptron family.
+//! The perceptron family: fast, exact about what it knows, and the same answer everywhere.
+//!
+//! A perceptron sees an example, predicts, and corrects itself when wrong. Read a file (or
+//! make a [`Dataset`](data::Dataset) of arrays), say what you want in [`Options`], and train
+//! in a [`Session`](train::Session); the run ends with a reason.
+//!
+//! ```
+//! use rosenblatt::Options;
+//! use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
+//! use rosenblatt::options::{Order, Readout};
+//! use rosenblatt::train::{Session, Stop};
+//!
+//! // Boolean AND, in this order.
+//! let rows = [vec![0.0, 0.0], vec![0.0, 1.0], vec![1.0, 0.0], vec![1.0, 1.0]];
+//! let matrix = Matrix::dense_from_rows(2, &rows, Precision::F32);
+//! let classes = Classes::from_labels(["no", "yes"]);
+//! let data = Dataset::new(matrix, vec![0, 0, 0, 1], classes, None)?;
+//!
+//! let options = Options { order: Order::Given, readout: Some(Readout::Last), ..Options::default() };
+//! let fitted = Session::new(&options).train(&data)?;
+//! let weights = fitted.model.weights().expect("the perceptron is linear");
+//! assert_eq!((weights.bias(0), weights.column(0)), (-4.0, vec![3.0, 2.0]));
+//! assert_eq!(fitted.model.progress.mistakes, 18);
+//! assert_eq!(fitted.model.progress.stop, Some(Stop::Separated));
+//! // What the theorem allows, at the margin of these very weights.
+//! assert!(fitted.updates_at_most >= Some(18));
+//! # Ok::<(), rosenblatt::Error>(())
+//! ```
+//!
+//! From a file, with its columns decided as the program does:
+//!
+//! ```
+//! use rosenblatt::Options;
+//! use rosenblatt::data::{Layout, read};
+//! use rosenblatt::train::Session;
+//!
+//! let file = "weight,colour,kind\n120,green,apple\n?,yellow,banana\n150,red,apple\n118,yellow,banana\n";
+//! let raw = read::read_from(file.as_bytes(), "fruit.csv", &read::ReadOptions::default())?;
+//! let preparation = read::Preparation::fit(&raw, None, None)?;
+//! let data = raw.into_dataset(&preparation, Layout::AsGiven)?;
+//! assert_eq!(data.names.get(2), "colour=green");
+//! let fitted = Session::new(&Options::default()).train(&data)?;
+//! assert_eq!(fitted.model.accuracy(&data, 1), 1.0);
+//! # Ok::<(), rosenblatt::Error>(())
+//! ```
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 pub mod certificate;
 pub mod data;
+pub mod embedding;
 mod error;
 pub mod file;
 pub mod geometry;
+pub mod kernel;
 mod learner;
 pub mod metrics;
 pub mod model;
 pub mod options;
 pub mod random;
 pub mod report;
+mod simd;
 pub mod threads;
 pub mod train;
 

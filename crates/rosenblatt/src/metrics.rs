@@ -12,6 +12,8 @@ pub struct Evaluation {
     confusion: Vec<Vec<u64>>,
     /// Labels unseen in training, in the order met, with how often.
     unknown: Vec<(String, u64)>,
+    /// What was predicted for them, by class.
+    predicted_for_unknown: Vec<u64>,
     /// With two classes: (score, is positive) of every example, for the AUC.
     ranked: Vec<(f64, bool)>,
 }
@@ -39,6 +41,7 @@ impl Evaluation {
             classes: classes.clone(),
             confusion: vec![vec![0; k]; k],
             unknown: Vec::new(),
+            predicted_for_unknown: vec![0; k],
             ranked: Vec::new(),
         }
     }
@@ -49,7 +52,8 @@ impl Evaluation {
     }
 
     /// Counts a prediction for an example whose label the model does not know: an error.
-    pub fn count_unknown(&mut self, label: &str) {
+    pub fn count_unknown(&mut self, label: &str, predicted: u32) {
+        self.predicted_for_unknown[predicted as usize] += 1;
         match self.unknown.iter_mut().find(|(name, _)| name == label) {
             Some((_, times)) => *times += 1,
             None => self.unknown.push((label.to_owned(), 1)),
@@ -93,6 +97,11 @@ impl Evaluation {
         &self.unknown
     }
 
+    /// What was predicted for examples with labels unseen in training, by class.
+    pub fn predicted_for_unknown(&self) -> &[u64] {
+        &self.predicted_for_unknown
+    }
+
     /// Examples with labels unseen in training.
     pub fn unknown_examples(&self) -> u64 {
         self.unknown.iter().map(|(_, n)| n).sum()
@@ -105,7 +114,8 @@ impl Evaluation {
             .map(|c| {
                 let hits = self.confusion[c][c];
                 let examples: u64 = self.confusion[c].iter().sum();
-                let predicted: u64 = self.confusion.iter().map(|row| row[c]).sum();
+                let known: u64 = self.confusion.iter().map(|row| row[c]).sum();
+                let predicted = known + self.predicted_for_unknown[c];
                 ClassFigures {
                     class: self.classes.name(c as u32).to_owned(),
                     examples,
@@ -155,9 +165,10 @@ mod tests {
             (p.precision, p.recall, p.f1),
             (Some(2.0 / 3.0), Some(0.5), Some(4.0 / 7.0))
         );
-        e.count_unknown("x");
-        e.count_unknown("x");
+        e.count_unknown("x", 1);
+        e.count_unknown("x", 1);
         assert_eq!((e.examples(), e.right()), (12, 7));
+        assert_eq!(e.by_class()[1].precision, Some(2.0 / 5.0));
         assert_eq!(e.unknown(), [("x".to_owned(), 2)]);
     }
 

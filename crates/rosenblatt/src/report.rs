@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::data::{Dataset, FeatureNames};
-use crate::model::{Decision, Model, Scheme};
+use crate::kernel::Spectrum;
+use crate::model::{Attempt, Decision, Model, Scheme};
 use crate::options::{Bias, LearnerKind, Options, Readout, choice_name};
 use crate::train::{Fitted, MarginBracket, Pass, Session, Stop};
 
@@ -66,6 +67,18 @@ pub struct TrainReport {
     pub options: Vec<(&'static str, String)>,
     /// The largest weights of each discriminator, by feature name.
     pub largest_weights: Vec<Discriminator>,
+    /// Kernel learners: examples that were corrected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrected_examples: Option<u64>,
+    /// Kernel learners: the examples corrected most often, by row number from 1, and how often.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hardest: Vec<(u64, u64)>,
+    /// Kernel learners: the ends of the spectrum of a sample's Gram matrix.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spectrum: Option<Spectrum>,
+    /// Networks: the starts that were tried.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub starts: Vec<Attempt>,
     /// What a reader should know beside the numbers.
     pub notes: Vec<String>,
     /// Wall-clock seconds; filled in by whoever held the clock.
@@ -103,9 +116,23 @@ pub struct Discriminator {
     pub largest: Vec<(String, f64)>,
 }
 
+/// The examples that a kernel learner corrected most often: row numbers from 1 and how
+/// often, the hardest first.
+pub fn hardest(model: &Model, most: usize) -> Vec<(u64, u64)> {
+    let Decision::Kernel(kernel) = &model.decision else {
+        return Vec::new();
+    };
+    let mut hardest = kernel.log.hardest();
+    hardest.truncate(most);
+    hardest
+        .into_iter()
+        .map(|(row, times)| (u64::from(row) + 1, times))
+        .collect()
+}
+
 /// The largest weights of a model's discriminators, `most` each.
 pub fn largest_weights(model: &Model, names: &FeatureNames, most: usize) -> Vec<Discriminator> {
-    let Decision::Linear(weights) = &model.decision else {
+    let (Decision::Linear(weights), None) = (&model.decision, &model.embedding) else {
         return Vec::new();
     };
     (0..weights.discriminators())
@@ -212,10 +239,23 @@ impl TrainReport {
             seed: options.seed,
             options: options.changed(),
             largest_weights: largest_weights(model, &data.names, 10),
+            corrected_examples: match &model.decision {
+                Decision::Kernel(kernel) => Some(kernel.rows.len() as u64),
+                _ => None,
+            },
+            hardest: hardest(model, 10),
+            spectrum: fitted.spectrum,
+            starts: match &model.decision {
+                Decision::Network(network) => network.attempts.clone(),
+                _ => Vec::new(),
+            },
             notes: Vec::new(),
             seconds: Seconds::default(),
         };
         report.add_notes(stop, options, data);
+        if let Some(embedding) = &model.embedding {
+            report.notes.push(embedding.describe());
+        }
         report
     }
 
@@ -232,11 +272,33 @@ impl TrainReport {
                     self.readout
                 ));
         }
+        if stop == Stop::EpochLimit
+            && errors == Some(0)
+            && options.learner == LearnerKind::Perceptron
+        {
+            self.notes.push(format!(
+                "the running weights were still making mistakes, but the saved {} read-out gets every training example right",
+                self.readout
+            ));
+        }
         if self.train_accuracy.is_none() {
             self.notes.push(
                 "training accuracy was not computed: it would cost more than the training did"
                     .into(),
             );
+        }
+        if let Some(spectrum) = self.spectrum.filter(Spectrum::is_clearly_negative) {
+            self.notes.push(format!(
+                "the kernel is not valid on these data: the Gram matrix of {} examples has the eigenvalue {:.3e}, so no theorem speaks for this run",
+                spectrum.examples, spectrum.smallest
+            ));
+        }
+        let stuck = self.starts.iter().filter(|s| s.stuck).count();
+        if stuck > 0 {
+            self.notes.push(format!(
+                "{stuck} of {} starts of the network got stuck; the best one is saved",
+                self.starts.len()
+            ));
         }
         if options.normalise_weights && stop == Stop::EpochLimit {
             self.notes.push(
@@ -259,7 +321,11 @@ impl TrainReport {
 /// Whether scoring all examples costs less than the training did.
 fn worth_scoring(model: &Model, data: &Dataset) -> bool {
     match &model.decision {
-        Decision::Linear(_) => true,
+        Decision::Linear(_) | Decision::Network(_) => true,
+        Decision::Kernel(kernel) => {
+            let pairs = kernel.rows.len() as f64 * data.len() as f64;
+            pairs * (kernel.features() as f64) <= 1e10 || model.progress.epochs() > 1
+        }
         Decision::Voted(voted) => {
             let replay =
                 (voted.support.non_zeros() + voted.log.entries.len()) as f64 * data.len() as f64;
@@ -272,7 +338,9 @@ fn worth_scoring(model: &Model, data: &Dataset) -> bool {
 fn reason(stop: Stop, options: &Options) -> String {
     let limited = matches!(stop, Stop::EpochLimit | Stop::UpdateLimit | Stop::TimeLimit);
     match options.learner {
-        LearnerKind::Perceptron if limited => format!("{stop}, not separated"),
+        LearnerKind::Perceptron | LearnerKind::Kernel if limited => {
+            format!("{stop}, not separated")
+        }
         LearnerKind::LinearUnit if limited => {
             format!("{stop}, the gradient is not yet within the tolerance")
         }
@@ -285,11 +353,11 @@ fn reason(stop: Stop, options: &Options) -> String {
 fn perceptron_separates(data: &Dataset, options: &Options) -> bool {
     const WORK: usize = 30_000_000;
     let epochs = (WORK / data.matrix.non_zeros().max(1)).clamp(1, 1000) as u64;
-    let bias = if options.bias == Bias::None {
+    let bias = Some(if options.bias() == Bias::None {
         Bias::None
     } else {
         Bias::Lifted
-    };
+    });
     let quick = Options {
         epochs: Some(epochs),
         bias,

@@ -174,7 +174,7 @@ fn eight_points_without_a_bias() {
     ]);
     let options = Options {
         ties: Ties::Positive,
-        bias: Bias::None,
+        bias: Some(Bias::None),
         start: Start::Given(vec![1., 1.]),
         max_updates: Some(2),
         ..options()
@@ -187,4 +187,23 @@ fn eight_points_without_a_bias() {
         .collect();
     assert_eq!(updates, [(2, vec![1., -2.]), (4, vec![-2., -2.])]);
     assert_eq!(model.progress.stop, Some(Stop::UpdateLimit));
+}
+
+#[test]
+fn a_run_that_separates_three_classes_proves_its_bound() {
+    let data = dataset(&[
+        (&[2., 0.], "a"),
+        (&[3., 1.], "a"),
+        (&[0., 2.], "b"),
+        (&[1., 3.], "b"),
+        (&[-2., -2.], "c"),
+        (&[-1., -3.], "c"),
+    ]);
+    let fitted = Session::new(&options()).train(&data).unwrap();
+    assert_eq!(fitted.model.progress.stop, Some(Stop::Separated));
+    let margin = fitted.margin.unwrap();
+    assert!(0.0 < margin.lower && margin.lower <= margin.upper);
+    let most = fitted.updates_at_most.unwrap();
+    assert!(fitted.model.progress.updates <= most);
+    assert!(most as f64 <= 2.0 * (fitted.radius / margin.lower).powi(2) * (1.0 + 1e-12));
 }

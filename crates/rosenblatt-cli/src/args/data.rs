@@ -2,7 +2,7 @@
 //! model remembers of them.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use rosenblatt::data::read::{Delimiter, OnError, ReadOptions, Scale};
+use rosenblatt::data::read::{ColumnRole, Delimiter, Format, OnError, Raw, ReadOptions, Scale};
 use rosenblatt::{Error, Result};
 
 /// What the data options mean.
@@ -274,6 +274,70 @@ impl DataArgs {
         }
     }
 
+    /// Whether this option was given.
+    pub fn has(&self, name: &str) -> bool {
+        self.given.iter().any(|(n, _)| n == name)
+    }
+
+    /// Refuses options that the file just read has no use for.
+    pub fn refuse_foreign(&self, raw: &Raw) -> Result<()> {
+        const TABLES: [&str; 7] = [
+            "label",
+            "header",
+            "delimiter",
+            "comment",
+            "ignore",
+            "column",
+            "weight-column",
+        ];
+        let format = raw.report().format;
+        let table = matches!(format, Format::Csv | Format::Tsv);
+        let foreign = |name: &str| match name {
+            "labels" => format != Format::Idx,
+            _ => !table && TABLES.contains(&name),
+        };
+        if let Some((name, _)) = self.given.iter().find(|(name, _)| foreign(name)) {
+            return Err(
+                Error::options(format!("--{name} has no meaning for a {format} file"))
+                    .remedy("leave it out"),
+            );
+        }
+        for (_, text) in self.given.iter().filter(|(name, _)| name == "label-map") {
+            for part in list(text) {
+                let mut olds = part.match_indices('=').map(|(at, _)| &part[..at]);
+                if !olds.any(|old| raw.label_texts().iter().any(|(label, _)| label == old)) {
+                    return Err(Error::options(format!(
+                        "--label-map {part}: no row has such a label"
+                    )));
+                }
+            }
+        }
+        let label = raw
+            .report()
+            .columns
+            .iter()
+            .find(|c| c.role == ColumnRole::Label);
+        if let Some(label) = label {
+            let said = |name: &str, form: &str| {
+                self.given.iter().any(|(n, text)| {
+                    n == name
+                        && list(text).any(|t| {
+                            t == form
+                                || t.split_once('=')
+                                    .is_some_and(|(c, _)| name == "column" && c == form)
+                        })
+                })
+            };
+            if said("ignore", &label.name) || said("column", &label.name) {
+                return Err(
+                    Error::options(format!("the column {} is the label", label.name))
+                        .remedy("name another label column with --label"),
+                );
+            }
+        }
+        Ok(())
+    }
+
     /// Those that a model remembers.
     pub fn remembered(&self) -> Vec<(String, String)> {
         let remembered = |name: &str| {
@@ -290,12 +354,20 @@ impl DataArgs {
 
     /// What a model remembers, with what is given now beside it.
     pub fn recalled(&self, recipe: &[(String, String)]) -> DataArgs {
-        let kept = recipe
-            .iter()
-            .filter(|(name, _)| !self.given.iter().any(|(n, _)| n == name));
-        DataArgs {
-            given: kept.chain(&self.given).cloned().collect(),
-        }
+        self.with(recipe.iter())
+    }
+
+    /// What a model remembers about the look of its files, with what is given now beside it.
+    pub fn recalled_look(&self, recipe: &[(String, String)]) -> DataArgs {
+        let look = |name: &str| matches!(name, "header" | "comment");
+        self.with(recipe.iter().filter(|(name, _)| look(name)))
+    }
+
+    fn with<'a>(&self, recipe: impl Iterator<Item = &'a (String, String)>) -> DataArgs {
+        let kept = recipe.filter(|(name, _)| !self.given.iter().any(|(n, _)| n == name));
+        let mut given: Vec<_> = kept.cloned().collect();
+        given.extend(self.given.iter().cloned());
+        DataArgs { given }
     }
 }
 

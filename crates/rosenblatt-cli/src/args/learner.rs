@@ -1,7 +1,7 @@
 //! The learner's parameters on the command line, straight from the library's table.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use rosenblatt::options::{Options, PARAMETERS};
+use rosenblatt::options::{LearnerKind, Options, PARAMETERS};
 
 /// The parameters given, as (name, text).
 #[derive(Debug, Clone, Default)]
@@ -9,33 +9,22 @@ pub struct LearnerArgs {
     pub given: Vec<(&'static str, String)>,
 }
 
-/// Limits may be given anew when a run goes on; everything else is fixed by its start.
-const LIMITS: [&str; 4] = ["epochs", "time-limit", "max-updates", "patience"];
-
 impl LearnerArgs {
     /// The options: `base` with what was given.
     pub fn options(&self, base: Options) -> rosenblatt::Result<Options> {
         let mut options = base;
+        let given = |name: &str| self.given.iter().any(|(n, _)| *n == name);
+        // An option that only one learner has says which learner is meant.
+        if !given("learner") && options.learner == LearnerKind::Perceptron {
+            if given("kernel") || given("start-dual") {
+                options.learner = LearnerKind::Kernel;
+            } else if given("hidden") {
+                options.learner = LearnerKind::Network;
+            }
+        }
         self.given
             .iter()
             .try_for_each(|(name, text)| options.set(name, text))?;
-        Ok(options)
-    }
-
-    /// The options of a run that goes on.
-    pub fn resumed(&self, base: &Options) -> rosenblatt::Result<Options> {
-        let options = self.options(base.clone())?;
-        for parameter in PARAMETERS.iter().filter(|p| !LIMITS.contains(&p.name)) {
-            if parameter.get(&options) != parameter.get(base) {
-                return Err(rosenblatt::Error::options(format!(
-                    "--{} {} differs from the model's {}",
-                    parameter.name,
-                    parameter.get(&options),
-                    parameter.get(base)
-                ))
-                .remedy("a resumed run keeps its options; only limits may change"));
-            }
-        }
         Ok(options)
     }
 }

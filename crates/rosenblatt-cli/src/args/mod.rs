@@ -65,10 +65,19 @@ pub enum Command {
     /// Measure a model on labelled rows
     #[command(after_help = "Example:\n  rosenblatt test model.rbm test.csv")]
     Test(Box<TestArgs>),
+    /// Is it separable? With proof, margin, bound, and what it means for a logistic regression
+    #[command(after_help = "Examples:\n  rosenblatt check data.csv --label y\n  \
+        rosenblatt check data.csv --certificate proof.json && rosenblatt verify proof.json data.csv")]
+    Check(Box<CheckArgs>),
+    /// Check a proof in exact arithmetic against the file itself
+    #[command(after_help = "Example:\n  rosenblatt verify proof.json data.csv")]
+    Verify(VerifyArgs),
     /// Show training step by step
     #[command(
         after_help = "Examples:\n  rosenblatt generate and -o and.csv && rosenblatt trace and.csv\n  \
-        rosenblatt trace critics.csv --start=-1,0,0 --ties positive --epochs 1"
+        rosenblatt trace critics.csv --start=-1,0,0 --ties positive --epochs 1\n  \
+        rosenblatt trace and.csv --plot and.svg\n\n\
+        Defaults differ from train: --order given, --readout last, --scale none."
     )]
     Trace(Box<TraceArgs>),
     /// Make synthetic data with known answers
@@ -120,6 +129,9 @@ pub struct TrainArgs {
     /// Save the model after a pass when this many seconds have gone by since it was last saved
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
     pub save_every: f64,
+    /// Memory for kernel values: bytes, or with KiB, MiB or GiB [default: half of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub memory: Option<u64>,
     /// Say what would be read and done, with memory and time estimated, and do nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -165,6 +177,9 @@ pub struct TestArgs {
 pub struct TraceArgs {
     /// The data: a file, or - for stdin
     pub data: PathBuf,
+    /// Draw the boundary of two features: FILE.svg moves from update to update, FILE.png shows passes side by side
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
@@ -172,6 +187,52 @@ pub struct TraceArgs {
     pub learner: LearnerArgs,
     #[command(flatten)]
     pub source: DataArgs,
+}
+
+/// Whether a plane may stand off the origin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum CheckBias {
+    /// A constant feature 1
+    Lifted,
+    /// A plane through the origin
+    None,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The data: a file, or - for stdin
+    pub data: PathBuf,
+    /// Write the proof as JSON, once the independent checker accepts it
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
+    /// Whether the plane may stand off the origin
+    #[arg(long, value_enum, default_value = "lifted")]
+    pub bias: CheckBias,
+    /// Narrow the margin to this relative gap
+    #[arg(long, value_name = "GAP", default_value_t = 1e-6)]
+    pub gap: f64,
+    /// Classify the coefficients of a logistic regression when there are at most N
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    pub coefficients: usize,
+    /// With several classes: decide each pair too
+    #[arg(long)]
+    pub pairs: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub source: DataArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// The certificate
+    pub certificate: PathBuf,
+    /// The data file it speaks of
+    pub data: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -224,6 +285,26 @@ fn kinds_help() -> String {
         text.push_str(&format!("  {:<14} {}\n", kind.name(), kind.summary()));
     }
     text
+}
+
+/// A size in bytes, with or without a unit.
+fn memory(text: &str) -> Result<u64, String> {
+    let units = [
+        ("KiB", 1u64 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("kB", 1000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+    ];
+    let (digits, unit) = units
+        .iter()
+        .find_map(|(name, size)| text.strip_suffix(name).map(|digits| (digits, *size)))
+        .unwrap_or((text, 1));
+    match digits.trim().parse::<f64>() {
+        Ok(n) if n.is_finite() && n > 0.0 && n * unit as f64 >= 1.0 => Ok((n * unit as f64) as u64),
+        _ => Err("expected a size such as 500MiB or 2GiB".into()),
+    }
 }
 
 pub(crate) fn precision(name: &str) -> Result<rosenblatt::data::Precision, String> {

@@ -1,7 +1,7 @@
 //! `convert`: data from one format to another.
 
 use rosenblatt::data::read::{self, Preparation, Scale};
-use rosenblatt::data::{Layout, compressed, write};
+use rosenblatt::data::{Layout, Precision, compressed, write};
 use rosenblatt::file::write_aside;
 
 use super::Context;
@@ -12,10 +12,15 @@ use crate::render::numbers::counted;
 
 pub fn run(context: Context, args: &ConvertArgs) -> Outcome {
     let format = text_format(&args.output)?;
+    output::refuse_overwriting(&args.input, &args.output)?;
     let mut options = args.source.options(context.threads)?;
     // The same numbers in another format, unless told otherwise.
+    if !args.source.has("precision") {
+        options.read.precision = Precision::F64;
+    }
     options.scale.get_or_insert(Scale::None);
     let raw = read::read(&args.input, &options.read)?;
+    args.source.refuse_foreign(&raw)?;
     for warning in &raw.report().warnings {
         output::say(context.quiet, &format!("warning: {warning}"));
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rosenblatt::Error;
-use rosenblatt::data::synthetic::{self, Options};
+use rosenblatt::data::synthetic::{self, Kind, Options};
 use rosenblatt::data::{TextFormat, compressed};
 use rosenblatt::file::write_aside;
 use serde_json::json;
@@ -26,6 +26,35 @@ pub fn run(context: Context, args: &GenerateArgs) -> Outcome {
         seed: args.seed,
         ..Options::new(args.kind)
     };
+    let known = !matches!(
+        args.kind,
+        Kind::Blobs | Kind::Moons | Kind::Circles | Kind::Xor
+    );
+    if args.separator.is_some() && !known {
+        return Err(Error::options(format!(
+            "{} has no known separator to save",
+            args.kind.name()
+        ))
+        .remedy("leave --separator out")
+        .into());
+    }
+    if args.kind == Kind::Sparse
+        && (output::is_dash(&args.output) || text_format(&args.output)? != TextFormat::Libsvm)
+    {
+        const CELLS: usize = 20_000_000;
+        let cells = args
+            .examples
+            .unwrap_or(10_000)
+            .saturating_mul(args.features.unwrap_or(47_236));
+        if cells > CELLS {
+            return Err(Error::options(format!(
+                "a table of sparse rows would hold {} cells, nearly all zero",
+                crate::render::numbers::count(cells as u64)
+            ))
+            .remedy("name a file that ends in .svm")
+            .into());
+        }
+    }
     let written = if output::is_dash(&args.output) {
         let mut bytes = Vec::new();
         let written = synthetic::generate_to(&options, TextFormat::Csv, &mut bytes)?;

@@ -43,6 +43,7 @@ pub fn run(args: &InspectArgs) -> Outcome {
             "stop": stop.map(|s| s.name()),
             "trained_on": model.trained_on,
             "discriminators": discriminators,
+            "hardest": rosenblatt::report::hardest(&model, args.weights),
             "command": command(&model),
         }))?;
         return Ok(Done::Finished);
@@ -102,6 +103,15 @@ pub fn run(args: &InspectArgs) -> Outcome {
                 "corrected examples"
             )
         );
+    }
+    let hardest = rosenblatt::report::hardest(&model, args.weights);
+    if !hardest.is_empty() {
+        let _ = writeln!(text, "\nhardest examples (row, times corrected)");
+        let rows: Vec<Vec<String>> = hardest
+            .iter()
+            .map(|(row, times)| vec![count(*row), count(*times)])
+            .collect();
+        text.push_str(&columns(&rows, &[Align::Right, Align::Right], 2));
     }
     for d in &discriminators {
         let _ = writeln!(

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod check;
 mod convert;
 mod generate;
 mod inspect;
@@ -8,9 +9,10 @@ mod predict;
 mod test;
 mod trace;
 mod train;
+mod verify;
 
 pub use train::TrainOutcome;
-use train::interrupt_flag;
+use train::{in_data, interrupt_flag};
 
 use std::path::Path;
 
@@ -39,6 +41,8 @@ pub fn run(cli: Cli) -> Outcome {
         Command::Train(args) => train::run(context, &args),
         Command::Predict(args) => predict::run(context, &args),
         Command::Test(args) => test::run(context, &args),
+        Command::Check(args) => check::run(context, &args),
+        Command::Verify(args) => verify::run(&args),
         Command::Trace(args) => trace::run(context, &args),
         Command::Generate(args) => generate::run(context, &args),
         Command::Inspect(args) => inspect::run(&args),

@@ -14,6 +14,10 @@ use crate::output::{self, Done, Failure, Outcome};
 
 pub fn run(context: Context, args: &PredictArgs) -> Outcome {
     let model = Model::load(&args.model)?;
+    if let Some(path) = &args.output {
+        output::refuse_overwriting(&args.data, path)?;
+        output::refuse_overwriting(&args.model, path)?;
+    }
     let mut batches = super::open_batches(context, &model, &args.data, &args.source)?;
     match args.output.as_deref().filter(|p| !output::is_dash(p)) {
         Some(path) => write_aside(path, |out| {
@@ -51,10 +55,11 @@ fn predict(
 ) -> std::result::Result<(), Problem> {
     for batch in batches {
         let batch = batch.map_err(Problem::Input)?;
+        let all = model.scores(&batch.matrix, context.threads);
+        let k = model.scheme.discriminators();
         let lines = threads::map(batch.matrix.rows(), context.threads, || {
-            let (mut scorer, matrix) = (model.scorer(), &batch.matrix);
-            move |i: usize, text: &mut String| {
-                let scores = scorer.scores(matrix.row(i));
+            |i: usize, text: &mut String| {
+                let scores = &all[i * k..(i + 1) * k];
                 let class = model.scheme.decide(scores, model.at_zero());
                 text.push_str(model.classes.name(class));
                 if args.scores {

@@ -35,8 +35,8 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
                         evaluation.rank(score, *truth == 1);
                     }
                 }
-                LabelFound::Unknown(text) => evaluation.count_unknown(text),
-                LabelFound::Absent => evaluation.count_unknown(""),
+                LabelFound::Unknown(text) => evaluation.count_unknown(text, class),
+                LabelFound::Absent => evaluation.count_unknown("", class),
             }
         }
     }
@@ -54,6 +54,7 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
             "error": accuracy.map(|a| 1.0 - a),
             "classes": model.classes.names(),
             "confusion": evaluation.confusion(),
+            "predicted_for_unknown_labels": evaluation.predicted_for_unknown(),
             "by_class": evaluation.by_class(),
             "auc": evaluation.auc(),
             "unknown_labels": evaluation.unknown().iter().map(|(label, n)| json!({"label": label, "examples": n})).collect::<Vec<_>>(),
@@ -145,6 +146,14 @@ fn text(evaluation: &Evaluation) -> String {
             rows.push(
                 std::iter::once(name.clone())
                     .chain(counts.iter().map(|&n| count(n)))
+                    .collect(),
+            );
+        }
+        if !evaluation.unknown().is_empty() {
+            let counts = evaluation.predicted_for_unknown().iter();
+            rows.push(
+                std::iter::once("(unseen)".to_owned())
+                    .chain(counts.map(|&n| count(n)))
                     .collect(),
             );
         }

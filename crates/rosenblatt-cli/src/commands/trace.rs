@@ -4,7 +4,7 @@ use rosenblatt::Options;
 use rosenblatt::data::read::{self, Preparation, Scale};
 use rosenblatt::data::{Dataset, Layout};
 use rosenblatt::model::Scheme;
-use rosenblatt::options::{LearnerKind, Order, Readout, choice_name};
+use rosenblatt::options::{Bias, LearnerKind, Order, Readout, choice_name};
 use rosenblatt::train::{Observer, Session, Step, Stop};
 use rosenblatt::{Error, report};
 use serde_json::{Value, json};
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::Context;
 use crate::args::TraceArgs;
 use crate::output::{self, Done, Outcome};
+use crate::render;
 use crate::render::numbers::{count, counted};
 use crate::render::table::{Align, clipped, columns};
 
@@ -23,7 +24,10 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
     };
     let options = args.learner.options(base)?;
     options.validate()?;
-    if options.learner != LearnerKind::Perceptron {
+    if !matches!(
+        options.learner,
+        LearnerKind::Perceptron | LearnerKind::Kernel
+    ) {
         return Err(Error::options(format!(
             "trace shows the steps of perceptrons, not of the {}",
             choice_name(options.learner)
@@ -35,6 +39,7 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
     // A trace is held against hand calculation: the numbers as they are.
     data_options.scale.get_or_insert(Scale::None);
     let raw = read::read(&args.data, &data_options.read)?;
+    args.source.refuse_foreign(&raw)?;
     for warning in &raw.report().warnings {
         output::say(context.quiet, &format!("warning: {warning}"));
     }
@@ -48,7 +53,9 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
     let session = Session::new(&options)
         .interrupt(super::interrupt_flag())
         .threads(context.threads);
-    let fitted = session.train_observed(&data, &mut steps)?;
+    let fitted = session
+        .train_observed(&data, &mut steps)
+        .map_err(|e| super::in_data(e, &args.data))?;
     if steps.held > LIMIT {
         return Err(Error::options(format!(
             "a trace of more than {} steps of {width} weights is too long to be read",
@@ -56,6 +63,9 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
         ))
         .remedy("limit it with --epochs or --max-updates")
         .into());
+    }
+    if let Some(path) = &args.plot {
+        render::boundary::draw(path, &data, &steps.steps, options.bias() != Bias::None)?;
     }
     let binary = Scheme::new(data.classes.len(), options.multiclass) == Scheme::Binary;
     let progress = &fitted.model.progress;
@@ -71,7 +81,7 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
             "features": (0..data.features()).map(|j| data.names.get(j).into_owned()).collect::<Vec<_>>(),
             "classes": data.classes.names(),
             "discriminators": (0..fitted.model.scheme.discriminators()).map(|d| report::discriminator_name(&fitted.model, d)).collect::<Vec<_>>(),
-            "bias": options.bias.to_string(),
+            "bias": options.bias().to_string(),
             "epochs": progress.epochs(),
             "mistakes": progress.mistakes,
             "updates": progress.updates,

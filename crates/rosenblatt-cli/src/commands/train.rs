@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rosenblatt::data::read::{self, Preparation, Raw, ReadReport};
+use rosenblatt::data::read::{self, Preparation, Raw, ReadReport, Scale};
 use rosenblatt::data::{Dataset, Layout, split};
 use rosenblatt::model::Model;
 use rosenblatt::options::Order;
@@ -27,6 +27,8 @@ pub struct TrainOutcome {
     /// Accuracies of cross-validation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cv: Option<CrossValidation>,
+    /// How features were scaled, where they were; weights and margins speak of scaled ones.
+    pub scaling: Option<&'static str>,
     /// What was read.
     pub data: ReadReport,
     /// Where the model went.
@@ -54,10 +56,21 @@ struct Prepared {
 pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     let resume = args.resume.as_ref().map(Model::load).transpose()?;
     let options = match &resume {
-        Some(model) => args.learner.resumed(&model.options)?,
+        Some(model) => args.learner.options(model.options.clone())?,
         None => args.learner.options(Options::default())?,
     };
     options.validate()?;
+    if let Some(model) = &resume {
+        let done = model.progress.passes.len() as u64;
+        let open = model.progress.stop.is_none_or(|stop| !stop.is_final());
+        if let Some(epochs) = options.epochs.filter(|&e| open && e <= done) {
+            return Err(Error::options(format!(
+                "--epochs {epochs}: the model has made {done} passes already"
+            ))
+            .remedy("give a larger limit")
+            .into());
+        }
+    }
     let source = match &resume {
         Some(model) => args.source.recalled(&model.recipe),
         None => args.source.clone(),
@@ -70,10 +83,12 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     }
     if let Some(path) = args.output.as_deref().filter(|p| !output::is_dash(p)) {
         writable(path)?;
+        output::refuse_overwriting(&args.data, path)?;
     }
 
     let reading = Instant::now();
     let raw = read::read(&args.data, &data_options.read)?;
+    source.refuse_foreign(&raw)?;
     let read_report = raw.report().clone();
     let cv = match args.cv {
         Some(folds) if !args.dry_run => Some(cross_validate(
@@ -118,7 +133,9 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         .resume(resume.as_ref())
         .interrupt(interrupt_flag())
         .threads(context.threads)
-        .train_observed(&train, &mut follower)?;
+        .memory(args.memory)
+        .train_observed(&train, &mut follower)
+        .map_err(|e| in_data(e, &args.data))?;
     let train_seconds = training.elapsed().as_secs_f64();
     let recipe = std::mem::take(&mut follower.recipe);
     drop(follower);
@@ -127,10 +144,12 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     report.seconds.read = read_seconds;
     report.seconds.train = train_seconds;
     let stop = fitted.model.progress.stop;
+    let scaling = describe_scaling(&preparation);
     let saved = save(args.output.as_deref(), fitted, preparation, recipe)?;
     let outcome = TrainOutcome {
         report,
         cv,
+        scaling,
         data: read_report,
         model: saved,
     };
@@ -148,6 +167,31 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     } else {
         Done::Finished
     })
+}
+
+fn describe_scaling(preparation: &Preparation) -> Option<&'static str> {
+    match preparation.scale() {
+        Scale::None => None,
+        Scale::Standard => Some(
+            "numeric columns to mean 0 and standard deviation 1, texts to unit length; weights, margin and R speak of scaled values",
+        ),
+        Scale::Minmax => {
+            Some("columns to the range from 0 to 1; weights, margin and R speak of scaled values")
+        }
+        Scale::UnitRows => {
+            Some("each row to unit length; weights, margin and R speak of scaled values")
+        }
+    }
+}
+
+/// An error about the data names their file.
+pub fn in_data(error: Error, file: impl AsRef<Path>) -> Error {
+    let about_data = error.kind() == rosenblatt::ErrorKind::Data && error.position().is_none();
+    if about_data {
+        error.in_file(file)
+    } else {
+        error
+    }
 }
 
 /// Fails before hours of work rather than after them.
@@ -238,7 +282,8 @@ fn cross_validate(
         let fitted = Session::new(options)
             .interrupt(interrupt_flag())
             .threads(context.threads)
-            .train(&train)?;
+            .train(&train)
+            .map_err(|e| in_data(e, &raw.report().file))?;
         if fitted.model.progress.stop == Some(Stop::Interrupted) {
             return Err(Error::new(
                 rosenblatt::ErrorKind::Interrupted,

@@ -1,5 +1,6 @@
 //! Results for people's eyes.
 
+pub mod boundary;
 pub mod numbers;
 pub mod progress;
 pub mod table;

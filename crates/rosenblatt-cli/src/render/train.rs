@@ -51,6 +51,9 @@ pub fn text(outcome: &TrainOutcome, colour: bool) -> String {
     if !outcome.data.columns.is_empty() {
         page.section("columns", &column_table(&outcome.data));
     }
+    if let Some(scaling) = &outcome.scaling {
+        page.section("scaling", scaling);
+    }
     for note in &outcome.data.notes {
         page.section("note", note);
     }
@@ -59,7 +62,7 @@ pub fn text(outcome: &TrainOutcome, colour: bool) -> String {
         page.section(
             "folds",
             &format!(
-                "accuracy {} ± {} over {}: {}",
+                "accuracy {} on average, standard deviation {}, over {}: {}",
                 percent(cv.mean),
                 percent(cv.standard_deviation),
                 counted(cv.accuracies.len() as u64, "fold", "folds"),
@@ -81,10 +84,27 @@ pub fn text(outcome: &TrainOutcome, colour: bool) -> String {
     page.section("learner", &options);
     page.section("passes", &pass_table(report));
     page.section("stopped", &report.stop_reason);
-    page.section("updates", &updates(report));
+    if report.learner == "perceptron" || report.learner == "kernel" {
+        page.section("updates", &updates(report));
+    }
     page.section("accuracy", &accuracy(report));
     if !report.largest_weights.is_empty() {
         page.section("weights", &weights(&report.largest_weights, 8, 12));
+    }
+    if let Some(corrected) = report.corrected_examples {
+        let hardest: Vec<String> = report
+            .hardest
+            .iter()
+            .map(|(row, times)| format!("row {row} × {times}"))
+            .collect();
+        page.section(
+            "support",
+            &format!(
+                "{}; hardest: {}",
+                counted(corrected, "corrected example", "corrected examples"),
+                hardest.join(", ")
+            ),
+        );
     }
     for note in &report.notes {
         page.section("note", note);
@@ -110,7 +130,7 @@ fn read(data: &ReadReport, report: &TrainReport) -> String {
         .and_then(|v| v.as_str().map(str::to_owned))
         .unwrap_or_default();
     let mut line = format!(
-        "{}: {format}, {}, {}, {} of them not zero",
+        "{}: {format}, {}, {}, {} of the values not zero",
         data.file,
         counted(report.examples, "training example", "training examples"),
         counted(report.features, "feature", "features"),

@@ -3,5 +3,35 @@
 //!
 //! Three things are kept apart. A *verdict* is the outcome, a *certificate* a witness that
 //! anyone can check, a *bound* a theorem evaluated on numbers.
+//!
+//! A decision searches in floating point and proves in whole numbers. The layers, from the
+//! bottom: `number` (what a value exactly stands for), `rows` (signed rows, seen both
+//! ways), `modular` and `solve` (exact linear algebra), `nearest` (the search),
+//! `settle` (the same without rounding), [`decide`](decide()) (rounds of it, and the witness).
 
 pub mod bounds;
+mod coefficients;
+mod decide;
+mod document;
+mod dual_lp;
+mod gram;
+mod jointly;
+mod margin;
+mod modular;
+mod nearest;
+mod number;
+mod rows;
+mod scan;
+mod search;
+mod settle;
+mod solve;
+
+pub use coefficients::{Coefficients, Trend, coefficients};
+pub use decide::{Decision, Direction, Multipliers, Verdict, Witness, decide};
+pub use document::{Claim, Subject, certificate};
+pub use dual_lp::{DualCounts, dual_counts};
+pub use gram::{ExactKernel, Gram, StrictKernel, strict_kernel};
+pub use jointly::Jointly;
+pub use margin::{Bracket, Effort, MarginKind, margin, radius};
+pub use number::{Exact, Reading};
+pub use rows::{Bias, ExactRows, Exception, Rows, Sides, TwoSides};

@@ -244,6 +244,22 @@ impl Matrix {
         offsets.push(indices.len());
     }
 
+    /// The same rows without these columns, which must ascend; the others move up.
+    pub fn without_columns(&self, dropped: &[usize]) -> Matrix {
+        let columns = self.columns() - dropped.len();
+        let mut kept = Matrix::empty_sparse(columns, self.precision());
+        for i in 0..self.rows() {
+            let mut row = Vec::new();
+            self.row(i).for_each(|j, x| {
+                if let Err(before) = dropped.binary_search(&j) {
+                    row.push(((j - before) as u32, x));
+                }
+            });
+            kept.push_sparse(row);
+        }
+        kept
+    }
+
     /// The rows named, in that order, in the same storage.
     pub fn select(&self, rows: impl ExactSizeIterator<Item = usize> + Clone) -> Matrix {
         match self {
@@ -342,6 +358,17 @@ mod tests {
         sparse.push_sparse([(0, 1e-50), (1, 2.0)]);
         assert_eq!(sparse.non_zeros(), 1);
         assert_eq!(sparse.row(0).to_dense(2), [0.0, 2.0]);
+    }
+
+    #[test]
+    fn columns_can_be_left_out() {
+        let (dense, sparse) = both();
+        for m in [dense, sparse] {
+            let kept = m.without_columns(&[0, 3]);
+            assert_eq!(kept.columns(), 2);
+            assert_eq!(kept.row(0).to_dense(2), [1.5, 0.0]);
+            assert_eq!(kept.row(2).to_dense(2), [0.0, 0.25]);
+        }
     }
 
     #[test]

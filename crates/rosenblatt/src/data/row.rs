@@ -112,6 +112,70 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// Calls `f` with the two rows' values of each feature that is not zero in both,
+    /// ascending.
+    #[inline]
+    pub fn for_each_pair(self, other: Row<'_>, mut f: impl FnMut(f64, f64)) {
+        let (n, m) = (self.stored(), other.stored());
+        let (mut i, mut j) = (0, 0);
+        while i < n || j < m {
+            let a = if i < n {
+                self.stored_at(i)
+            } else {
+                (usize::MAX, 0.0)
+            };
+            let b = if j < m {
+                other.stored_at(j)
+            } else {
+                (usize::MAX, 0.0)
+            };
+            let feature = a.0.min(b.0);
+            let (mut x, mut z) = (0.0, 0.0);
+            if a.0 == feature {
+                x = a.1;
+                i += 1;
+            }
+            if b.0 == feature {
+                z = b.1;
+                j += 1;
+            }
+            if x != 0.0 || z != 0.0 {
+                f(x, z);
+            }
+        }
+    }
+
+    fn stored(self) -> usize {
+        match self {
+            Row::Dense32(values) | Row::Sparse32(_, values) => values.len(),
+            Row::Dense64(values) | Row::Sparse64(_, values) => values.len(),
+        }
+    }
+
+    #[inline]
+    fn stored_at(self, k: usize) -> (usize, f64) {
+        match self {
+            Row::Dense32(values) => (k, f64::from(values[k])),
+            Row::Dense64(values) => (k, values[k]),
+            Row::Sparse32(indices, values) => (indices[k] as usize, f64::from(values[k])),
+            Row::Sparse64(indices, values) => (indices[k] as usize, values[k]),
+        }
+    }
+
+    /// The value of feature `j`.
+    pub fn get(self, j: usize) -> f64 {
+        match self {
+            Row::Dense32(values) => values.get(j).map_or(0.0, |&x| f64::from(x)),
+            Row::Dense64(values) => values.get(j).copied().unwrap_or(0.0),
+            Row::Sparse32(indices, values) => indices
+                .binary_search(&(j as u32))
+                .map_or(0.0, |k| f64::from(values[k])),
+            Row::Sparse64(indices, values) => indices
+                .binary_search(&(j as u32))
+                .map_or(0.0, |k| values[k]),
+        }
+    }
+
     /// ‖x‖², summed in ascending order.
     pub fn squared_norm(self) -> f64 {
         let mut sum = 0.0;

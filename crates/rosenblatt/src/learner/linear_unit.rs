@@ -47,22 +47,27 @@ impl<'a> LinearUnit<'a> {
         options: &'a Options,
         resume: Option<LinearState>,
     ) -> Result<Self> {
-        let weights = match resume {
-            Some(state) => state.weights,
-            None => starting_weights(scheme, data.features(), options)?,
+        let (weights, before) = match resume {
+            Some(state) => (state.weights, state.kept),
+            None => (starting_weights(scheme, data.features(), options)?, None),
         };
-        let constant = if options.bias == Bias::None { 0.0 } else { 1.0 };
+        let constant = if options.bias() == Bias::None {
+            0.0
+        } else {
+            1.0
+        };
         let mut unit = LinearUnit {
             data,
             importance,
             options,
             scheme,
             state: LinearState {
-                weights,
                 unit: 1.0,
                 norms: None,
                 average: None,
-                kept: None,
+                kept: (options.gradient == Gradient::Batch)
+                    .then(|| before.unwrap_or_else(|| weights.clone())),
+                weights,
                 log: None,
             },
             constant,
@@ -166,8 +171,8 @@ impl<'a> LinearUnit<'a> {
             let (row, label) = (self.data.row(i), self.data.labels[i]);
             weights.scores(row, &mut scores);
             rule.judge(self.scheme, label, &scores, &mut judgement);
-            self.record(&mut pass, label, &scores, &judgement);
             let c = self.importance.of(i, label);
+            self.record(&mut pass, label, c, &scores, &judgement);
             for (d, output) in self.outputs(&scores) {
                 let residual = c * (self.target(label, d) - output);
                 sum.add(d, row, residual, residual * self.constant);
@@ -180,6 +185,7 @@ impl<'a> LinearUnit<'a> {
         &self,
         pass: &mut Pass,
         label: u32,
+        weight: f64,
         scores: &[f64],
         judgement: &crate::train::Judgement,
     ) {
@@ -191,7 +197,7 @@ impl<'a> LinearUnit<'a> {
         pass.on_boundary += u64::from(judgement.margin == 0.0);
         for (d, output) in self.outputs(scores) {
             let residual = self.target(label, d) - output;
-            pass.squared_error += residual * residual;
+            pass.squared_error += weight * residual * residual;
         }
     }
 
@@ -213,7 +219,6 @@ impl<'a> LinearUnit<'a> {
         let (towards, at_zero) = self.residual_sum(&zero);
         let small_enough = self.options.tolerance * (1.0 + self.norm(&towards));
         let start_error = at_zero.squared_error.max(f64::MIN_POSITIVE);
-        let mut previous = self.state.weights.clone();
         loop {
             if progress.passes.len() as u64 >= control.epochs {
                 return Ok(Stop::EpochLimit);
@@ -221,23 +226,28 @@ impl<'a> LinearUnit<'a> {
             if let Some(stop) = asked_to_stop(self.options, control) {
                 return Ok(stop);
             }
+            let mut before_pass = None;
             let (gradient, mut pass) = match self.options.gradient {
                 Gradient::Batch => self.residual_sum(&self.state.weights),
                 Gradient::Stochastic => {
-                    previous.clone_from(&self.state.weights);
+                    before_pass = Some(self.state.weights.clone());
                     let pass = self.stochastic_pass(progress);
                     (self.residual_sum(&self.state.weights).0, pass)
                 }
             };
             let before = progress.passes.last().map(|p| p.squared_error);
             let grew = match self.options.gradient {
-                // With a safe rate the error never grows, but for rounding.
-                Gradient::Batch => before.is_some_and(|e| pass.squared_error > e * (1.0 + 1e-9)),
+                // With a safe rate the error never grows, but for rounding: of the error
+                // itself, or of the targets where next to nothing of it is left.
+                Gradient::Batch => before
+                    .is_some_and(|e| pass.squared_error > e * (1.0 + 1e-9) + start_error * 1e-12),
                 Gradient::Stochastic => pass.squared_error > start_error * BLOWN_UP,
             };
             let norm = self.norm(&gradient);
             if grew || !pass.squared_error.is_finite() || !norm.is_finite() {
-                self.state.weights = previous;
+                if let Some(weights) = before_pass.or_else(|| self.state.kept.clone()) {
+                    self.state.weights = weights;
+                }
                 return Ok(Stop::Diverged {
                     safe_rate: self.safe_rate(200),
                 });
@@ -245,7 +255,7 @@ impl<'a> LinearUnit<'a> {
             let converged = norm <= small_enough;
             if self.options.gradient == Gradient::Batch && !converged {
                 let rate = self.rate;
-                previous.clone_from(&self.state.weights);
+                self.state.kept = Some(self.state.weights.clone());
                 (0..self.scheme.discriminators()).for_each(|d| {
                     self.state
                         .weights
@@ -285,10 +295,10 @@ impl<'a> LinearUnit<'a> {
                 let (row, label) = (self.data.row(i), self.data.labels[i]);
                 self.state.weights.scores(row, &mut scores);
                 rule.judge(self.scheme, label, &scores, &mut judgement);
-                self.record(&mut pass, label, &scores, &judgement);
+                let c = self.importance.of(i, label);
+                self.record(&mut pass, label, c, &scores, &judgement);
                 let visit = (progress.visits + pass.visits - 1) as f64;
-                let rate =
-                    self.rate / (1.0 + self.options.decay * visit) * self.importance.of(i, label);
+                let rate = self.rate / (1.0 + self.options.decay * visit) * c;
                 for (d, output) in self.outputs(&scores) {
                     let step = rate * (self.target(label, d) - output);
                     self.state.weights.add(d, row, step, step * self.constant);

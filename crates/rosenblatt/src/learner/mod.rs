@@ -1,4 +1,7 @@
 //! The learners, one file each: its rule, its guarantee, its cost, its reference.
 
+pub(crate) mod dual;
 pub(crate) mod linear_unit;
+pub(crate) mod network;
 pub(crate) mod perceptron;
+mod scoreboard;

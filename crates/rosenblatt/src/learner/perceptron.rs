@@ -46,7 +46,7 @@ impl<'a> Perceptron<'a> {
         options: &Options,
         resume: Option<LinearState>,
     ) -> Result<Self> {
-        let constant = match options.bias {
+        let constant = match options.bias() {
             Bias::Lifted => 1.0,
             Bias::None => 0.0,
             Bias::Unlifted(rho) => rho.map_or(importance.squared_radius(), |rho| rho * rho),
@@ -85,7 +85,7 @@ impl<'a> Perceptron<'a> {
             scheme,
             step: if scales_only { 1.0 } else { options.rate() },
             constant,
-            bias: options.bias,
+            bias: options.bias(),
             start,
             normalise_weights: options.normalise_weights,
             normalised_average,
@@ -186,7 +186,7 @@ pub(crate) fn starting_weights(
 ) -> Result<Weights> {
     let discriminators = scheme.discriminators();
     let mut weights = Weights::zero(discriminators, features);
-    let has_bias = options.bias != Bias::None;
+    let has_bias = options.bias() != Bias::None;
     match &options.start {
         Start::Zero => {}
         Start::Random(norm) => {

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::data::read::Preparation;
 use crate::data::{Classes, Precision};
+use crate::embedding::Embedding;
 use crate::error::{Error, Result};
 use crate::options::{Options, PARAMETERS};
 use crate::train::{Pass, Progress};
@@ -19,7 +20,7 @@ use crate::train::{Pass, Progress};
 /// The number of the file format.
 pub const FORMAT: u64 = 1;
 
-fn bad(what: impl std::fmt::Display) -> Error {
+pub(super) fn bad(what: impl std::fmt::Display) -> Error {
     Error::model(format!("the model file is not valid: {what}"))
         .remedy("take it from its source again, or train it anew")
 }
@@ -41,6 +42,11 @@ impl Model {
         match &self.decision {
             Decision::Linear(weights) => put_weights(&mut parts, "", weights),
             Decision::Voted(voted) => put_voted(&mut parts, voted),
+            Decision::Kernel(kernel) => super::kernel_file::put(&mut parts, kernel),
+            Decision::Network(network) => super::network_file::put(&mut parts, network),
+        }
+        if let Some(embedding) = &self.embedding {
+            put_embedding(&mut parts, embedding);
         }
         if let Some(state) = &self.state {
             put_state(&mut parts, state);
@@ -84,9 +90,18 @@ impl Model {
         let state = take_state(&mut parts, scheme)?;
         let decision = if parts.has_fact("voted.constant") {
             Decision::Voted(Box::new(take_voted(&mut parts, scheme, state.as_ref())?))
+        } else if parts.has_fact("kernel.constant") {
+            Decision::Kernel(Box::new(super::kernel_file::take(
+                &mut parts, scheme, &options,
+            )?))
+        } else if parts.has_fact("network.scale") {
+            Decision::Network(Box::new(super::network_file::take(
+                &mut parts, scheme, &options,
+            )?))
         } else {
             Decision::Linear(take_weights(&mut parts, "", scheme)?)
         };
+        let embedding = take_embedding(&mut parts, &options)?;
         let recipe = parts.take_fact("recipe")?;
         let preparation = take_preparation(&mut parts)?;
         let model = Model {
@@ -97,6 +112,7 @@ impl Model {
             progress,
             state,
             trained_on,
+            embedding,
             preparation,
             recipe,
         };
@@ -111,9 +127,16 @@ impl Model {
         if model
             .state
             .as_ref()
-            .is_some_and(|s| s.weights.features() != features)
+            .is_some_and(|s| s.weights.features() != model.inner_features())
         {
             return Err(bad("its weights and its state differ in features"));
+        }
+        if model
+            .embedding
+            .as_ref()
+            .is_some_and(|e| e.features() != model.inner_features())
+        {
+            return Err(bad("its weights and its embedding differ in features"));
         }
         Ok(model)
     }
@@ -133,6 +156,32 @@ impl Model {
         let bytes = std::fs::read(path).map_err(|e| Error::io(path, &e))?;
         Self::from_bytes(&bytes).map_err(|e| e.in_file(path))
     }
+}
+
+/// What the options and the seed do not already say.
+fn put_embedding(parts: &mut Parts, embedding: &Embedding) {
+    parts.put_fact("embedding.inputs", embedding.inputs() as u64);
+    if let Some(landmarks) = embedding.landmarks() {
+        parts.put_fact("embedding.precision", landmarks.precision());
+        parts.put_matrix("embedding.landmarks", landmarks);
+    }
+}
+
+fn take_embedding(parts: &mut Parts, options: &Options) -> Result<Option<Embedding>> {
+    let Some(embed) = options.embed else {
+        return Ok(None);
+    };
+    let inputs: u64 = parts.take_fact("embedding.inputs")?;
+    let inputs = usize::try_from(inputs).map_err(bad)?;
+    let landmarks = if parts.has_fact("embedding.precision") {
+        let precision: Precision = parts.take_fact("embedding.precision")?;
+        Some(parts.take_matrix("embedding.landmarks", precision)?)
+    } else {
+        None
+    };
+    Embedding::from_parts(embed, inputs, options.seed, landmarks)
+        .map(Some)
+        .map_err(bad)
 }
 
 fn put_weights(parts: &mut Parts, prefix: &str, weights: &Weights) {

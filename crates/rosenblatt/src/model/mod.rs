@@ -1,15 +1,24 @@
 //! What predicts, and what a run remembers.
 
+mod dual_log;
 mod file;
 mod fingerprint;
+mod kernel;
+mod kernel_file;
+mod network;
+mod network_file;
 mod parts;
 mod scheme;
 mod state;
 mod voted;
 mod weights;
 
+pub use dual_log::DualLog;
 pub use file::FORMAT;
 pub use fingerprint::Fingerprint;
+pub use kernel::KernelModel;
+pub(crate) use network::Forward;
+pub use network::{Attempt, Layer, Network};
 #[doc(hidden)]
 pub use parts::seal;
 pub use parts::{Array, Element, Parts};
@@ -20,6 +29,7 @@ pub use weights::Weights;
 
 use crate::data::read::Preparation;
 use crate::data::{Classes, Dataset, Matrix, Row};
+use crate::embedding::Embedding;
 use crate::options::{AtZero, Options};
 use crate::train::Progress;
 
@@ -31,6 +41,10 @@ pub enum Decision {
     Linear(Weights),
     /// All linear discriminators of a run, voting.
     Voted(Box<Voted>),
+    /// Coefficients over a kernel.
+    Kernel(Box<KernelModel>),
+    /// A network with hidden layers.
+    Network(Box<Network>),
 }
 
 /// A trained model, with the run that made it.
@@ -50,6 +64,8 @@ pub struct Model {
     pub state: Option<LinearState>,
     /// A fingerprint of the examples it was trained on.
     pub trained_on: Fingerprint,
+    /// Features made of features before anything else, where the options ask for it.
+    pub embedding: Option<Embedding>,
     /// How raw files become its features; `None` if it was trained on arrays.
     pub preparation: Option<Preparation>,
     /// How its data were read, as (option, value) texts, so that it can be trained again.
@@ -62,14 +78,26 @@ pub struct Scorer<'a> {
     model: &'a Model,
     scores: Vec<f64>,
     replay: voted::Replay,
+    embedded: Vec<f64>,
+    forward: Forward,
 }
 
 impl Model {
     /// The number of features it takes.
     pub fn features(&self) -> usize {
+        match &self.embedding {
+            Some(embedding) => embedding.inputs(),
+            None => self.inner_features(),
+        }
+    }
+
+    /// The number of features its decision takes, after any embedding.
+    pub fn inner_features(&self) -> usize {
         match &self.decision {
             Decision::Linear(weights) => weights.features(),
             Decision::Voted(voted) => voted.support.columns(),
+            Decision::Kernel(kernel) => kernel.features(),
+            Decision::Network(network) => network.features(),
         }
     }
 
@@ -77,7 +105,7 @@ impl Model {
     pub fn weights(&self) -> Option<&Weights> {
         match &self.decision {
             Decision::Linear(weights) => Some(weights),
-            Decision::Voted(_) => None,
+            _ => None,
         }
     }
 
@@ -90,17 +118,63 @@ impl Model {
     pub fn scorer(&self) -> Scorer<'_> {
         let scores = match &self.decision {
             Decision::Linear(weights) => weights.score_buffer(),
-            Decision::Voted(_) => vec![0.0; self.scheme.discriminators()],
+            _ => vec![0.0; self.scheme.discriminators()],
         };
         Scorer {
             model: self,
             scores,
             replay: voted::Replay::default(),
+            embedded: Vec::new(),
+            forward: Forward::default(),
         }
+    }
+
+    /// The scores of every row, `rows × discriminators`, row by row: the same as a
+    /// [`Scorer`] gives row after row, and much faster where rows can share work.
+    pub fn scores(&self, matrix: &Matrix, threads: usize) -> Vec<f64> {
+        let Some(embedding) = &self.embedding else {
+            return self.inner_scores(matrix, threads);
+        };
+        let mut scores = Vec::with_capacity(matrix.rows() * self.scheme.discriminators());
+        embedding.in_parts(matrix, threads, |part| {
+            scores.extend(self.inner_scores(part, threads));
+        });
+        scores
+    }
+
+    fn inner_scores(&self, matrix: &Matrix, threads: usize) -> Vec<f64> {
+        match &self.decision {
+            Decision::Kernel(kernel) => kernel.scores(self.scheme, self.at_zero(), matrix, threads),
+            Decision::Network(network) => network.scores(matrix, threads),
+            _ => {
+                let discriminators = self.scheme.discriminators();
+                let mut scores = vec![0.0; matrix.rows() * discriminators];
+                crate::threads::chunks(&mut scores, discriminators, threads, || {
+                    let mut scorer = self.scorer();
+                    move |i: usize, out: &mut [f64]| {
+                        out.copy_from_slice(scorer.inner_scores(matrix.row(i)));
+                    }
+                });
+                scores
+            }
+        }
+    }
+
+    /// Whether rows are scored much faster together than one by one.
+    fn shares_work(&self) -> bool {
+        self.embedding.is_some()
+            || matches!(self.decision, Decision::Kernel(_) | Decision::Network(_))
     }
 
     /// The class of every row, on `threads` threads.
     pub fn predict(&self, matrix: &Matrix, threads: usize) -> Vec<u32> {
+        if self.shares_work() {
+            return self
+                .scores(matrix, threads)
+                .chunks_exact(self.scheme.discriminators())
+                .map(|scores| self.scheme.decide(scores, self.at_zero()))
+                .collect();
+        }
         let mut classes = vec![0; matrix.rows()];
         crate::threads::fill(&mut classes, threads, || {
             let mut scorer = self.scorer();
@@ -111,6 +185,13 @@ impl Model {
 
     /// The class and the first score of every row, on `threads` threads.
     pub fn score_all(&self, matrix: &Matrix, threads: usize) -> Vec<(u32, f64)> {
+        if self.shares_work() {
+            return self
+                .scores(matrix, threads)
+                .chunks_exact(self.scheme.discriminators())
+                .map(|scores| (self.scheme.decide(scores, self.at_zero()), scores[0]))
+                .collect();
+        }
         let mut scored = vec![(0, 0.0); matrix.rows()];
         crate::threads::fill(&mut scored, threads, || {
             let mut scorer = self.scorer();
@@ -137,6 +218,18 @@ impl Model {
 impl Scorer<'_> {
     /// The scores of `row`: one for two classes, else one a discriminator.
     pub fn scores(&mut self, row: Row<'_>) -> &[f64] {
+        let Some(embedding) = &self.model.embedding else {
+            return self.inner_scores(row);
+        };
+        let mut embedded = std::mem::take(&mut self.embedded);
+        embedding.apply_to_row(row, &mut embedded);
+        self.inner_scores(Row::Dense64(&embedded));
+        self.embedded = embedded;
+        &self.scores[..self.model.scheme.discriminators()]
+    }
+
+    /// The scores of a row that is already embedded.
+    fn inner_scores(&mut self, row: Row<'_>) -> &[f64] {
         let model = self.model;
         match &model.decision {
             Decision::Linear(weights) => weights.scores(row, &mut self.scores),
@@ -148,6 +241,14 @@ impl Scorer<'_> {
                     &mut self.replay,
                     &mut self.scores,
                 );
+            }
+            Decision::Kernel(kernel) => {
+                kernel.scores_of_one(model.scheme, model.at_zero(), row, &mut self.scores);
+            }
+            Decision::Network(network) => {
+                network.forward(std::iter::once(row), &mut self.forward);
+                self.scores
+                    .copy_from_slice(&self.forward.activations[network.layers.len()]);
             }
         }
         &self.scores[..model.scheme.discriminators()]

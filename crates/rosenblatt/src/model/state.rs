@@ -19,7 +19,8 @@ pub struct LinearState {
     pub norms: Option<Vec<f64>>,
     /// The running sum for the averaged read-outs.
     pub average: Option<Average>,
-    /// The weights that the `random` and `pocket` read-outs keep.
+    /// The weights that the `random` and `pocket` read-outs keep; those before the last step
+    /// of batch descent, to which it goes back if it diverges.
     pub kept: Option<Weights>,
     /// Every update, for the voted read-out.
     pub log: Option<UpdateLog>,

@@ -9,8 +9,12 @@ pub enum LearnerKind {
     /// Rosenblatt's perceptron with explicit weights.
     #[default]
     Perceptron,
+    /// The perceptron in its dual form, over a kernel.
+    Kernel,
     /// The linear unit (Adaline): least squares by gradient descent.
     LinearUnit,
+    /// A network with hidden layers, by back-propagation.
+    Network,
 }
 
 /// Which hypothesis of the run becomes the model.
@@ -95,6 +99,26 @@ pub enum Gradient {
     Stochastic,
 }
 
+/// What the hidden units of a network do with their sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Activation {
+    /// max(0, s).
+    #[default]
+    Relu,
+    /// The hyperbolic tangent.
+    Tanh,
+}
+
+/// What a network minimises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Loss {
+    /// Cross-entropy of the softmax of the outputs (for two classes: logistic loss).
+    #[default]
+    Softmax,
+    /// Half the squared distance of the outputs from ±1.
+    Squared,
+}
+
 /// A choice with a fixed list of spellings.
 pub trait Choice: Copy + PartialEq + 'static {
     /// Every value with its spelling.
@@ -104,7 +128,9 @@ pub trait Choice: Copy + PartialEq + 'static {
 impl Choice for LearnerKind {
     const ALL: &'static [(Self, &'static str)] = &[
         (Self::Perceptron, "perceptron"),
+        (Self::Kernel, "kernel"),
         (Self::LinearUnit, "linear-unit"),
+        (Self::Network, "network"),
     ];
 }
 
@@ -155,6 +181,15 @@ impl Choice for AtZero {
 impl Choice for Gradient {
     const ALL: &'static [(Self, &'static str)] =
         &[(Self::Batch, "batch"), (Self::Stochastic, "stochastic")];
+}
+
+impl Choice for Activation {
+    const ALL: &'static [(Self, &'static str)] = &[(Self::Relu, "relu"), (Self::Tanh, "tanh")];
+}
+
+impl Choice for Loss {
+    const ALL: &'static [(Self, &'static str)] =
+        &[(Self::Softmax, "softmax"), (Self::Squared, "squared")];
 }
 
 /// The value spelled `text`, or what was expected instead.
@@ -310,6 +345,20 @@ pub(super) fn number(text: &str) -> Result<f64, String> {
     } else {
         Err("expected a finite number".into())
     }
+}
+
+/// Numbers separated by commas.
+pub(super) fn number_list(text: &str) -> Result<Vec<f64>, String> {
+    text.split(',')
+        .map(number)
+        .collect::<Result<_, _>>()
+        .map_err(|_| "expected numbers separated by commas".into())
+}
+
+/// Numbers separated by commas, as text.
+pub(super) fn list_text<T: ToString>(values: &[T]) -> String {
+    let texts: Vec<String> = values.iter().map(T::to_string).collect();
+    texts.join(",")
 }
 
 /// A finite number above 0.

@@ -7,12 +7,14 @@
 mod choices;
 
 pub use choices::{
-    AtZero, Bias, Choice, ClassWeight, Gradient, LearnerKind, Multiclass, Order, Readout, Start,
-    Ties, choice_name, parse_choice,
+    Activation, AtZero, Bias, Choice, ClassWeight, Gradient, LearnerKind, Loss, Multiclass, Order,
+    Readout, Start, Ties, choice_name, parse_choice,
 };
 
+use crate::embedding::Embed;
 use crate::error::{Error, Result};
-use choices::{count, not_negative, positive};
+use crate::kernel::Kernel;
+use choices::{count, list_text, not_negative, number_list, positive};
 
 /// Everything a learner can be told. See [`PARAMETERS`] for the meaning of each.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,14 +32,31 @@ pub struct Options {
     pub learning_rate: Option<f64>,
     /// Margin demand β.
     pub margin_demand: f64,
-    /// Where the bias comes from.
-    pub bias: Bias,
+    /// Where the bias comes from; `None`: lifted, but none for kernels and for embeddings
+    /// that contain the constant.
+    pub bias: Option<Bias>,
     /// Order of visits.
     pub order: Order,
     /// Divide the weights by their norm after each update.
     pub normalise_weights: bool,
     /// Where the weights begin.
     pub start: Start,
+    /// Where the coefficients of a kernel learner begin: one signed number an example.
+    pub start_dual: Option<Vec<f64>>,
+    /// The kernel of a kernel learner.
+    pub kernel: Option<Kernel>,
+    /// Features made of features before learning.
+    pub embed: Option<Embed>,
+    /// Units in each hidden layer of a network, from the input on.
+    pub hidden: Vec<u64>,
+    /// What the hidden units of a network do with their sum.
+    pub activation: Activation,
+    /// What a network minimises.
+    pub loss: Loss,
+    /// Examples in each step of a network.
+    pub batch_size: u64,
+    /// Starts that a network may try when it gets stuck.
+    pub restarts: u64,
     /// How several classes are learned; `None`: one plane for two, argmax for more.
     pub multiclass: Option<Multiclass>,
     /// Weights of classes.
@@ -69,10 +88,18 @@ impl Default for Options {
             ties: Ties::default(),
             learning_rate: None,
             margin_demand: 0.0,
-            bias: Bias::default(),
+            bias: None,
             order: Order::default(),
             normalise_weights: false,
             start: Start::default(),
+            start_dual: None,
+            kernel: None,
+            embed: None,
+            hidden: vec![128],
+            activation: Activation::default(),
+            loss: Loss::default(),
+            batch_size: 64,
+            restarts: 10,
             multiclass: None,
             class_weight: ClassWeight::default(),
             at_zero: AtZero::default(),
@@ -143,14 +170,14 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "learner",
         value: "LEARNER",
-        help: "which learner: perceptron or linear-unit",
+        help: "which learner: perceptron, kernel (the perceptron over a kernel), linear-unit or network",
         get: |o| choice_name(o.learner).into(),
         set: |o, t| parse_choice(t).map(|v| o.learner = v),
     },
     Parameter {
         name: "readout",
         value: "READOUT",
-        help: "which weights of the run become the model: last, averaged, averaged-normalised, voted, random or pocket; auto: averaged, but last for the linear unit",
+        help: "which weights of the run become the model: last, averaged, averaged-normalised, voted, random or pocket; auto: averaged, but last for the linear unit and the network",
         get: |o| o.readout.map_or("auto", choice_name).into(),
         set: |o, t| auto(t, "auto", parse_choice).map(|v| o.readout = v),
     },
@@ -171,7 +198,7 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "learning-rate",
         value: "RATE",
-        help: "step size η above 0; auto: 1 for perceptrons, derived from the data for the linear unit",
+        help: "step size η above 0; auto: 1 for perceptrons, derived from the data for the linear unit, 0.001 for the network",
         get: |o| optional(&o.learning_rate, "auto"),
         set: |o, t| auto(t, "auto", positive).map(|v| o.learning_rate = v),
     },
@@ -185,9 +212,9 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "bias",
         value: "BIAS",
-        help: "lifted (a constant feature 1), none (a plane through the origin) or unlifted[:RHO] (its own rate ηρ²; ρ is the radius unless given)",
-        get: |o| o.bias.to_string(),
-        set: |o, t| t.parse().map(|v| o.bias = v),
+        help: "lifted (a constant feature 1), none (a plane through the origin) or unlifted[:RHO] (its own rate ηρ²; ρ is the radius unless given); auto: lifted, but none for kernels (where lifted means K + 1) and for embeddings that contain the constant",
+        get: |o| optional(&o.bias, "auto"),
+        set: |o, t| auto(t, "auto", str::parse).map(|v| o.bias = v),
     },
     Parameter {
         name: "order",
@@ -213,6 +240,67 @@ pub const PARAMETERS: &[Parameter] = &[
         help: "first weights: zero, random:NORM, or v1,v2,… with the bias first",
         get: |o| o.start.to_string(),
         set: |o, t| t.parse().map(|v| o.start = v),
+    },
+    Parameter {
+        name: "start-dual",
+        value: "A1,A2,…",
+        help: "kernel learner: first coefficients, one signed number an example",
+        get: |o| o.start_dual.as_deref().map_or("none".into(), list_text),
+        set: |o, t| auto(t, "none", number_list).map(|v| o.start_dual = v),
+    },
+    Parameter {
+        name: "kernel",
+        value: "KERNEL",
+        help: "kernel learner: linear, quadratic, polynomial:DEGREE[,SCALE,CONST], geometric:DEGREE, monomial:DEGREE, rbf:GAMMA, laplacian:GAMMA, sigmoid:A,C or precomputed",
+        get: |o| optional(&o.kernel, "none"),
+        set: |o, t| auto(t, "none", str::parse).map(|v| o.kernel = v),
+    },
+    Parameter {
+        name: "embed",
+        value: "EMBEDDING",
+        help: "features made of features: monomials:DEGREE, circle, squares, fourier:N,GAMMA or nystrom:N,GAMMA",
+        get: |o| optional(&o.embed, "none"),
+        set: |o, t| auto(t, "none", str::parse).map(|v| o.embed = v),
+    },
+    Parameter {
+        name: "hidden",
+        value: "N,N",
+        help: "network: units in each hidden layer, from the input on",
+        get: |o| list_text(&o.hidden),
+        set: |o, t| {
+            t.split(',')
+                .map(|n| count(n.trim()))
+                .collect::<std::result::Result<_, _>>()
+                .map(|v| o.hidden = v)
+        },
+    },
+    Parameter {
+        name: "activation",
+        value: "FUNCTION",
+        help: "network: what hidden units do with their sum: relu or tanh",
+        get: |o| choice_name(o.activation).into(),
+        set: |o, t| parse_choice(t).map(|v| o.activation = v),
+    },
+    Parameter {
+        name: "loss",
+        value: "LOSS",
+        help: "network: what is minimised: softmax (cross-entropy) or squared",
+        get: |o| choice_name(o.loss).into(),
+        set: |o, t| parse_choice(t).map(|v| o.loss = v),
+    },
+    Parameter {
+        name: "batch-size",
+        value: "N",
+        help: "network: examples in each step",
+        get: |o| o.batch_size.to_string(),
+        set: |o, t| count(t).map(|v| o.batch_size = v),
+    },
+    Parameter {
+        name: "restarts",
+        value: "N",
+        help: "network: starts to try when it gets stuck",
+        get: |o| o.restarts.to_string(),
+        set: |o, t| count(t).map(|v| o.restarts = v),
     },
     Parameter {
         name: "multiclass",
@@ -314,9 +402,23 @@ impl Options {
     /// Which hypothesis becomes the model.
     pub fn readout(&self) -> Readout {
         self.readout.unwrap_or(match self.learner {
-            LearnerKind::Perceptron => Readout::Averaged,
-            LearnerKind::LinearUnit => Readout::Last,
+            LearnerKind::Perceptron | LearnerKind::Kernel => Readout::Averaged,
+            LearnerKind::LinearUnit | LearnerKind::Network => Readout::Last,
         })
+    }
+
+    /// Where the bias comes from.
+    pub fn bias(&self) -> Bias {
+        self.bias.unwrap_or(match self.learner {
+            LearnerKind::Kernel => Bias::None,
+            _ if self.embed.is_some_and(|e| e.contains_constant()) => Bias::None,
+            _ => Bias::Lifted,
+        })
+    }
+
+    /// The kernel of a kernel learner.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel.unwrap_or(Kernel::Linear)
     }
 
     /// η for perceptrons.
@@ -332,10 +434,56 @@ impl Options {
         ((VISITED_NUMBERS / work) as u64).clamp(5, 10_000)
     }
 
+    /// The same for kernel learners, whose work grows with the square of the examples; late
+    /// passes make few updates and cost little.
+    pub fn default_kernel_epochs(non_zeros: usize, examples: usize) -> u64 {
+        const MULTIPLICATIONS: f64 = 3e12;
+        let pass = (non_zeros as f64).max(1.0) * (examples as f64).max(1.0);
+        ((MULTIPLICATIONS / pass) as u64).clamp(10, 10_000)
+    }
+
     /// Refuses combinations that make no sense, with the reason.
     pub fn validate(&self) -> Result<()> {
-        let from_zero = matches!(self.start, Start::Zero);
-        if self.learner == LearnerKind::Perceptron {
+        let from_zero = matches!(self.start, Start::Zero)
+            && self
+                .start_dual
+                .as_ref()
+                .is_none_or(|a| a.iter().all(|&x| x == 0.0));
+        if self.learner != LearnerKind::Kernel {
+            for (name, set) in [
+                ("kernel", self.kernel.is_some()),
+                ("start-dual", self.start_dual.is_some()),
+            ] {
+                if set {
+                    return Err(
+                        Error::options(format!("--{name} belongs to the kernel learner"))
+                            .remedy("add --learner kernel"),
+                    );
+                }
+            }
+        }
+        if self.learner != LearnerKind::Network {
+            let defaults = Options::default();
+            for (name, set) in [
+                ("hidden", self.hidden != defaults.hidden),
+                ("activation", self.activation != defaults.activation),
+                ("loss", self.loss != defaults.loss),
+                ("batch-size", self.batch_size != defaults.batch_size),
+                ("restarts", self.restarts != defaults.restarts),
+            ] {
+                if set {
+                    return Err(Error::options(format!("--{name} belongs to the network"))
+                        .remedy("add --learner network"));
+                }
+            }
+        }
+        if self.kernel == Some(Kernel::Precomputed) && self.embed.is_some() {
+            return Err(
+                Error::options("a Gram matrix has no features to make others of")
+                    .remedy("leave out --embed, or give rows of features and a --kernel"),
+            );
+        }
+        if matches!(self.learner, LearnerKind::Perceptron | LearnerKind::Kernel) {
             if self.ties == Ties::Correct && from_zero && self.margin_demand == 0.0 {
                 return Err(Error::options(
                     "ties = correct never updates from zero weights: every score is 0, and 0 counts as right",
@@ -363,7 +511,16 @@ impl Options {
                 ("max-updates", self.max_updates.is_some()),
                 (
                     "multiclass",
-                    matches!(self.multiclass, Some(Multiclass::Ovo | Multiclass::Argmax)),
+                    match self.learner {
+                        LearnerKind::Network => {
+                            matches!(self.multiclass, Some(Multiclass::Ovo | Multiclass::Ovr))
+                        }
+                        _ => matches!(self.multiclass, Some(Multiclass::Ovo | Multiclass::Argmax)),
+                    },
+                ),
+                (
+                    "start",
+                    self.learner == LearnerKind::Network && self.start != defaults.start,
                 ),
                 (
                     "order",
@@ -374,10 +531,19 @@ impl Options {
                     return Err(Error::options(format!(
                         "--{name} with this value belongs to the perceptron"
                     ))
-                    .remedy("leave it out for --learner linear-unit"));
+                    .remedy(format!(
+                        "leave it out for --learner {}",
+                        choice_name(self.learner)
+                    )));
                 }
             }
-            if matches!(self.bias, Bias::Unlifted(_)) {
+            if self.learner == LearnerKind::Network && self.bias.is_some() {
+                return Err(
+                    Error::options("every unit of a network has a bias of its own")
+                        .remedy("leave out --bias"),
+                );
+            }
+            if matches!(self.bias(), Bias::Unlifted(_)) {
                 return Err(Error::options("the linear unit has a lifted bias or none")
                     .remedy("use --bias lifted or --bias none"));
             }

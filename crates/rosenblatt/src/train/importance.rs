@@ -75,6 +75,11 @@ impl Importance {
         example * class
     }
 
+    /// The largest c_i.
+    pub(crate) fn largest(&self, data: &Dataset) -> f64 {
+        (0..data.len()).fold(0.0, |most: f64, i| most.max(self.of(i, data.labels[i])))
+    }
+
     /// ‖x_i‖², without any lift.
     #[inline]
     pub(crate) fn squared_norm(&self, i: usize) -> f64 {

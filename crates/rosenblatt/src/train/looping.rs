@@ -141,6 +141,10 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
             if self.progress.passes.len() as u64 >= self.control.epochs {
                 return Ok(Stop::EpochLimit);
             }
+            // A run that goes on may have spent them before.
+            if self.updates_spent() {
+                return Ok(Stop::UpdateLimit);
+            }
             let stop = match self.options.order {
                 Order::Restart => self.restart_pass()?,
                 Order::Worst | Order::Mistakes => self.chosen_pass()?,
@@ -187,7 +191,7 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
             // Draws with replacement miss about a third of the rows: a clean epoch is a
             // hint, a sweep the proof.
             let sweep = self.sweep();
-            (sweep.calling == 0).then_some(sweep.on_boundary)
+            sweep.calling.is_empty().then_some(sweep.on_boundary)
         } else {
             Some(pass.on_boundary)
         };
@@ -234,11 +238,12 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
             let sweep = self.sweep();
             let chosen = match self.options.order {
                 Order::Worst => sweep.worst,
-                _ if sweep.calling == 0 => None,
+                _ if sweep.calling.is_empty() => None,
                 _ => {
                     let mut random =
                         Random::new(self.options.seed, Stream::Order, self.progress.visits);
-                    self.nth_calling(random.below(sweep.calling))
+                    let nth = random.below(sweep.calling.len() as u64);
+                    Some(sweep.calling[nth as usize] as usize)
                 }
             };
             let Some(i) = chosen else {
@@ -318,14 +323,17 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
 
     /// Gallant's ratchet.
     fn ratchet(&mut self, updated: bool) {
+        // Orders that visit only mistakes never see a run of correct visits; there every new
+        // hypothesis is held against the pocket by its errors alone.
+        let only_mistakes = matches!(self.options.order, Order::Worst | Order::Mistakes);
         let pocket = &mut self.progress.pocket;
         if updated {
             pocket.run = 0;
             self.pocket_checked = false;
-            return;
+        } else {
+            pocket.run += 1;
         }
-        pocket.run += 1;
-        if pocket.run > pocket.best_run && !self.pocket_checked {
+        if (only_mistakes || pocket.run > pocket.best_run) && !self.pocket_checked {
             self.pocket_checked = true;
             let errors = self.errors();
             let pocket = &mut self.progress.pocket;
@@ -360,7 +368,7 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
             );
             sweep.on_boundary += u64::from(self.judgement.margin == 0.0);
             if !self.judgement.changes.is_empty() {
-                sweep.calling += 1;
+                sweep.calling.push(i as u32);
                 if self.judgement.margin < smallest {
                     smallest = self.judgement.margin;
                     sweep.worst = Some(i);
@@ -368,28 +376,6 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
             }
         }
         sweep
-    }
-
-    /// The example that is number `n`, from 0, among those that call for an update.
-    fn nth_calling(&mut self, n: u64) -> Option<usize> {
-        let mut left = n;
-        for number in 0..self.data.len() {
-            let i = self.data.position(number);
-            let scores = self.hypothesis.scores(i);
-            self.rule.judge(
-                self.scheme,
-                self.data.labels[i],
-                scores,
-                &mut self.judgement,
-            );
-            if !self.judgement.changes.is_empty() {
-                if left == 0 {
-                    return Some(i);
-                }
-                left -= 1;
-            }
-        }
-        None
     }
 
     fn begin_pass(&mut self) {
@@ -423,8 +409,8 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
 /// What a look at all examples found.
 #[derive(Debug, Default)]
 struct Sweep {
-    /// Examples that call for an update.
-    calling: u64,
+    /// Examples that call for an update, in file order.
+    calling: Vec<u32>,
     /// Examples with a margin of exactly 0.
     on_boundary: u64,
     /// The one with the smallest margin among those that call for an update.

@@ -23,7 +23,7 @@ pub struct MarginBracket {
 }
 
 /// The bracket and the bound on updates that the run's weights prove, where they separate
-/// two classes.
+/// two classes, or several jointly.
 pub(super) fn from_run(
     data: &Dataset,
     importance: &Importance,
@@ -32,65 +32,79 @@ pub(super) fn from_run(
     progress: &Progress,
     stop: Stop,
 ) -> (Option<MarginBracket>, Option<u64>) {
-    let binary = super::Hypothesis::scheme(perceptron) == Scheme::Binary;
-    if stop != Stop::Separated || !binary {
+    let scheme = super::Hypothesis::scheme(perceptron);
+    let joint = matches!(scheme, Scheme::Argmax { .. });
+    if stop != Stop::Separated || !(scheme == Scheme::Binary || joint) {
         return (None, None);
     }
     let weights = &perceptron.state().weights;
-    let lifted = options.bias == Bias::Lifted;
-    let norm = weights.squared_norm(0, lifted).sqrt() * (1.0 + rounding(data.features()));
+    let lifted = options.bias() == Bias::Lifted;
+    let lift = if lifted { 1.0 } else { 0.0 };
+    let up = |x: f64| x * (1.0 + rounding(data.features() * scheme.discriminators()));
+    let norm = up((0..scheme.discriminators())
+        .map(|d| weights.squared_norm(d, lifted))
+        .sum::<f64>()
+        .sqrt());
     let mut lower = f64::INFINITY;
     let mut shortest = f64::INFINITY;
     for i in 0..data.len() {
         let c = importance.of(i, data.labels[i]);
-        let sign = if data.labels[i] == 1 { 1.0 } else { -1.0 };
-        let (score, error) = score_with_error(weights, data, i);
-        lower = lower.min(c * (sign * score - error) * (1.0 - 4.0 * f64::EPSILON));
-        shortest =
-            shortest.min(c * (importance.squared_norm(i) + if lifted { 1.0 } else { 0.0 }).sqrt());
+        let (margin, error) = margin_with_error(weights, scheme, data, i);
+        lower = lower.min(c * (margin - error) * (1.0 - 4.0 * f64::EPSILON));
+        shortest = shortest.min(c * (importance.squared_norm(i) + lift).sqrt());
     }
     lower /= norm;
     if lower.is_nan() || lower <= 0.0 {
         return (None, None);
     }
-    let up = |x: f64| x * (1.0 + rounding(data.features()));
+    let unlifted = matches!(options.bias(), Bias::Unlifted(_));
+    // No example is farther from a plane through the origin than from the origin itself; for
+    // two discriminators of joint norm 1 the difference is at most √2 times that.
+    let mut upper = up(match (unlifted, joint) {
+        (false, false) => shortest,
+        (false, true) => shortest * std::f64::consts::SQRT_2,
+        (true, false) => importance.squared_radius().sqrt(),
+        (true, true) => f64::INFINITY,
+    });
     let from_zero = options.start == Start::Zero && !options.normalise_weights;
-    let unlifted = matches!(options.bias, Bias::Unlifted(_));
-    // No example is farther from a plane through the origin than from the origin itself.
-    let mut upper = if unlifted {
-        up(importance.squared_radius().sqrt())
-    } else {
-        up(shortest)
-    };
     if from_zero && !unlifted && progress.updates > 0 {
-        let steps = progress.updates as f64
-            * if perceptron.state().unit == 1.0 {
-                options.rate()
-            } else {
-                1.0
-            };
-        upper = upper.min(up(weights.squared_norm(0, lifted).sqrt()) / steps);
+        // M updates from zero have ηMγ ≤ u·w ≤ ‖w‖.
+        let kept_rate = perceptron.state().unit == 1.0;
+        let rate = if kept_rate { options.rate() } else { 1.0 };
+        upper = upper.min(norm / (progress.updates as f64 * rate));
     }
     let margin = MarginBracket {
         lower,
         upper: upper.max(lower),
         kind: if lifted { "lifted" } else { "plain" },
     };
-    let radius = up(importance
-        .squared_radius_with(data, if lifted { 1.0 } else { 0.0 })
-        .sqrt());
-    (
-        Some(margin),
-        bounds::count(bound(options, perceptron, margin.lower, radius)),
-    )
+    let radius = up(importance.squared_radius_with(data, lift).sqrt());
+    let most = if joint {
+        if from_zero && !unlifted && options.margin_demand == 0.0 {
+            bounds::multiclass(radius, margin.lower)
+        } else {
+            f64::INFINITY
+        }
+    } else {
+        let heaviest = importance.largest(data);
+        bound(options, perceptron, margin.lower, radius, heaviest)
+    };
+    (Some(margin), bounds::count(most))
 }
 
-fn bound(options: &Options, perceptron: &Perceptron<'_>, margin: f64, radius: f64) -> f64 {
+/// The bound for rows of at most `radius`, none of which counts more than `heaviest`.
+fn bound(
+    options: &Options,
+    perceptron: &Perceptron<'_>,
+    margin: f64,
+    radius: f64,
+    heaviest: f64,
+) -> f64 {
     let weights = &perceptron.state().weights;
     if options.normalise_weights {
         return match options.start {
             Start::Zero
-                if options.margin_demand == 0.0 && !matches!(options.bias, Bias::Unlifted(_)) =>
+                if options.margin_demand == 0.0 && !matches!(options.bias(), Bias::Unlifted(_)) =>
             {
                 bounds::renormalised(radius, margin, options.rate()).unwrap_or(f64::INFINITY)
             }
@@ -98,17 +112,20 @@ fn bound(options: &Options, perceptron: &Perceptron<'_>, margin: f64, radius: f6
         };
     }
     let from_zero = options.start == Start::Zero;
-    match options.bias {
+    match options.bias() {
         Bias::Unlifted(_) if from_zero && options.margin_demand == 0.0 => {
             let threshold = weights.bias(0) / weights.squared_norm(0, false).sqrt();
-            bounds::unlifted(radius, perceptron.constant().sqrt(), margin, threshold)
+            // Dividing all by the heaviest weight leaves rows no longer than radius/heaviest,
+            // each with a constant of at most ρ in front.
+            let rho = perceptron.constant().sqrt();
+            bounds::unlifted(radius / heaviest, rho, margin / heaviest, threshold)
         }
         // The unlifted start and demand: no theorem is evaluated here.
         Bias::Unlifted(_) => f64::INFINITY,
         _ if from_zero && options.margin_demand == 0.0 => bounds::from_zero(radius, margin),
         _ => {
             let start = perceptron.start();
-            let lifted = options.bias == Bias::Lifted;
+            let lifted = options.bias() == Bias::Lifted;
             let along = along(weights, start, lifted);
             bounds::general(
                 radius,
@@ -117,7 +134,8 @@ fn bound(options: &Options, perceptron: &Perceptron<'_>, margin: f64, radius: f6
                     norm: start.squared_norm(0, lifted).sqrt(),
                     along_separator: Some(along),
                     rate: options.rate(),
-                    demand: options.margin_demand,
+                    // An update adds at most 2ηcβ + η²c²‖x‖² to ‖w‖².
+                    demand: options.margin_demand * heaviest,
                 },
             )
         }
@@ -140,14 +158,27 @@ fn rounding(terms: usize) -> f64 {
     (terms as f64 + 4.0) * f64::EPSILON
 }
 
-/// The score of example `i`, and a bound on its rounding error.
-fn score_with_error(weights: &Weights, data: &Dataset, i: usize) -> (f64, f64) {
-    let row = data.row(i);
-    let mut magnitude = weights.bias(0).abs();
-    let mut terms = 0;
-    row.for_each(|j, x| {
-        magnitude += (weights.get(0, j) * x).abs();
-        terms += 1;
-    });
-    (weights.score(0, row), magnitude * rounding(terms))
+/// The margin of example `i`, and a bound on its rounding error.
+fn margin_with_error(weights: &Weights, scheme: Scheme, data: &Dataset, i: usize) -> (f64, f64) {
+    let (row, label) = (data.row(i), data.labels[i] as usize);
+    let of = |d: usize| {
+        let mut magnitude = weights.bias(d).abs();
+        let mut terms = 0;
+        row.for_each(|j, x| {
+            magnitude += (weights.get(d, j) * x).abs();
+            terms += 1;
+        });
+        (weights.score(d, row), magnitude * rounding(terms))
+    };
+    if scheme == Scheme::Binary {
+        let (score, error) = of(0);
+        return (if label == 1 { score } else { -score }, error);
+    }
+    let (own, own_error) = of(label);
+    (0..scheme.discriminators())
+        .filter(|&d| d != label)
+        .map(of)
+        .map(|(rival, error)| (own - rival, 2.0 * (own_error + error)))
+        .min_by(|a, b| (a.0 - a.1).total_cmp(&(b.0 - b.1)))
+        .unwrap_or((0.0, 0.0))
 }

@@ -17,7 +17,9 @@ pub struct Pass {
     pub perceptron_loss: f64,
     /// Sum over visits of the hinge loss max(0, 1 − y·s), before the example's own update.
     pub hinge_loss: f64,
-    /// Linear unit: sum over visits and outputs of (y − o)², before the example's own step.
+    /// Linear unit: sum over visits and outputs of c(y − o)², c the weight of the example,
+    /// before the example's own step.
+    /// Network: sum over visits of its loss.
     pub squared_error: f64,
     /// Visits that found a margin of exactly 0.
     pub on_boundary: u64,

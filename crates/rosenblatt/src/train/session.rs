@@ -7,12 +7,16 @@ use super::looping::{Control, Run, Visit, Watch};
 use super::margin;
 use super::progress::{Pass, Progress};
 use super::{Importance, MarginBracket};
-use crate::data::Dataset;
+use crate::data::{Dataset, FeatureNames};
+use crate::embedding::Embedding;
 use crate::error::{Error, Result};
+use crate::kernel::Spectrum;
+use crate::learner::dual::{Dual, Means};
 use crate::learner::linear_unit::LinearUnit;
+use crate::learner::network::NetworkLearner;
 use crate::learner::perceptron::Perceptron;
 use crate::model::{Decision, Fingerprint, LinearState, Model, Scheme, Voted, Weights};
-use crate::options::{Bias, LearnerKind, Multiclass, Options, Readout};
+use crate::options::{Bias, LearnerKind, Multiclass, Options, PARAMETERS, Readout};
 
 /// One visit of a run, as a teacher would write it on the board.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,6 +75,7 @@ pub struct Session<'a> {
     resume: Option<&'a Model>,
     interrupt: Option<&'a AtomicBool>,
     threads: usize,
+    memory: Option<u64>,
 }
 
 /// The outcome of a session.
@@ -86,6 +91,8 @@ pub struct Fitted {
     pub margin: Option<MarginBracket>,
     /// How many updates the theorem allows, from that margin.
     pub updates_at_most: Option<u64>,
+    /// Kernel learners: the ends of the spectrum of a sample's Gram matrix.
+    pub spectrum: Option<Spectrum>,
 }
 
 impl<'a> Session<'a> {
@@ -97,6 +104,7 @@ impl<'a> Session<'a> {
             resume: None,
             interrupt: None,
             threads: crate::threads::available(),
+            memory: None,
         }
     }
 
@@ -128,6 +136,14 @@ impl<'a> Session<'a> {
         self
     }
 
+    /// Keeps kernel values in at most this many bytes; the result does not depend on it.
+    /// Without a word, half of the memory that is free.
+    #[must_use]
+    pub fn memory(mut self, bytes: Option<u64>) -> Self {
+        self.memory = bytes;
+        self
+    }
+
     /// Trains.
     pub fn train(&self, data: &Dataset) -> Result<Fitted> {
         self.train_observed(data, &mut Nobody)
@@ -149,25 +165,41 @@ impl<'a> Session<'a> {
                 data.len()
             )));
         }
+        let raw = data;
+        let embedding = options
+            .embed
+            .map(|embed| Embedding::fit(embed, raw, options.seed))
+            .transpose()?;
+        let embedded = embedding.as_ref().map(|embedding| Dataset {
+            matrix: embedding.apply(&raw.matrix, self.threads),
+            labels: raw.labels.clone(),
+            classes: raw.classes.clone(),
+            weights: raw.weights.clone(),
+            names: FeatureNames::default(),
+            layout: raw.layout,
+        });
+        let data = embedded.as_ref().unwrap_or(raw);
         let scheme = match options.learner {
             LearnerKind::LinearUnit if data.classes.len() > 2 => {
                 Scheme::new(data.classes.len(), Some(Multiclass::Ovr))
             }
             _ => Scheme::new(data.classes.len(), options.multiclass),
         };
-        fits_memory(scheme, data.features())?;
+        if !matches!(options.learner, LearnerKind::Kernel | LearnerKind::Network) {
+            fits_memory(scheme, data.features())?;
+        }
         let importance = Importance::new(data, &options.class_weight, self.threads)?;
-        let lift = if options.bias == Bias::Lifted {
+        let lift = if options.bias() == Bias::Lifted {
             1.0
         } else {
             0.0
         };
         let radius = importance.squared_radius_with(data, lift).sqrt();
-        let fingerprint = Fingerprint::of(data, self.threads);
+        let fingerprint = Fingerprint::of(raw, self.threads);
         let mut progress = Progress::default();
         let mut state = None;
         if let Some(model) = self.resume {
-            check_resumable(model, data, scheme, fingerprint)?;
+            check_resumable(model, options, raw, scheme, fingerprint)?;
             progress = model.progress.clone();
             state = model.state.clone();
         }
@@ -175,7 +207,14 @@ impl<'a> Session<'a> {
             interrupt: self.interrupt,
             started,
             epochs: options.epochs.unwrap_or_else(|| {
-                Options::default_epochs(fingerprint.non_zeros as usize, scheme.discriminators())
+                let non_zeros = match &embedded {
+                    Some(embedded) => embedded.matrix.non_zeros(),
+                    None => fingerprint.non_zeros as usize,
+                };
+                match options.learner {
+                    LearnerKind::Kernel => Options::default_kernel_epochs(non_zeros, data.len()),
+                    _ => Options::default_epochs(non_zeros, scheme.discriminators()),
+                }
             }),
         };
         let finished = progress.stop.filter(|stop| stop.is_final());
@@ -188,6 +227,7 @@ impl<'a> Session<'a> {
             progress: Progress::default(),
             state: None,
             trained_on: fingerprint,
+            embedding: embedding.clone(),
             preparation: None,
             recipe: Vec::new(),
         };
@@ -219,9 +259,65 @@ impl<'a> Session<'a> {
                 Ok(Fitted {
                     radius,
                     learning_rate: options.rate(),
-                    model: watcher.model(&perceptron, &progress),
+                    model: require_finite(watcher.model(&perceptron, &progress))?,
                     margin,
                     updates_at_most,
+                    spectrum: None,
+                })
+            }
+            LearnerKind::Kernel => {
+                let means = Means {
+                    memory: self
+                        .memory
+                        .unwrap_or_else(crate::threads::memory_to_use)
+                        .try_into()
+                        .unwrap_or(usize::MAX),
+                    threads: self.threads,
+                };
+                let log = self.resume.and_then(|model| match &model.decision {
+                    Decision::Kernel(kernel) => Some(kernel.log.clone()),
+                    _ => None,
+                });
+                let mut dual = Dual::new(data, &importance, scheme, options, means, log)?;
+                let stop = match finished {
+                    Some(stop) => stop,
+                    None => Run::new(
+                        data,
+                        options,
+                        control,
+                        &mut dual,
+                        &mut progress,
+                        &mut watcher,
+                    )
+                    .go()?,
+                };
+                progress.stop = Some(stop);
+                Ok(Fitted {
+                    radius: dual.squared_radius(lift).sqrt(),
+                    learning_rate: options.rate(),
+                    model: require_finite(watcher.model(&dual, &progress))?,
+                    margin: None,
+                    updates_at_most: None,
+                    spectrum: Some(Spectrum::of(&options.kernel(), data, options.seed)),
+                })
+            }
+            LearnerKind::Network => {
+                if self.resume.is_some() {
+                    return Err(
+                        Error::options("the training of a network cannot be resumed")
+                            .remedy("train it afresh with more --epochs"),
+                    );
+                }
+                let mut learner = NetworkLearner::new(data, &importance, scheme, options)?;
+                let stop = learner.go(control, &mut progress, &mut watcher)?;
+                progress.stop = Some(stop);
+                Ok(Fitted {
+                    radius,
+                    learning_rate: learner.rate(),
+                    model: require_finite(watcher.model(&learner, &progress))?,
+                    margin: None,
+                    updates_at_most: None,
+                    spectrum: None,
                 })
             }
             LearnerKind::LinearUnit => {
@@ -234,13 +330,29 @@ impl<'a> Session<'a> {
                 Ok(Fitted {
                     radius,
                     learning_rate: unit.rate(),
-                    model: watcher.model(&unit, &progress),
+                    model: require_finite(watcher.model(&unit, &progress))?,
                     margin: None,
                     updates_at_most: None,
+                    spectrum: None,
                 })
             }
         }
     }
+}
+
+/// Refuses weights beyond what a number can hold.
+fn require_finite(model: Model) -> Result<Model> {
+    let finite = match &model.decision {
+        Decision::Linear(weights) => weights.is_finite(),
+        _ => true,
+    };
+    if finite && model.state.as_ref().is_none_or(|s| s.weights.is_finite()) {
+        return Ok(model);
+    }
+    Err(
+        Error::options("the weights grew beyond what a number can hold")
+            .remedy("use a smaller --learning-rate, or scale the data"),
+    )
 }
 
 /// Refuses weights that cannot fit, early and with their size.
@@ -257,12 +369,26 @@ fn fits_memory(scheme: Scheme, features: usize) -> Result<()> {
     }
 }
 
+/// The parameters that a run may change when it goes on.
+const LIMITS: [&str; 4] = ["epochs", "time-limit", "max-updates", "patience"];
+
 fn check_resumable(
     model: &Model,
+    options: &Options,
     data: &Dataset,
     scheme: Scheme,
     found: Fingerprint,
 ) -> Result<()> {
+    for parameter in PARAMETERS.iter().filter(|p| !LIMITS.contains(&p.name)) {
+        let (now, then) = (parameter.get(options), parameter.get(&model.options));
+        if now != then {
+            return Err(Error::options(format!(
+                "--{} {now} differs from the model's {then}",
+                parameter.name
+            ))
+            .remedy("a resumed run keeps its options; only limits may change"));
+        }
+    }
     if model.classes != data.classes
         || model.scheme != scheme
         || model.features() != data.features()
@@ -284,7 +410,7 @@ fn check_resumable(
 /// A learner whose state can become a model.
 trait Readable {
     fn decision(&self, data: &Dataset, readout: Readout) -> Decision;
-    fn saved_state(&self) -> LinearState;
+    fn saved_state(&self) -> Option<LinearState>;
 }
 
 impl Readable for Perceptron<'_> {
@@ -295,7 +421,12 @@ impl Readable for Perceptron<'_> {
             return Decision::Voted(Box::new(Voted::new(data, log.clone(), self.constant())));
         }
         Decision::Linear(if let Some(average) = &state.average {
-            average.mean(scheme, &state.weights, state.unit)
+            // A direction has no unit.
+            let unit = match readout {
+                Readout::AveragedNormalised => 1.0,
+                _ => state.unit,
+            };
+            average.mean(scheme, &state.weights, unit)
         } else if let Some(kept) = &state.kept {
             let mut kept = kept.clone();
             (0..scheme.discriminators()).for_each(|d| kept.map(d, |w| w * state.unit));
@@ -305,8 +436,29 @@ impl Readable for Perceptron<'_> {
         })
     }
 
-    fn saved_state(&self) -> LinearState {
-        self.state().clone()
+    fn saved_state(&self) -> Option<LinearState> {
+        Some(self.state().clone())
+    }
+}
+
+impl Readable for Dual<'_> {
+    fn decision(&self, _: &Dataset, _: Readout) -> Decision {
+        Decision::Kernel(Box::new(self.model()))
+    }
+
+    /// The log in the model is all the state there is.
+    fn saved_state(&self) -> Option<LinearState> {
+        None
+    }
+}
+
+impl Readable for NetworkLearner<'_> {
+    fn decision(&self, _: &Dataset, _: Readout) -> Decision {
+        Decision::Network(Box::new(self.network().clone()))
+    }
+
+    fn saved_state(&self) -> Option<LinearState> {
+        None
     }
 }
 
@@ -315,8 +467,8 @@ impl Readable for LinearUnit<'_> {
         Decision::Linear(self.weights().clone())
     }
 
-    fn saved_state(&self) -> LinearState {
-        self.state().clone()
+    fn saved_state(&self) -> Option<LinearState> {
+        Some(self.state().clone())
     }
 }
 
@@ -334,7 +486,7 @@ impl Watcher<'_> {
         Model {
             decision: hypothesis.decision(self.data, self.template.options.readout()),
             progress: progress.clone(),
-            state: Some(hypothesis.saved_state()),
+            state: hypothesis.saved_state(),
             ..self.template.clone()
         }
     }

@@ -26,6 +26,11 @@ pub enum Stop {
     Interrupted,
     /// The gradient is as small as the tolerance asks.
     Converged,
+    /// Every start of a network got stuck: its loss stopped falling while examples were wrong.
+    Stuck {
+        /// Starts tried.
+        starts: u64,
+    },
     /// The error grew without bound.
     Diverged {
         /// A rate below this one is safe.
@@ -45,6 +50,7 @@ impl Stop {
             Stop::NoImprovement => "no_improvement",
             Stop::Interrupted => "interrupted",
             Stop::Converged => "converged",
+            Stop::Stuck { .. } => "stuck",
             Stop::Diverged { .. } => "diverged",
         }
     }
@@ -53,7 +59,11 @@ impl Stop {
     pub fn is_final(self) -> bool {
         matches!(
             self,
-            Stop::Separated | Stop::NoMistakes { .. } | Stop::Converged | Stop::Diverged { .. }
+            Stop::Separated
+                | Stop::NoMistakes { .. }
+                | Stop::Converged
+                | Stop::Stuck { .. }
+                | Stop::Diverged { .. }
         )
     }
 }
@@ -78,6 +88,10 @@ impl fmt::Display for Stop {
             }
             Stop::Interrupted => f.write_str("interrupted"),
             Stop::Converged => f.write_str("converged: the gradient is within the tolerance"),
+            Stop::Stuck { starts } => write!(
+                f,
+                "stuck: in each of {starts} starts the loss stopped falling while examples were wrong"
+            ),
             Stop::Diverged { safe_rate } => {
                 write!(
                     f,

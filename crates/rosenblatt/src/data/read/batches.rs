@@ -258,7 +258,10 @@ impl Iterator for Batches {
 /// The format that a model expects, unless the file's name says otherwise.
 fn expected_format(path: &Path, input: &Input) -> Format {
     match input {
-        Input::Sparse { .. } => Format::Libsvm,
+        Input::Sparse { .. } => match super::format::by_name(path) {
+            Some(Ok(named @ (Format::Csv | Format::Tsv))) => named,
+            _ => Format::Libsvm,
+        },
         Input::Images { .. } => Format::Idx,
         Input::Table { format, .. } => match super::format::by_name(path) {
             Some(Ok(named @ (Format::Csv | Format::Tsv))) => named,
@@ -310,10 +313,7 @@ fn make_sparse(chunk: &Chunk, model: &Model, on_error: super::OnError) -> Result
     let labels = model.labels(&part.labels, &part.labels.codes);
     let unseen = Unseen {
         features: (0..part.rows())
-            .map(|i| {
-                let row = &part.indices[part.range(i)];
-                (row.len() - want.kept(row)) as u64
-            })
+            .map(|i| (part.range(i).len() - want.kept(&part, part.range(i))) as u64)
             .sum(),
         ..Unseen::default()
     };
@@ -486,7 +486,10 @@ fn match_columns(
     };
     let header = options.header.unwrap_or_else(|| {
         if trained_with_header {
-            first.iter().any(named)
+            // A file like the one trained on has a header; a first record with a number in
+            // it is data.
+            let number = |cell: &Vec<u8>| super::number::whole::<f64>(cell).is_some();
+            first.iter().any(named) || !first.iter().any(number)
         } else {
             looks_like_header(records)
         }

@@ -18,8 +18,8 @@ pub(crate) const CHUNK: usize = 4 << 20;
 /// A record that is longer is refused: it is an unclosed quote or no text file.
 pub(crate) const LONGEST_RECORD: usize = 64 << 20;
 
-/// Zero bytes kept behind the data, so that a word may be loaded anywhere.
-const PADDING: usize = 16;
+/// Zero bytes kept behind the data, so that a window may be taken anywhere.
+const PADDING: usize = 2 * super::number::WINDOW;
 
 /// What ends a record.
 #[derive(Debug, Clone)]
@@ -211,10 +211,10 @@ fn last_unquoted_newline(data: &[u8], dialect: &Dialect) -> Option<usize> {
 }
 
 fn opens(data: &[u8], quote: usize, record: usize, dialect: &Dialect) -> bool {
-    if let Some(comment) = &dialect.comment {
-        if data[record..].starts_with(comment) {
-            return false;
-        }
+    if let Some(comment) = &dialect.comment
+        && data[record..].starts_with(comment)
+    {
+        return false;
     }
     quote == record
         || match dialect.delimiter {

@@ -117,11 +117,11 @@ fn skip_blanks(data: &[u8], mut at: usize) -> usize {
 pub(crate) fn next_record(data: &[u8], mut at: usize, dialect: &Dialect) -> Option<usize> {
     loop {
         let first = *data.get(at)?;
-        if let Some(comment) = &dialect.comment {
-            if data[at..].starts_with(comment) {
-                at = memchr(b'\n', &data[at..]).map_or(data.len(), |n| at + n + 1);
-                continue;
-            }
+        if let Some(comment) = &dialect.comment
+            && data[at..].starts_with(comment)
+        {
+            at = memchr(b'\n', &data[at..]).map_or(data.len(), |n| at + n + 1);
+            continue;
         }
         if first > b' ' {
             return Some(at);
@@ -389,6 +389,9 @@ pub(crate) fn looks_like_header(records: &[Vec<Vec<u8>>]) -> bool {
     if first.iter().any(|c| names_the_label(c)) {
         return true;
     }
+    if stands_apart(first, rest) {
+        return true;
+    }
     first.iter().enumerate().any(|(i, cell)| {
         let mut below = rest
             .iter()
@@ -399,9 +402,51 @@ pub(crate) fn looks_like_header(records: &[Vec<Vec<u8>>]) -> bool {
     })
 }
 
+/// Whether no cell of the first record is a value of its column: every column whose values
+/// repeat lacks it, and there is such a column.
+fn stands_apart(first: &[Vec<u8>], rest: &[Vec<Vec<u8>>]) -> bool {
+    const ENOUGH: usize = 8;
+    let name = |cell: &Vec<u8>| number::whole::<f64>(cell).is_none() && !is_missing(cell);
+    let distinct: std::collections::HashSet<&[u8]> = first.iter().map(Vec::as_slice).collect();
+    if rest.len() < ENOUGH || distinct.len() < first.len() || !first.iter().all(name) {
+        return false;
+    }
+    let mut repeating = 0;
+    for (i, cell) in first.iter().enumerate() {
+        let below: Vec<&[u8]> = rest
+            .iter()
+            .filter_map(|r| r.get(i))
+            .map(Vec::as_slice)
+            .collect();
+        let values: std::collections::HashSet<&[u8]> = below.iter().copied().collect();
+        if values.len() * 4 <= below.len() {
+            if values.contains(cell.as_slice()) {
+                return false;
+            }
+            repeating += 1;
+        }
+    }
+    repeating > 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_first_record_that_stands_apart_is_a_header() {
+        let comma = dialect(Delimiter::Byte(b','));
+        let header = |text: &str| {
+            let chunk = Chunk::from_bytes(text.as_bytes());
+            looks_like_header(&sample_records(&chunk, &comma, usize::MAX))
+        };
+        let reviews: String = (0..12)
+            .map(|i| format!("words number {i},{}\n", ["good", "bad"][i % 2]))
+            .collect();
+        assert!(header(&format!("review,sentiment\n{reviews}")));
+        assert!(!header(&format!("some other words,good\n{reviews}")));
+        assert!(!header(&reviews));
+    }
 
     pub(crate) fn dialect(delimiter: Delimiter) -> Dialect {
         Dialect {

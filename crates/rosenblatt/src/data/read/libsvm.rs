@@ -9,9 +9,8 @@ use memchr::memchr;
 use super::chunk::Chunk;
 use super::faults::{Faults, OnError, overlong, quote};
 use super::labels::{ABSENT, LabelSink};
-use super::number::{self, Stored, leading_digits, load};
+use super::number::{self, Stored, load, read_within, up_to_seven_digits};
 use super::report::LongDecimal;
-use crate::data::Values;
 use crate::error::{Error, Result};
 
 /// What is asked of the rows.
@@ -28,12 +27,12 @@ pub(crate) struct Rules {
 /// The rows of a chunk.
 #[derive(Debug)]
 pub(crate) struct SparsePart {
-    /// The end of each row in `indices` and `values`.
+    /// The end of each row in `pairs`.
     pub(crate) ends: Vec<u32>,
-    /// As written in the file, ascending within a row.
-    pub(crate) indices: Vec<u32>,
-    pub(crate) values: Values,
+    /// Indices as written in the file, ascending within a row, and values.
+    pub(crate) pairs: Pairs,
     pub(crate) labels: LabelSink,
+    /// 0 if that index occurs, else 1.
     pub(crate) smallest: u32,
     /// One past the largest index.
     pub(crate) width: u64,
@@ -56,13 +55,29 @@ impl SparsePart {
     }
 }
 
+/// Indices and values side by side, which one push appends.
+#[derive(Debug)]
+pub(crate) enum Pairs {
+    F32(Vec<(u32, f32)>),
+    F64(Vec<(u32, f64)>),
+}
+
+impl Pairs {
+    /// The index and the value at `k`.
+    pub(crate) fn get(&self, k: usize) -> (u32, f64) {
+        match self {
+            Pairs::F32(pairs) => (pairs[k].0, f64::from(pairs[k].1)),
+            Pairs::F64(pairs) => pairs[k],
+        }
+    }
+}
+
 struct Parser<'a, T> {
     chunk: &'a Chunk,
     bytes: &'a [u8],
     rules: Rules,
     ends: Vec<u32>,
-    indices: Vec<u32>,
-    values: Vec<T>,
+    pairs: Vec<(u32, T)>,
     labels: LabelSink,
     smallest: u32,
     width: u64,
@@ -79,10 +94,9 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> SparsePart {
         bytes: chunk.padded(),
         rules,
         ends: Vec::new(),
-        indices: Vec::with_capacity(chunk.len() / 8),
-        values: Vec::with_capacity(chunk.len() / 8),
+        pairs: Vec::with_capacity(chunk.len() / 8),
         labels: LabelSink::default(),
-        smallest: u32::MAX,
+        smallest: 1,
         width: 0,
         qids: 0,
         unsorted: 0,
@@ -91,12 +105,10 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> SparsePart {
     };
     parser.faults.measure(chunk);
     parser.run();
-    parser.indices.shrink_to_fit();
-    parser.values.shrink_to_fit();
+    parser.pairs.shrink_to_fit();
     SparsePart {
         ends: parser.ends,
-        indices: parser.indices,
-        values: T::wrap(parser.values),
+        pairs: T::wrap_pairs(parser.pairs),
         labels: parser.labels,
         smallest: parser.smallest,
         width: parser.width,
@@ -122,7 +134,7 @@ impl<T: Stored> Parser<'_, T> {
         let mut at = 0;
         while at < self.chunk.len() {
             let kept = (
-                self.indices.len(),
+                self.pairs.len(),
                 self.labels.codes.len(),
                 self.qids,
                 self.unsorted,
@@ -135,8 +147,7 @@ impl<T: Stored> Parser<'_, T> {
                     if !self.faults.add(error, self.rules.on_error) {
                         return;
                     }
-                    self.indices.truncate(kept.0);
-                    self.values.truncate(kept.0);
+                    self.pairs.truncate(kept.0);
                     self.labels.codes.truncate(kept.1);
                     (self.qids, self.unsorted) = (kept.2, kept.3);
                     self.long.truncate(kept.4);
@@ -168,80 +179,84 @@ impl<T: Stored> Parser<'_, T> {
             b'#' => return Ok(self.line_end(at) + 1),
             _ => {}
         }
+        let line = at;
         at = self.label(at)?;
-        let start = self.indices.len();
-        let mut least = 0u64; // the smallest index that keeps the row ascending
-        let mut ascending = true;
-        let mut highest = 0u64;
-        loop {
-            at += usize::from(bytes[at] == b' ');
-            while is_blank(bytes[at]) {
-                at += 1;
-            }
-            let (mut index, digits) = leading_digits(load(bytes, at));
-            let token = at;
-            at += digits as usize;
-            if bytes[at] != b':' || digits == 0 {
-                match bytes[token] {
+        let start = self.pairs.len();
+        let floor = u64::from(self.smallest);
+        let mut least = floor; // the smallest index that keeps the row in order
+        let mut in_order = true;
+        // The padding is longer than a window, so there always is one.
+        while let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+            let word = load(window, 0);
+            let (mut index, digits) = up_to_seven_digits(word);
+            let mut value = at + digits as usize + 1;
+            let read;
+            if (digits > 0) & ((word >> (8 * digits)) as u8 == b':') {
+                read = match read_within::<T>(window, digits as usize + 1) {
+                    Some(mut number) if number.stop <= b' ' => {
+                        number.end += at;
+                        Some(number)
+                    }
+                    _ => number::read_any(bytes, value),
+                };
+            } else {
+                match bytes[at] {
+                    b' ' | b'\t' | b'\r' => {
+                        at += 1;
+                        continue;
+                    }
                     b'\n' => {
-                        at = token + 1;
+                        at += 1;
                         break;
                     }
                     b'#' => {
-                        at = self.line_end(token) + 1;
+                        at = self.line_end(at) + 1;
                         break;
                     }
-                    _ => match self.odd_token(token)? {
-                        Odd::Index(value, colon) => (index, at) = (value, colon),
+                    _ => match self.odd_token(at)? {
+                        Odd::Index(number, colon) => (index, value) = (number, colon + 1),
                         Odd::Query(end) => {
                             at = end;
                             continue;
                         }
                     },
                 }
+                read = number::read_any(bytes, value);
             }
-            let Some(decimal) = number::scan(bytes, at + 1) else {
-                return Err(self.bad_value(token, at + 1));
+            let Some(read) = read else {
+                return Err(self.bad_value(at, value));
             };
-            at = decimal.end;
-            if bytes[at] > b' ' && bytes[at] != b'#' || bytes[at] == 0 {
-                return Err(self.bad_value(token, decimal_start(token, bytes)));
+            if read.stop > b' ' && read.stop != b'#' {
+                return Err(self.bad_value(at, value));
             }
-            let value = T::from_decimal(&decimal, bytes);
-            if !value.finite() {
-                let error = number::too_large::<T>(decimal.text(bytes));
-                return Err(self.fault(decimal_start(token, bytes), error));
-            }
-            ascending &= index >= least;
+            in_order &= index >= least;
             least = index + 1;
-            highest = highest.max(least);
-            if index == 0 {
-                self.index_zero(token)?;
+            if self.rules.keep_long_decimals && number::is_long(bytes, value) {
+                self.keep_long(index, value, read.end);
             }
-            if self.rules.keep_long_decimals && decimal.is_long(bytes) {
-                self.long.push(LongDecimal {
-                    row: self.ends.len() as u64,
-                    column: index as u32,
-                    text: decimal.text(bytes).to_owned(),
-                });
+            if read.value != T::ZERO {
+                self.pairs.push((index as u32, read.value));
             }
-            if value != T::ZERO {
-                self.indices.push(index as u32);
-                self.values.push(value);
-            } else {
-                // Zeros count for the smallest index and for order, but are not kept.
-                self.smallest = self.smallest.min(index as u32);
-            }
+            at = read.end + usize::from(read.stop == b' ');
         }
-        if !ascending {
-            self.sort_row(start, at)?;
+        if !in_order {
+            least = self.tidy_row(line, start)?;
         }
-        if let Some(&first) = self.indices[start..].first() {
-            self.smallest = self.smallest.min(first);
+        if least == floor {
+            least = 0; // no feature at all
         }
-        self.width = self.width.max(highest);
-        self.ends.push(self.indices.len() as u32);
+        self.width = self.width.max(least);
+        self.ends.push(self.pairs.len() as u32);
         Ok(at)
+    }
+
+    #[cold]
+    fn keep_long(&mut self, index: u64, start: usize, end: usize) {
+        self.long.push(LongDecimal {
+            row: self.ends.len() as u64,
+            column: index as u32,
+            text: String::from_utf8_lossy(&self.bytes[start..end]).into_owned(),
+        });
     }
 
     /// Reads the label at `at`, if there is one.
@@ -278,16 +293,7 @@ impl<T: Stored> Parser<'_, T> {
         }
     }
 
-    #[cold]
-    fn index_zero(&self, token: usize) -> Result<()> {
-        if !self.rules.from_one {
-            return Ok(());
-        }
-        let error = Error::data("found the index 0, but the model's features count from 1");
-        Err(self.fault(token, error.remedy("renumber the file's indices from 1")))
-    }
-
-    /// A token that does not start with up to eight digits and a colon.
+    /// A token that does not start with up to seven digits and a colon.
     #[cold]
     fn odd_token(&mut self, token: usize) -> Result<Odd> {
         let bytes = self.bytes;
@@ -330,6 +336,9 @@ impl<T: Stored> Parser<'_, T> {
     #[cold]
     fn bad_value(&self, token: usize, value: usize) -> Error {
         let bytes = self.bytes;
+        if let Some(error) = number::too_large_at::<T>(bytes, value) {
+            return self.fault(value, error);
+        }
         let mut end = value;
         while !bytes[end].is_ascii_whitespace() && end < self.chunk.len() {
             end += 1;
@@ -342,53 +351,41 @@ impl<T: Stored> Parser<'_, T> {
         self.fault(value, error.remedy("values are decimals such as -1.5e-3"))
     }
 
+    /// Looks again, zeros included, at a line whose indices are not in order or start below
+    /// the smallest so far; gives one past the largest. No index may come twice.
     #[cold]
-    fn sort_row(&mut self, start: usize, line_end: usize) -> Result<()> {
-        let mut pairs: Vec<(u32, T)> = self.indices[start..]
-            .iter()
-            .copied()
-            .zip(self.values[start..].iter().copied())
-            .collect();
-        pairs.sort_by_key(|p| p.0);
-        self.unsorted += 1;
-        for (k, (index, value)) in pairs.into_iter().enumerate() {
-            self.indices[start + k] = index;
-            self.values[start + k] = value;
-        }
-        self.refuse_repeats(line_end)
-    }
-
-    /// Looks at an unsorted line again, zeros included, for an index that comes twice.
-    fn refuse_repeats(&self, line_end: usize) -> Result<()> {
-        let start = memchr::memrchr(b'\n', &self.bytes[..line_end - 1]).map_or(0, |n| n + 1);
-        let line = &self.bytes[start..line_end];
+    fn tidy_row(&mut self, start: usize, first: usize) -> Result<u64> {
+        let line = &self.bytes[start..self.line_end(start)];
         let line = &line[..memchr(b'#', line).unwrap_or(line.len())];
-        let mut seen = std::collections::HashSet::new();
-        let mut at = 0;
+        let mut places: Vec<(u64, usize)> = Vec::new();
+        let mut at = start;
         for token in line.split(u8::is_ascii_whitespace) {
-            if let Some(colon) = memchr(b':', token) {
-                let (index, _) = leading_digits_of(&token[..colon]);
-                if token[..colon].iter().all(u8::is_ascii_digit) && !seen.insert(index) {
-                    let error = Error::data(format!("the index {index} comes twice in this row"));
-                    return Err(self.fault(start + at, error.remedy("give each feature one value")));
-                }
+            let digits = &token[..memchr(b':', token).unwrap_or(0)];
+            if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
+                let index = digits.iter().fold(0, |v, &b| 10 * v + u64::from(b - b'0'));
+                places.push((index, at));
             }
             at += token.len() + 1;
         }
-        Ok(())
+        let sorted = places.is_sorted();
+        places.sort_unstable();
+        if let Some(twice) = places.windows(2).find(|w| w[0].0 == w[1].0) {
+            let error = Error::data(format!("the index {} comes twice in this row", twice[1].0));
+            return Err(self.fault(twice[1].1, error.remedy("give each feature one value")));
+        }
+        if let Some(&(0, token)) = places.first() {
+            self.smallest = 0;
+            if self.rules.from_one {
+                let error = Error::data("found the index 0, but the model's features count from 1");
+                return Err(self.fault(token, error.remedy("renumber the file's indices from 1")));
+            }
+        }
+        if !sorted {
+            self.unsorted += 1;
+            self.pairs[first..].sort_by_key(|p| p.0);
+        }
+        Ok(places.last().map_or(0, |p| p.0 + 1))
     }
-}
-
-fn leading_digits_of(text: &[u8]) -> (u64, usize) {
-    let value = text.iter().fold(0u64, |v, &b| {
-        v.wrapping_mul(10)
-            .wrapping_add(u64::from(b.wrapping_sub(b'0')))
-    });
-    (value, text.len())
-}
-
-fn decimal_start(token: usize, bytes: &[u8]) -> usize {
-    memchr(b':', &bytes[token..]).map_or(token, |n| token + n + 1)
 }
 
 enum Odd {
@@ -411,9 +408,7 @@ mod tests {
     }
 
     fn row(part: &SparsePart, i: usize) -> Vec<(u32, f64)> {
-        part.range(i)
-            .map(|k| (part.indices[k], part.values.get(k)))
-            .collect()
+        part.range(i).map(|k| part.pairs.get(k)).collect()
     }
 
     #[test]

@@ -7,13 +7,15 @@
 //! of them, where the first rounding may have hidden on which side the decimal was. Whatever
 //! is not covered goes to the standard library's parser.
 
+use super::libsvm::Pairs;
+
 /// The powers of ten that `f64` holds exactly.
 const EXACT_POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
-const POWERS: [u64; 16] = [
+const POWERS: [u64; 9] = [
     1,
     10,
     100,
@@ -23,21 +25,37 @@ const POWERS: [u64; 16] = [
     1_000_000,
     10_000_000,
     100_000_000,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
 ];
+
+/// Powers of ten, exact in `f32`.
+const EXACT_POWERS_F32: [f32; 8] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7];
 
 /// Digits beyond which a 64-bit mantissa may have overflowed.
 const DIGITS_HELD: u32 = 19;
 
-/// A decimal found in text: `[+-]? (digits [. digits?] | . digits) ([eE] [+-]? digits)?`.
+/// A number found in text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Number<T> {
+    /// Correctly rounded.
+    pub(crate) value: T,
+    /// Where the text goes on behind it.
+    pub(crate) end: usize,
+    /// The byte there.
+    pub(crate) stop: u8,
+}
+
+impl<T> Number<T> {
+    /// Whether an exponent or more digits follow, which must be read the general way.
+    #[inline(always)]
+    pub(crate) fn may_go_on(&self) -> bool {
+        (self.stop | 0x20 == b'e') | self.stop.is_ascii_digit()
+    }
+}
+
+/// A decimal taken apart: `[+-]? (digits [. digits?] | . digits) ([eE] [+-]? digits)?`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Decimal {
+    /// All digits as one number; the largest `u64` if they are too many.
     mantissa: u64,
     /// Power of ten of the mantissa.
     exponent: i32,
@@ -45,8 +63,7 @@ pub(crate) struct Decimal {
     /// Digits written, leading zeros included.
     digits: u32,
     start: usize,
-    /// Where the text goes on behind the number.
-    pub(crate) end: usize,
+    end: usize,
 }
 
 /// Eight bytes at `at`, the first one lowest; zeros past the end.
@@ -67,19 +84,44 @@ fn load_tail(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// The digits that `word` starts with: their value and their number.
+/// The high bit of each byte of `word` that is no digit, right up to and including the first
+/// of them; and the digits' values.
 #[inline(always)]
-pub(crate) fn leading_digits(word: u64) -> (u64, u32) {
+fn not_digits(word: u64) -> (u64, u64) {
     let x = word ^ 0x3030_3030_3030_3030;
-    // The high bit of each byte that is no digit. A carry can only reach later bytes.
+    // A carry can only reach bytes behind the first that is no digit.
     let other = (x.wrapping_add(0x7676_7676_7676_7676) | x) & 0x8080_8080_8080_8080;
-    let count = other.trailing_zeros() / 8;
-    // Digits to the top, zeros (which are leading zeros) below.
-    let x = if count == 0 { 0 } else { x << (64 - 8 * count) };
+    (other, x)
+}
+
+/// The value of the first `count` digits in `x`.
+#[inline(always)]
+fn digits_value(x: u64, count: u32) -> u64 {
+    // Digits to the top, zeros (which are leading zeros) below; in two shifts, because one
+    // by 64 bits is none.
+    let half = 32 - 4 * count;
+    let x = x << half << half;
     let pairs = x.wrapping_mul(10).wrapping_add(x >> 8);
     let low = (pairs & 0x0000_00FF_0000_00FF).wrapping_mul(0x000F_4240_0000_0064);
     let high = ((pairs >> 16) & 0x0000_00FF_0000_00FF).wrapping_mul(0x0000_2710_0000_0001);
-    (low.wrapping_add(high) >> 32, count)
+    low.wrapping_add(high) >> 32
+}
+
+/// The digits that `word` starts with: their value and their number.
+#[inline(always)]
+fn leading_digits(word: u64) -> (u64, u32) {
+    let (other, x) = not_digits(word);
+    let count = other.trailing_zeros() / 8;
+    (digits_value(x, count), count)
+}
+
+/// The same, but the eighth is not looked at.
+#[inline(always)]
+pub(crate) fn up_to_seven_digits(word: u64) -> (u64, u32) {
+    let (other, x) = not_digits(word);
+    // The compiler sees that this is not zero and spares the test.
+    let count = (other | 1 << 63).trailing_zeros() / 8;
+    (digits_value(x, count), count)
 }
 
 #[inline(always)]
@@ -87,79 +129,145 @@ fn byte(bytes: &[u8], at: usize) -> u8 {
     bytes.get(at).copied().unwrap_or(0)
 }
 
-/// The longest decimal that starts at `at`.
+/// Bytes that the fast way may look at, from the start of a cell or token.
+pub(crate) const WINDOW: usize = 32;
+
+/// The longest finite number that starts at `start`.
 #[inline(always)]
-pub(crate) fn scan(bytes: &[u8], at: usize) -> Option<Decimal> {
-    let start = at;
-    let sign = byte(bytes, at);
+pub(crate) fn read<T: Stored>(bytes: &[u8], start: usize) -> Option<Number<T>> {
+    if let Some(window) = bytes.get(start..).and_then(|rest| rest.first_chunk())
+        && let Some(mut number) = read_within::<T>(window, 0)
+        && !number.may_go_on()
+    {
+        number.end += start;
+        return Some(number);
+    }
+    read_any(bytes, start)
+}
+
+/// The number at `from` (below 16) in `window`, if it is of the usual sort: up to six digits,
+/// a point, up to seven more digits. They are read from two words, not byte by byte.
+///
+/// Unless the byte behind it is one that the caller expects there, the number
+/// [may go on](Number::may_go_on).
+#[inline(always)]
+pub(crate) fn read_within<T: Stored>(window: &[u8; WINDOW], from: usize) -> Option<Number<T>> {
+    let from = from & 15;
+    let word = load(window, from);
+    let sign = word as u8;
     let negative = sign == b'-';
-    let mut at = at + usize::from(negative | (sign == b'+'));
-    let word = load(bytes, at);
-    let (mut mantissa, mut digits);
-    // One digit before the point is by far the most common.
-    let first = word as u8 ^ b'0';
+    let signed = u32::from(negative | (sign == b'+'));
+    let word = word >> (8 * signed);
+    let first = u64::from(word as u8 ^ b'0');
+    let from = from + signed as usize;
+    // One digit before the point is by far the most common: one number with those behind.
+    let (mantissa, places, end, stop);
     if (first < 10) & ((word >> 8) as u8 == b'.') {
-        (mantissa, digits) = (u64::from(first), 1);
+        let word = load(window, from + 2);
+        let (other, x) = not_digits(word);
+        let count = (other | 1 << 63).trailing_zeros() / 8;
+        mantissa = digits_value(x << 8 | first, count + 1);
+        stop = (word >> (8 * count)) as u8;
+        places = count;
+        end = from + 2 + count as usize;
     } else {
-        (mantissa, digits) = leading_digits(word);
-    }
-    at += digits as usize;
-    if digits == 8 {
-        (mantissa, digits, at) = more_digits(bytes, mantissa, digits, at);
-    }
-    let mut exponent = 0;
-    if byte(bytes, at) == b'.' {
-        let (fraction, count) = leading_digits(load(bytes, at + 1));
-        mantissa = mantissa
-            .wrapping_mul(POWERS[count as usize & 15])
-            .wrapping_add(fraction);
-        at += 1 + count as usize;
-        let whole = digits;
-        digits += count;
-        if count == 8 {
-            (mantissa, digits, at) = more_digits(bytes, mantissa, digits, at);
+        let (whole, digits) = up_to_seven_digits(word);
+        if digits.wrapping_sub(1) > 5 {
+            return None;
         }
-        exponent = whole as i32 - digits as i32;
+        let behind = (word >> (8 * digits)) as u8;
+        let point = from + digits as usize;
+        if behind == b'.' {
+            let word = load(window, point + 1);
+            let (fraction, count) = up_to_seven_digits(word);
+            mantissa = whole * POWERS[count as usize & 7] + fraction;
+            stop = (word >> (8 * count)) as u8;
+            places = count;
+            end = point + 1 + count as usize;
+        } else {
+            (mantissa, places, end, stop) = (whole, 0, point, behind);
+        }
     }
-    if digits == 0 {
-        return None;
-    }
-    if byte(bytes, at) | 0x20 == b'e' {
-        (exponent, at) = with_exponent(bytes, exponent, at);
-    }
-    Some(Decimal {
-        mantissa,
-        exponent,
-        negative,
-        digits,
-        start,
-        end: at,
+    let value = T::from_small(mantissa, places, negative)?;
+    Some(Number { value, end, stop })
+}
+
+/// The same for a number of any length, with any exponent.
+#[inline(never)]
+pub(crate) fn read_any<T: Stored>(bytes: &[u8], start: usize) -> Option<Number<T>> {
+    let decimal = scan(bytes, start)?;
+    let value = T::from_decimal(&decimal, bytes);
+    value.finite().then(|| Number {
+        value,
+        end: decimal.end,
+        stop: byte(bytes, decimal.end),
     })
 }
 
+/// The number at `start` that is too large for its type, if that is the trouble with it.
 #[cold]
-#[inline(never)]
-fn more_digits(
-    bytes: &[u8],
-    mut mantissa: u64,
-    mut digits: u32,
-    mut at: usize,
-) -> (u64, u32, usize) {
+pub(crate) fn too_large_at<T: Stored>(bytes: &[u8], start: usize) -> Option<crate::Error> {
+    let decimal = scan(bytes, start)?;
+    let value = T::from_decimal(&decimal, bytes);
+    (!value.finite()).then(|| too_large::<T>(decimal.text(bytes)))
+}
+
+/// The longest decimal that starts at `start`, taken apart.
+fn scan(bytes: &[u8], start: usize) -> Option<Decimal> {
+    let sign = byte(bytes, start);
+    let negative = sign == b'-';
+    let whole = start + usize::from(negative || sign == b'+');
+    let (mantissa, digits) = more_digits(bytes, 0, 0, whole);
+    let mut end = whole + digits as usize;
+    let (mut mantissa, mut all, mut exponent) = (mantissa, digits, 0);
+    if byte(bytes, end) == b'.' {
+        (mantissa, all) = more_digits(bytes, mantissa, digits, end + 1);
+        exponent = digits as i32 - all as i32;
+        end += 1 + (all - digits) as usize;
+    }
+    if all == 0 {
+        return None;
+    }
+    if byte(bytes, end) | 0x20 == b'e' {
+        (exponent, end) = with_exponent(bytes, exponent, end);
+    }
+    Some(Decimal {
+        mantissa: if all > DIGITS_HELD {
+            u64::MAX
+        } else {
+            mantissa
+        },
+        exponent,
+        negative,
+        digits: all,
+        start,
+        end,
+    })
+}
+
+/// Whether the number that starts at `start` is a decimal that `f64` arithmetic cannot stand
+/// for: more than 15 significant digits, or outside 10⁻²⁹⁰..10²⁹⁰.
+#[cold]
+pub(crate) fn is_long(bytes: &[u8], start: usize) -> bool {
+    scan(bytes, start).is_some_and(|decimal| decimal.is_long(bytes))
+}
+
+/// Appends the digits at `at` to a mantissa; gives it and the number of digits in all.
+fn more_digits(bytes: &[u8], mut mantissa: u64, mut digits: u32, mut at: usize) -> (u64, u32) {
     loop {
         let (value, count) = leading_digits(load(bytes, at));
         mantissa = mantissa
-            .wrapping_mul(POWERS[count as usize & 15])
+            .wrapping_mul(POWERS[count as usize])
             .wrapping_add(value);
         digits = digits.saturating_add(count);
         at += count as usize;
         if count < 8 {
-            return (mantissa, digits, at);
+            return (mantissa, digits);
         }
     }
 }
 
 /// The exponent written at `at` (an `e`), added; without digits the `e` is not part of it.
-#[inline(never)]
 fn with_exponent(bytes: &[u8], exponent: i32, at: usize) -> (i32, usize) {
     let sign = byte(bytes, at + 1);
     let mut end = at + 1 + usize::from(sign == b'-' || sign == b'+');
@@ -178,14 +286,13 @@ fn with_exponent(bytes: &[u8], exponent: i32, at: usize) -> (i32, usize) {
 
 impl Decimal {
     /// The bytes it was read from, out of the same text.
-    pub(crate) fn text<'a>(&self, bytes: &'a [u8]) -> &'a str {
+    fn text<'a>(&self, bytes: &'a [u8]) -> &'a str {
         std::str::from_utf8(&bytes[self.start..self.end]).unwrap_or_default()
     }
 
     /// The correctly rounded `f64`, if the fast way gives it.
-    #[inline(always)]
     fn fast(&self) -> Option<f64> {
-        if self.digits > DIGITS_HELD || self.mantissa > 1 << 53 {
+        if self.mantissa > 1 << 53 {
             return None;
         }
         // Through i64, which the processor converts in one step.
@@ -202,9 +309,8 @@ impl Decimal {
         ))
     }
 
-    /// Whether `f64` arithmetic on the shortest form cannot stand for this decimal: more
-    /// than 15 significant digits, or outside 10⁻²⁹⁰..10²⁹⁰.
-    pub(crate) fn is_long(&self, bytes: &[u8]) -> bool {
+    /// Whether it is [`is_long`].
+    fn is_long(&self, bytes: &[u8]) -> bool {
         if self.digits <= 15 && self.exponent.unsigned_abs() <= 250 {
             return false;
         }
@@ -222,17 +328,22 @@ impl Decimal {
 }
 
 /// A number type that features are stored in.
-pub(crate) trait Stored: Copy + PartialEq + Send + 'static {
+pub(crate) trait Stored: Copy + PartialEq + Send + Sync + 'static {
     const ZERO: Self;
     const MISSING: Self;
     const PRECISION: crate::data::Precision;
 
+    /// `mantissa` (below 10¹⁴) divided by 10^`places` (up to 7), if that is soon told.
+    fn from_small(mantissa: u64, places: u32, negative: bool) -> Option<Self>;
     /// The correctly rounded value; infinite if too large.
     fn from_decimal(decimal: &Decimal, bytes: &[u8]) -> Self;
     fn from_f64(x: f64) -> Self;
     fn to_f64(self) -> f64;
     fn finite(self) -> bool;
     fn wrap(values: Vec<Self>) -> crate::data::Values;
+    fn wrap_pairs(pairs: Vec<(u32, Self)>) -> Pairs;
+    /// The pairs of a list that is known to be of this type.
+    fn pairs(pairs: &Pairs) -> &[(u32, Self)];
 }
 
 impl Stored for f64 {
@@ -241,6 +352,12 @@ impl Stored for f64 {
     const PRECISION: crate::data::Precision = crate::data::Precision::F64;
 
     #[inline(always)]
+    fn from_small(mantissa: u64, places: u32, negative: bool) -> Option<f64> {
+        let value = mantissa as i64 as f64 / EXACT_POWERS[places as usize & 7];
+        // The sign is put in as a bit: a branch on it would be mispredicted half the time.
+        Some(f64::from_bits(value.to_bits() | u64::from(negative) << 63))
+    }
+
     fn from_decimal(decimal: &Decimal, bytes: &[u8]) -> f64 {
         match decimal.fast() {
             Some(value) => value,
@@ -264,6 +381,17 @@ impl Stored for f64 {
     fn wrap(values: Vec<f64>) -> crate::data::Values {
         crate::data::Values::F64(values)
     }
+
+    fn wrap_pairs(pairs: Vec<(u32, f64)>) -> Pairs {
+        Pairs::F64(pairs)
+    }
+
+    fn pairs(pairs: &Pairs) -> &[(u32, f64)] {
+        match pairs {
+            Pairs::F64(pairs) => pairs,
+            _ => &[],
+        }
+    }
 }
 
 impl Stored for f32 {
@@ -272,11 +400,23 @@ impl Stored for f32 {
     const PRECISION: crate::data::Precision = crate::data::Precision::F32;
 
     #[inline(always)]
+    fn from_small(mantissa: u64, places: u32, negative: bool) -> Option<f32> {
+        let sign = u32::from(negative) << 31;
+        if mantissa < 1 << 24 {
+            // Both are exact in f32, so one division rounds correctly.
+            let value = mantissa as u32 as f32 / EXACT_POWERS_F32[places as usize & 7];
+            return Some(f32::from_bits(value.to_bits() | sign));
+        }
+        let value = mantissa as i64 as f64 / EXACT_POWERS[places as usize & 7];
+        let halfway = value.to_bits() & 0x1FFF_FFFF == 0x1000_0000;
+        (!halfway).then(|| f32::from_bits((value as f32).to_bits() | sign))
+    }
+
     fn from_decimal(decimal: &Decimal, bytes: &[u8]) -> f32 {
         if let Some(value) = decimal.fast() {
             let halfway = value.to_bits() & 0x1FFF_FFFF == 0x1000_0000;
             // Whole numbers up to 2⁵³ were not rounded yet.
-            let safe = value.abs() >= f64::from(f32::MIN_POSITIVE) && !halfway;
+            let safe = (value.abs() >= f64::from(f32::MIN_POSITIVE)) & !halfway;
             if safe | (decimal.exponent == 0) | (decimal.mantissa == 0) {
                 return value as f32;
             }
@@ -300,6 +440,17 @@ impl Stored for f32 {
     fn wrap(values: Vec<f32>) -> crate::data::Values {
         crate::data::Values::F32(values)
     }
+
+    fn wrap_pairs(pairs: Vec<(u32, f32)>) -> Pairs {
+        Pairs::F32(pairs)
+    }
+
+    fn pairs(pairs: &Pairs) -> &[(u32, f32)] {
+        match pairs {
+            Pairs::F32(pairs) => pairs,
+            _ => &[],
+        }
+    }
 }
 
 #[cold]
@@ -308,7 +459,7 @@ fn slow<T: std::str::FromStr>(decimal: &Decimal, bytes: &[u8], never: T) -> T {
     decimal.text(bytes).parse().unwrap_or(never)
 }
 
-/// The number that is all of `text`.
+/// The number that is all of `text`; infinite if too large.
 pub(crate) fn whole<T: Stored>(text: &[u8]) -> Option<T> {
     let decimal = scan(text, 0)?;
     (decimal.end == text.len()).then(|| T::from_decimal(&decimal, text))
@@ -333,20 +484,31 @@ mod tests {
     use std::fmt::Write;
 
     fn agree(text: &str) {
-        let d = scan(text.as_bytes(), 0).unwrap_or_else(|| panic!("{text} is a number"));
-        assert_eq!(d.end, text.len(), "{text}");
-        let f64_value = f64::from_decimal(&d, text.as_bytes());
-        let f32_value = f32::from_decimal(&d, text.as_bytes());
-        assert_eq!(
-            f64_value.to_bits(),
-            text.parse::<f64>().unwrap().to_bits(),
-            "{text}"
-        );
-        assert_eq!(
-            f32_value.to_bits(),
-            text.parse::<f32>().unwrap().to_bits(),
-            "{text}"
-        );
+        // Alone, where words reach past the end, and inside other text.
+        for within in [
+            text.to_owned(),
+            format!("{text} and some more text, longer than a window"),
+        ] {
+            let bytes = within.as_bytes();
+            let wide = text.parse::<f64>().unwrap();
+            match read::<f64>(bytes, 0) {
+                Some(found) => {
+                    assert_eq!(found.value.to_bits(), wide.to_bits(), "{text}");
+                    assert_eq!(found.end, text.len(), "{text}");
+                    assert_eq!(found.stop, byte(bytes, text.len()), "{text}");
+                }
+                None => assert!(wide.is_infinite(), "{text}"),
+            }
+            let narrow = text.parse::<f32>().unwrap();
+            match read::<f32>(bytes, 0) {
+                Some(found) => assert_eq!(found.value.to_bits(), narrow.to_bits(), "{text}"),
+                None => assert!(too_large_at::<f32>(bytes, 0).is_some(), "{text}"),
+            }
+            assert_eq!(
+                whole::<f64>(text.as_bytes()).map(f64::to_bits),
+                Some(wide.to_bits())
+            );
+        }
     }
 
     #[test]
@@ -374,7 +536,7 @@ mod tests {
         for bad in [
             "", "-", ".", "e5", "+.", "inf", "nan", "NaN", "-inf", "x", " 1",
         ] {
-            assert!(scan(bad.as_bytes(), 0).is_none(), "{bad}");
+            assert!(read::<f32>(bad.as_bytes(), 0).is_none(), "{bad}");
         }
         for (text, end) in [
             ("1e", 1),
@@ -384,7 +546,11 @@ mod tests {
             ("1_000", 1),
             ("1,5", 1),
         ] {
-            assert_eq!(scan(text.as_bytes(), 0).map(|d| d.end), Some(end), "{text}");
+            assert_eq!(
+                read::<f32>(text.as_bytes(), 0).map(|d| d.end),
+                Some(end),
+                "{text}"
+            );
         }
         assert!(whole::<f32>(b"1e39").is_some_and(f32::is_infinite));
     }
@@ -498,7 +664,7 @@ mod tests {
 
     #[test]
     fn long_decimals_are_known() {
-        let long = |t: &str| scan(t.as_bytes(), 0).unwrap().is_long(t.as_bytes());
+        let long = |t: &str| is_long(t.as_bytes(), 0);
         for t in [
             "1",
             "0.1",

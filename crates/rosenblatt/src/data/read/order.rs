@@ -45,3 +45,72 @@ pub(crate) fn ranges(n: usize, threads: usize) -> Vec<std::ops::Range<usize>> {
         .map(|k| n * k / parts..n * (k + 1) / parts)
         .collect()
 }
+
+/// Rows of a file that are kept in parts: which part holds which row.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Starts {
+    /// The first row of each part, then the number of rows.
+    first: Vec<usize>,
+    /// The part that holds every `1 << STRIDE`-th row.
+    coarse: Vec<u32>,
+}
+
+const STRIDE: u32 = 8;
+
+impl Starts {
+    /// Parts with so many rows each.
+    pub(crate) fn new(rows: impl Iterator<Item = usize>) -> Self {
+        let mut first = vec![0];
+        let mut coarse = Vec::new();
+        for (part, count) in rows.enumerate() {
+            let end = first[part] + count;
+            while coarse.len() << STRIDE < end {
+                coarse.push(part as u32);
+            }
+            first.push(end);
+        }
+        Starts { first, coarse }
+    }
+
+    /// The number of rows in all.
+    pub(crate) fn rows(&self) -> usize {
+        self.first.last().copied().unwrap_or(0)
+    }
+
+    /// The first row of a part.
+    #[inline]
+    pub(crate) fn first_row(&self, part: usize) -> usize {
+        self.first[part]
+    }
+
+    /// The part that holds `row`.
+    #[inline]
+    pub(crate) fn find(&self, row: usize) -> usize {
+        let mut part = self.coarse[row >> STRIDE] as usize;
+        while self.first[part + 1] <= row {
+            part += 1;
+        }
+        part
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_in_its_part() {
+        for sizes in [vec![1], vec![0, 3, 0, 700, 1, 255, 0, 1000], vec![256, 256]] {
+            let starts = Starts::new(sizes.iter().copied());
+            let mut row = 0;
+            for (part, &size) in sizes.iter().enumerate() {
+                for _ in 0..size {
+                    assert_eq!(starts.find(row), part);
+                    assert!(starts.first_row(part) <= row);
+                    row += 1;
+                }
+            }
+            assert_eq!(starts.rows(), row);
+        }
+    }
+}

@@ -202,6 +202,31 @@ impl Preparation {
         found
     }
 
+    /// How cells become features, for those who want to do it themselves.
+    pub fn coding(&self) -> Coding<'_> {
+        match &self.input {
+            Input::Sparse { first, .. } => Coding::Indexed { first: *first },
+            Input::Images { .. } => Coding::Images,
+            Input::Table { columns, .. } => Coding::Columns(
+                columns
+                    .iter()
+                    .map(|column| match &column.role {
+                        Role::Number { indicator, .. } => ColumnCoding::Number {
+                            indicator: *indicator,
+                        },
+                        Role::Category { levels } => ColumnCoding::Category(levels),
+                        Role::Text { words, hashed } => ColumnCoding::Text {
+                            words,
+                            hashed: *hashed,
+                        },
+                        Role::Label => ColumnCoding::Label,
+                        Role::Weight | Role::Ignored => ColumnCoding::Ignored,
+                    })
+                    .collect(),
+            ),
+        }
+    }
+
     /// Sets the options so that a file is read with these columns, kinds and labels.
     pub fn apply_to(&self, options: &mut ReadOptions) {
         options.precision = self.precision;
@@ -335,6 +360,43 @@ fn fit_text(table: &TableRaw, slot: usize, rows: &[usize]) -> Role {
         words,
         hashed: overflows(distinct),
     }
+}
+
+/// How the cells of a file become features.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Coding<'a> {
+    /// Indices, the first feature having this one.
+    Indexed {
+        /// The index of the first feature.
+        first: u32,
+    },
+    /// Elements of an array, in their order.
+    Images,
+    /// Columns of a table, in their order.
+    Columns(Vec<ColumnCoding<'a>>),
+}
+
+/// What a column of a table becomes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ColumnCoding<'a> {
+    /// Its number, and whether a second feature says that it is missing.
+    Number {
+        /// Whether there is a feature for missing values.
+        indicator: bool,
+    },
+    /// A feature for each level.
+    Category(&'a StringTable),
+    /// A feature for each word.
+    Text {
+        /// The words, in the order of their features.
+        words: &'a StringTable,
+        /// Whether other words share buckets.
+        hashed: bool,
+    },
+    /// The class.
+    Label,
+    /// Nothing.
+    Ignored,
 }
 
 /// A preparation taken apart for a model file.
@@ -516,10 +578,10 @@ impl Preparation {
             }
             "images" => {
                 scaled(width()?)?;
-                if let Some((height, across)) = facts.shape {
-                    if u64::from(height) * u64::from(across) != width()? as u64 {
-                        return Err(bad("the shape of the images does not fit the features"));
-                    }
+                if let Some((height, across)) = facts.shape
+                    && u64::from(height) * u64::from(across) != width()? as u64
+                {
+                    return Err(bad("the shape of the images does not fit the features"));
                 }
                 Input::Images {
                     width: width()?,

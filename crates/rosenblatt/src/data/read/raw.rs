@@ -30,6 +30,7 @@ pub struct Raw {
     pub(crate) content: Content,
     labels: Vec<u32>,
     classes: Classes,
+    label_texts: Vec<(String, u32)>,
     pub(crate) rules: LabelRules,
     weights: Option<Vec<f64>>,
     long: Vec<LongDecimal>,
@@ -56,6 +57,11 @@ pub fn read_from(
     options: &ReadOptions,
 ) -> Result<Raw> {
     read_source(&Source::stream(name.as_ref(), Box::new(reader)), options)
+}
+
+/// The bytes of the file at `path`, decompressed.
+pub fn decompressed(path: impl AsRef<Path>) -> Result<Box<dyn std::io::Read + Send>> {
+    Source::new(path.as_ref())?.open()
 }
 
 fn read_source(source: &Source, options: &ReadOptions) -> Result<Raw> {
@@ -113,11 +119,15 @@ impl Raw {
         let rules = options.label_rules();
         let (class_of, classes) = rules.classes(names, codes)?;
         let labels: Vec<u32> = codes.iter().map(|&c| class_of[c as usize]).collect();
+        let label_texts = (0..names.len() as u32)
+            .map(|i| (names.text(i).into_owned(), class_of[i as usize]))
+            .collect();
         report.rows = labels.len();
         Ok(Raw {
             content,
             labels,
             classes,
+            label_texts,
             rules,
             weights: None,
             long: Vec::new(),
@@ -277,6 +287,11 @@ impl Raw {
         &self.classes
     }
 
+    /// The labels as the file writes them, each with the class it became.
+    pub fn label_texts(&self) -> &[(String, u32)] {
+        &self.label_texts
+    }
+
     /// The class of each row, in file order.
     pub fn labels(&self) -> &[u32] {
         &self.labels
@@ -317,11 +332,12 @@ impl Raw {
         }
         let order = Order::new(self.rows(), rows, layout);
         let matrix = self.matrix(preparation, &order)?;
-        if preparation.scale.by_column() {
-            if let Some(place) = first_not_finite(&matrix) {
-                let file = self.report.file.as_str();
-                return Err(overflows_scaled(order.row_at(place)).in_file(file));
-            }
+        if preparation.scale.by_column()
+            && let Some(place) = first_not_finite(&matrix)
+        {
+            let file = self.report.file.as_str();
+            return Err(overflows_scaled(order.row_at(place)).in_file(file));
+        }
         }
         Ok(Dataset {
             matrix,

@@ -293,7 +293,7 @@ pub(crate) mod tests {
 
     #[test]
     fn every_compression_gives_the_same_bytes() {
-        let data: Vec<u8> = (0..3_000_000u64).map(|i| (i * i >> 11) as u8).collect();
+        let data: Vec<u8> = (0..3_000_000u64).map(|i| ((i * i) >> 11) as u8).collect();
         for (name, bytes) in compressions(&data) {
             assert!(read_all(bytes.clone()).unwrap() == data, "{name}");
             if name != "plain" {

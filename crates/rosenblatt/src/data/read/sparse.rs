@@ -5,7 +5,7 @@
 
 use super::libsvm::SparsePart;
 use super::number::Stored;
-use super::order::{Order, ranges};
+use super::order::{Order, Starts, ranges};
 use super::scale::{Moments, Scale, moments, too_large_to_scale};
 use crate::data::{Matrix, Precision, Values};
 use crate::error::{Error, Result};
@@ -20,8 +20,7 @@ const MOMENTS: u128 = 9 * 8;
 #[derive(Debug)]
 pub(crate) struct SparseRaw {
     pub(crate) parts: Vec<SparsePart>,
-    /// The first row of each part.
-    starts: Vec<usize>,
+    starts: Starts,
     pub(crate) rows: usize,
     /// What its indices count from.
     pub(crate) first: u32,
@@ -32,12 +31,8 @@ pub(crate) struct SparseRaw {
 
 impl SparseRaw {
     pub(crate) fn new(parts: Vec<SparsePart>, precision: Precision) -> Self {
-        let mut starts = Vec::with_capacity(parts.len());
-        let mut rows = 0;
-        for part in &parts {
-            starts.push(rows);
-            rows += part.rows();
-        }
+        let starts = Starts::new(parts.iter().map(SparsePart::rows));
+        let rows = starts.rows();
         let smallest = parts.iter().map(|p| p.smallest).min().unwrap_or(u32::MAX);
         let width = parts.iter().map(|p| p.width).max().unwrap_or(0);
         let first = u32::from(smallest > 0);
@@ -52,9 +47,9 @@ impl SparseRaw {
     }
 
     fn locate(&self, row: usize) -> (&SparsePart, std::ops::Range<usize>) {
-        let k = self.starts.partition_point(|&s| s <= row) - 1;
+        let k = self.starts.find(row);
         let part = &self.parts[k];
-        (part, part.range(row - self.starts[k]))
+        (part, part.range(row - self.starts.first_row(k)))
     }
 
     /// The moments of every column over these rows.
@@ -66,7 +61,8 @@ impl SparseRaw {
             full.fill(0.0);
             let (part, range) = self.locate(order.row_at(i));
             for k in range {
-                full[(part.indices[k] - self.first) as usize] = part.values.get(k);
+                let (index, value) = part.pairs.get(k);
+                full[(index - self.first) as usize] = value;
             }
         };
         let found = moments(self.width, 0..n, fill, scale)
@@ -91,9 +87,15 @@ impl SparseRaw {
         let mut offsets = Vec::with_capacity(order.len() + 1);
         let mut end = 0;
         offsets.push(end);
+        // Rows need not be looked into unless the model may lack some of their features.
+        let all_known = self.first as usize + self.width <= want.first as usize + want.width;
         for row in order.iter() {
             let (part, range) = self.locate(row);
-            end += want.kept(&part.indices[range]);
+            end += if all_known {
+                range.len()
+            } else {
+                want.kept(part, range)
+            };
             offsets.push(end);
         }
         let mut indices = vec![0u32; end];
@@ -109,7 +111,7 @@ impl SparseRaw {
         })
     }
 
-    fn gather<T: Stored + Slice>(
+    fn gather<T: Stored>(
         &self,
         order: &Order<'_>,
         want: &Wanted<'_>,
@@ -131,14 +133,14 @@ impl SparseRaw {
                         let to = offsets[p] - offsets[range.start]
                             ..offsets[p + 1] - offsets[range.start];
                         let from = from.start..from.start + to.len();
-                        for (new, old) in here_i[to.clone()]
-                            .iter_mut()
-                            .zip(&part.indices[from.clone()])
-                        {
-                            *new = old - want.first;
+                        let pairs = &T::pairs(&part.pairs)[from];
+                        for (new, old) in here_i[to.clone()].iter_mut().zip(pairs) {
+                            *new = old.0 - want.first;
                         }
                         let row = &mut here_v[to];
-                        row.copy_from_slice(&T::slice(&part.values)[from]);
+                        for (new, old) in row.iter_mut().zip(pairs) {
+                            *new = old.1;
+                        }
                         if want.scale == Scale::UnitRows {
                             unit(row);
                         }
@@ -154,12 +156,7 @@ impl SparseRaw {
         T::wrap(values)
     }
 
-    fn dense<T: Stored + Slice>(
-        &self,
-        order: &Order<'_>,
-        want: &Wanted<'_>,
-        threads: usize,
-    ) -> Matrix {
+    fn dense<T: Stored>(&self, order: &Order<'_>, want: &Wanted<'_>, threads: usize) -> Matrix {
         let mut values = vec![T::ZERO; order.len() * want.width];
         std::thread::scope(|scope| {
             let mut values = values.as_mut_slice();
@@ -171,9 +168,10 @@ impl SparseRaw {
                     for (p, row) in range.zip(here.chunks_exact_mut(want.width.max(1))) {
                         full.fill(0.0);
                         let (part, from) = self.locate(order.row_at(p));
-                        let kept = want.kept(&part.indices[from.clone()]);
+                        let kept = want.kept(part, from.clone());
                         for k in from.start..from.start + kept {
-                            full[(part.indices[k] - want.first) as usize] = part.values.get(k);
+                            let (index, value) = part.pairs.get(k);
+                            full[(index - want.first) as usize] = value;
                         }
                         for (j, x) in row.iter_mut().enumerate() {
                             *x = T::from_f64(
@@ -202,16 +200,16 @@ pub(crate) struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// How many of these ascending indices the model knows.
+    /// How many features of this row of a part the model knows.
     #[inline]
-    pub(crate) fn kept(&self, indices: &[u32]) -> usize {
+    pub(crate) fn kept(&self, part: &SparsePart, row: std::ops::Range<usize>) -> usize {
         let limit = self.width as u64 + u64::from(self.first);
-        match indices.last() {
-            Some(&last) if u64::from(last) >= limit => {
-                indices.partition_point(|&i| u64::from(i) < limit)
-            }
-            _ => indices.len(),
+        let known = |k: usize| u64::from(part.pairs.get(k).0) < limit;
+        let mut end = row.end;
+        while end > row.start && !known(end - 1) {
+            end -= 1;
         }
+        end - row.start
     }
 }
 
@@ -223,29 +221,6 @@ pub(crate) fn unit<T: Stored>(row: &mut [T]) {
     if length > 0.0 && length.is_finite() {
         row.iter_mut()
             .for_each(|x| *x = T::from_f64(x.to_f64() / length));
-    }
-}
-
-/// The values of a list that is known to be of this type.
-pub(crate) trait Slice: Sized {
-    fn slice(values: &Values) -> &[Self];
-}
-
-impl Slice for f32 {
-    fn slice(values: &Values) -> &[f32] {
-        match values {
-            Values::F32(v) => v,
-            Values::F64(_) => &[],
-        }
-    }
-}
-
-impl Slice for f64 {
-    fn slice(values: &Values) -> &[f64] {
-        match values {
-            Values::F64(v) => v,
-            Values::F32(_) => &[],
-        }
     }
 }
 

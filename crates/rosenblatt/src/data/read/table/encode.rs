@@ -285,6 +285,40 @@ impl Encoder {
         }
     }
 
+    /// Centre and scale of each column, if every feature is a number in its place.
+    fn plain(&self) -> Option<Vec<(f64, f64)>> {
+        let of = |(place, step): (usize, &Step)| match step {
+            Step::Number {
+                slot,
+                centre,
+                scale,
+                indicator: false,
+                ..
+            } if *slot == place => Some((*centre, *scale)),
+            _ => None,
+        };
+        let all = self.steps.iter().enumerate().map(of).collect();
+        if self.unit_rows || self.numbers != self.steps.len() {
+            return None;
+        }
+        all
+    }
+
+    /// Writes a row of plain numbers; gives the number of missing ones.
+    fn plain_row<T: Stored>(
+        &self,
+        plain: &[(f64, f64)],
+        part: &TablePart,
+        i: usize,
+        out: &mut [T],
+    ) -> u64 {
+        let range = i * self.numbers..(i + 1) * self.numbers;
+        match &part.numbers {
+            Values::F32(v) => scale_row(plain, v[range].iter().map(|&x| f64::from(x)), out),
+            Values::F64(v) => scale_row(plain, v[range].iter().copied(), out),
+        }
+    }
+
     /// How many values of these rows are not zero, about: whether scaled numbers happen to
     /// be zero is not looked at.
     fn expected_non_zeros<'a>(&self, rows: impl Iterator<Item = (&'a TablePart, usize)>) -> usize {
@@ -345,6 +379,8 @@ impl Encoder {
         let width = self.features;
         let mut values = vec![T::ZERO; n * width];
         let mut unseen = Unseen::default();
+        let plain = self.plain();
+        let plain = plain.as_deref();
         std::thread::scope(|scope| {
             let mut rest = values.as_mut_slice();
             let mut running = Vec::new();
@@ -354,6 +390,13 @@ impl Encoder {
                 running.push(scope.spawn(move || {
                     let mut unseen = Unseen::default();
                     let mut row = Vec::new();
+                    if let Some(plain) = plain {
+                        for (p, full) in range.zip(here.chunks_exact_mut(width.max(1))) {
+                            let (part, i) = locate(p);
+                            unseen.levels += self.plain_row(plain, part, i, full);
+                        }
+                        return unseen;
+                    }
                     for (p, full) in range.zip(here.chunks_exact_mut(width.max(1))) {
                         let (part, i) = locate(p);
                         self.row(part, i, &mut row, &mut unseen);
@@ -441,6 +484,20 @@ impl Encoder {
             unseen,
         )
     }
+}
+
+fn scale_row<T: Stored>(
+    plain: &[(f64, f64)],
+    numbers: impl Iterator<Item = f64>,
+    out: &mut [T],
+) -> u64 {
+    let mut missing = 0;
+    for ((x, (centre, scale)), out) in numbers.zip(plain).zip(out) {
+        let scaled = (x - centre) / scale;
+        missing += u64::from(x.is_nan());
+        *out = T::from_f64(if x.is_nan() { 0.0 } else { scaled });
+    }
+    missing
 }
 
 /// Adds up neighbours with the same feature, from `start` on.

@@ -152,6 +152,8 @@ struct Parser<'a, T> {
     data: &'a [u8],
     delimiter: u8,
     rows: usize,
+    /// For each column: how many from it on are numbers, the last of the record left out.
+    numbers_ahead: Vec<usize>,
     numbers: Vec<T>,
     number_slots: usize,
     codes: Vec<u32>,
@@ -177,6 +179,20 @@ struct Parser<'a, T> {
     faults: Faults,
 }
 
+/// For each column: how many from it on are numbers with slots one after the other, the last
+/// column left out.
+fn numbers_ahead(takes: &[Take]) -> Vec<usize> {
+    let mut ahead = vec![0; takes.len()];
+    for i in (0..takes.len().saturating_sub(1)).rev() {
+        if let Take::Number { slot, .. } = takes[i] {
+            let goes_on =
+                matches!(takes[i + 1], Take::Number { slot: next, .. } if next == slot + 1);
+            ahead[i] = 1 + if goes_on { ahead[i + 1] } else { 0 };
+        }
+    }
+    ahead
+}
+
 /// Reads the rows of a chunk.
 pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
     let columns = scheme.takes.len();
@@ -191,6 +207,7 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
             Delimiter::Blanks => b'0', // never behind a number: the general way is taken
         },
         rows: 0,
+        numbers_ahead: numbers_ahead(&scheme.takes),
         numbers: Vec::new(),
         number_slots: scheme.numbers(),
         codes: Vec::new(),
@@ -339,7 +356,7 @@ impl<T: Stored> Parser<'_, T> {
     /// Reads the record at `at`; gives the place behind it.
     #[inline]
     fn record(&mut self, mut at: usize) -> Result<usize> {
-        let (bytes, scheme) = (self.bytes, self.scheme);
+        let scheme = self.scheme;
         let start = at;
         self.tried += 1;
         let base = self.numbers.len();
@@ -347,35 +364,22 @@ impl<T: Stored> Parser<'_, T> {
         let first_code = self.codes.len();
         self.codes.resize(first_code + self.code_slots, MISSING);
         let columns = scheme.takes.len();
-        for (column, &take) in scheme.takes.iter().enumerate() {
+        let mut column = 0;
+        while column < columns {
+            let take = scheme.takes[column];
             let last = column + 1 == columns;
             if let Take::Number { slot, .. } = take {
-                let from = at + usize::from(bytes[at] == b' ' && self.delimiter != b' ');
-                if let Some(decimal) = number::scan(bytes, from) {
-                    let stop = bytes[decimal.end];
-                    let next = if !last && stop == self.delimiter {
-                        decimal.end + 1
-                    } else if last && stop == b'\n' {
-                        decimal.end + 1
-                    } else if last && stop == b'\r' && bytes[decimal.end + 1] == b'\n' {
-                        decimal.end + 2
-                    } else {
-                        0
-                    };
-                    if next > 0 {
-                        let value = T::from_decimal(&decimal, bytes);
-                        if !value.finite() {
-                            return Err(
-                                self.fault(from, number::too_large::<T>(decimal.text(bytes)))
-                            );
-                        }
-                        self.numbers[base + slot] = value;
-                        if scheme.keep_long_decimals && decimal.is_long(bytes) {
-                            self.keep_long(column, decimal.text(bytes));
-                        }
-                        at = next;
+                let ahead = self.numbers_ahead[column];
+                if ahead > 0 {
+                    // Numbers followed by delimiters, as far as they go.
+                    let (read, behind) = self.run_of_numbers(at, base + slot, ahead);
+                    if read > 0 {
+                        (column, at) = (column + read, behind);
                         continue;
                     }
+                } else if let Some(behind) = self.last_number(at, base + slot, column) {
+                    at = behind;
+                    break;
                 }
             }
             let cell = match next_cell(self.data, at, &scheme.dialect) {
@@ -387,8 +391,55 @@ impl<T: Stored> Parser<'_, T> {
             }
             self.cell(column, take, &cell, base, first_code)?;
             at = cell.next;
+            column += 1;
         }
         Ok(at)
+    }
+
+    /// Reads up to `count` numbers into the places from `first` on, while each is followed by
+    /// the delimiter; gives how many, and where the next cell starts.
+    #[inline]
+    fn run_of_numbers(&mut self, mut at: usize, first: usize, count: usize) -> (usize, usize) {
+        let bytes = self.bytes;
+        if self.scheme.keep_long_decimals {
+            return (0, at); // one by one
+        }
+        for (read, place) in self.numbers[first..first + count].iter_mut().enumerate() {
+            let from = at + usize::from(bytes[at] == b' ' && self.delimiter != b' ');
+            let window = bytes.get(from..).and_then(|rest| rest.first_chunk());
+            match window.and_then(|window| number::read_within::<T>(window, 0)) {
+                Some(number) if number.stop == self.delimiter => {
+                    *place = number.value;
+                    at = from + number.end + 1;
+                }
+                _ => match number::read_any::<T>(bytes, from) {
+                    Some(number) if number.stop == self.delimiter => {
+                        *place = number.value;
+                        at = number.end + 1;
+                    }
+                    _ => return (read, at),
+                },
+            }
+        }
+        (count, at)
+    }
+
+    /// Reads the number that ends a record; gives the start of the next record.
+    #[inline]
+    fn last_number(&mut self, at: usize, place: usize, column: usize) -> Option<usize> {
+        let bytes = self.bytes;
+        if column + 1 < self.scheme.takes.len() || self.scheme.keep_long_decimals {
+            return None;
+        }
+        let from = at + usize::from(bytes[at] == b' ' && self.delimiter != b' ');
+        let number = number::read::<T>(bytes, from)?;
+        let next = match number.stop {
+            b'\n' => number.end + 1,
+            b'\r' if bytes[number.end + 1] == b'\n' => number.end + 2,
+            _ => return None,
+        };
+        self.numbers[place] = number.value;
+        Some(next)
     }
 
     fn cell(
@@ -409,15 +460,12 @@ impl<T: Stored> Parser<'_, T> {
                 if is_missing(&text) {
                     self.missing_now.push(column);
                 } else if let Some(value) = number::whole::<T>(&text) {
-                    let as_text = std::str::from_utf8(&text).unwrap_or_default();
                     if !value.finite() {
-                        return Err(self.fault(cell.start, number::too_large::<T>(as_text)));
+                        return Err(self.too_large(cell.start, &text));
                     }
                     self.numbers[base + slot] = value;
-                    if self.scheme.keep_long_decimals
-                        && number::scan(&text, 0).is_some_and(|d| d.is_long(&text))
-                    {
-                        self.keep_long(column, as_text);
+                    if self.scheme.keep_long_decimals && number::is_long(&text, 0) {
+                        self.keep_long(column, &text);
                     }
                 } else if fixed {
                     return Err(self.not_a_number(column, cell, &text));
@@ -513,11 +561,16 @@ impl<T: Stored> Parser<'_, T> {
     }
 
     #[cold]
-    fn keep_long(&mut self, column: usize, text: &str) {
+    fn too_large(&self, at: usize, text: &[u8]) -> Error {
+        self.fault(at, number::too_large::<T>(&String::from_utf8_lossy(text)))
+    }
+
+    #[cold]
+    fn keep_long(&mut self, column: usize, text: &[u8]) {
         self.long.push(LongDecimal {
             row: self.rows as u64,
             column: column as u32,
-            text: text.to_owned(),
+            text: String::from_utf8_lossy(text).into_owned(),
         });
     }
 

@@ -12,6 +12,7 @@ use crate::data::read::delimited::{Delimiter, is_missing};
 use crate::data::read::faults::Tally;
 use crate::data::read::intern::Interner;
 use crate::data::read::number;
+use crate::data::read::order::Starts;
 use crate::data::read::pipeline::InOrder;
 use crate::data::read::report::{ColumnReport, ColumnRole, LongDecimal};
 use crate::data::read::source::{Reader, Source};
@@ -27,7 +28,7 @@ pub(crate) struct TableRaw {
     /// In the order of the file.
     pub(crate) columns: Vec<RawColumn>,
     pub(crate) parts: Vec<TablePart>,
-    starts: Vec<usize>,
+    starts: Starts,
     pub(crate) rows: usize,
     /// Numeric columns stored.
     pub(crate) numbers: usize,
@@ -66,8 +67,8 @@ impl TableRaw {
     /// The part that holds `row`, and its number there.
     #[inline]
     pub(crate) fn locate(&self, row: usize) -> (&TablePart, usize) {
-        let k = self.starts.partition_point(|&s| s <= row) - 1;
-        (&self.parts[k], row - self.starts[k])
+        let k = self.starts.find(row);
+        (&self.parts[k], row - self.starts.first_row(k))
     }
 
     /// The numbers of a numeric column, in file order.
@@ -264,7 +265,7 @@ fn run(reader: Reader, file: &Path, scheme: &Scheme, options: &ReadOptions) -> R
                 })
                 .collect(),
             parts: Vec::new(),
-            starts: Vec::new(),
+            starts: Starts::default(),
             rows: 0,
             numbers: scheme.numbers(),
             categories: scheme.categories(),
@@ -283,6 +284,7 @@ fn run(reader: Reader, file: &Path, scheme: &Scheme, options: &ReadOptions) -> R
     for parsed in chunks {
         pass.add(parsed?)?;
     }
+    pass.table.starts = Starts::new(pass.table.parts.iter().map(|p| p.rows));
     if pass.table.rows == 0 {
         return Err(Error::data("the file holds no rows that can be read")
             .in_file(file)
@@ -332,7 +334,6 @@ impl Pass {
             row: l.row + before,
             ..l
         }));
-        table.starts.push(table.rows);
         table.rows += parsed.part.rows;
         table.parts.push(parsed.part);
         Ok(())
@@ -438,10 +439,13 @@ fn finish(
         let counting = |slot| warn::counts_rows(table.numbers_of(slot));
         if feature && missing == table.rows as u64 {
             report.note = Some("it is empty".into());
-        } else if let Take::Number { slot, .. } = take {
-            if i == 0 && shape.unnamed.contains(&0) && !planned.given && counting(slot) {
-                report.note = Some("it has no name and just counts the rows".into());
-            }
+        } else if let Take::Number { slot, .. } = take
+            && i == 0
+            && shape.unnamed.contains(&0)
+            && !planned.given
+            && counting(slot)
+        {
+            report.note = Some("it has no name and just counts the rows".into());
         }
         if let Some(note) = &report.note {
             table.columns[i].ignored = true;

@@ -91,7 +91,16 @@ pub(crate) fn shape(
             None => Err(Error::data("the file holds no rows").remedy("give a file with data")),
         };
     }
-    let header = options.header.unwrap_or_else(|| looks_like_header(&sample));
+    // A label column named by the user says where names stand.
+    let named = |cell: &Vec<u8>| {
+        options
+            .label
+            .as_ref()
+            .is_some_and(|l| l.parse::<usize>().is_err() && l.as_bytes() == cell.trim_ascii())
+    };
+    let header = options
+        .header
+        .unwrap_or_else(|| looks_like_header(&sample) || sample[0].iter().any(named));
     let first = sample[0].clone();
     let data = if header { &sample[1..] } else { &sample[..] };
     if data.is_empty() {
@@ -158,10 +167,10 @@ pub(crate) fn find_column(names: &[String], wanted: &str, option: &str) -> Resul
     if let Some(i) = names.iter().position(|n| n == wanted) {
         return Ok(i);
     }
-    if let Ok(i) = wanted.parse::<usize>() {
-        if i < names.len() {
-            return Ok(i);
-        }
+    if let Ok(i) = wanted.parse::<usize>()
+        && i < names.len()
+    {
+        return Ok(i);
     }
     let mut near: Vec<(usize, &String)> = names.iter().map(|n| (distance(n, wanted), n)).collect();
     near.sort_by_key(|(d, _)| *d);

@@ -1,0 +1,471 @@
+//! `check`: can the classes be separated at all? With proof.
+
+use std::fmt::Write;
+use std::io::Read;
+use std::path::Path;
+
+use rosenblatt::certificate::{
+    Bias, Claim, Coefficients, Decision, Effort, ExactRows, Exception, Jointly, MarginKind,
+    Reading, Rows, Sides, Subject, Trend, TwoSides, Verdict, Witness, bounds, certificate,
+    coefficients, decide, margin, radius,
+};
+use rosenblatt::data::read::{self, Format, Preparation, Scale};
+use rosenblatt::data::{Dataset, Layout, Precision};
+use rosenblatt::file::write_aside;
+use rosenblatt::{Error, ErrorKind};
+use rosenblatt_verify::Outcome as Checked;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::{Context, verify};
+use crate::args::{CheckArgs, CheckBias};
+use crate::output::{self, Done, Failure, Outcome};
+use crate::render::numbers::{count, counted, short};
+use crate::render::table::{Align, clipped, columns};
+
+/// A file as `check` sees it: in its own units, reference levels left out.
+struct Examined {
+    data: Dataset,
+    preparation: Preparation,
+    report: read::ReadReport,
+    labels: Vec<(String, u32)>,
+    exceptions: Vec<Exception>,
+    reading: Reading,
+}
+
+pub fn run(context: Context, args: &CheckArgs) -> Outcome {
+    let examined = examine(context, args)?;
+    let rows = ExactRows::new(&examined.data, examined.reading, &examined.exceptions)?;
+    let bias = match args.bias {
+        CheckBias::Lifted => Bias::Lifted,
+        CheckBias::None => Bias::None,
+    };
+    if examined.data.classes.len() <= 2 {
+        two_classes(context, args, &examined, &rows, bias)
+    } else {
+        several_classes(context, args, &examined, &rows, bias)
+    }
+}
+
+fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Failure> {
+    let mut options = args.source.options(context.threads)?;
+    options.read.precision = Precision::F64;
+    options.read.keep_long_decimals = true;
+    options.scale.get_or_insert(Scale::None);
+    if options.scale != Some(Scale::None) {
+        return Err(Error::options(
+            "check speaks of the numbers as written, and does not scale them",
+        )
+        .remedy("leave --scale out: scaling does not change what can be separated")
+        .into());
+    }
+    if let Some(path) = &args.certificate {
+        output::refuse_overwriting(&args.data, path)?;
+        if output::is_dash(path) {
+            return Err(Error::options("--certificate names a file, not stdout").into());
+        }
+    }
+    let raw = read::read(&args.data, &options.read)?;
+    args.source.refuse_foreign(&raw)?;
+    for warning in &raw.report().warnings {
+        output::say(context.quiet, &format!("warning: {warning}"));
+    }
+    let preparation = Preparation::fit(&raw, None, options.scale)?;
+    let dropped = preparation.reference_features();
+    let kept = |feature: usize| {
+        dropped
+            .binary_search(&feature)
+            .map_or_else(|before| Some(feature - before), |_| None)
+    };
+    let exceptions = raw
+        .long_decimals()
+        .iter()
+        .filter_map(|long| {
+            let feature = kept(preparation.feature_of(long.column)?)?;
+            Some(Exception {
+                row: long.row as usize,
+                feature,
+                text: long.text.clone(),
+            })
+        })
+        .collect();
+    let report = raw.report().clone();
+    let labels = raw.label_texts().to_vec();
+    let reading = match report.format {
+        Format::Idx | Format::Cache => Reading::Binary,
+        _ => Reading::Decimal,
+    };
+    let mut data = raw.into_dataset(&preparation, Layout::AsGiven)?;
+    if !dropped.is_empty() {
+        let names = (0..data.features())
+            .filter(|j| kept(*j).is_some())
+            .map(|j| data.names.get(j).into_owned());
+        let names = rosenblatt::data::FeatureNames::Listed(names.collect());
+        data = Dataset {
+            matrix: data.matrix.without_columns(&dropped),
+            names,
+            ..data
+        };
+    }
+    Ok(Examined {
+        data,
+        preparation,
+        report,
+        labels,
+        exceptions,
+        reading,
+    })
+}
+
+/// The name of a coordinate: the bias, or a feature.
+fn coordinate_name(data: &Dataset, bias: Bias, j: usize) -> String {
+    match bias {
+        Bias::Lifted if j == 0 => "(bias)".into(),
+        Bias::Lifted => data.names.get(j - 1).into_owned(),
+        Bias::None => data.names.get(j).into_owned(),
+    }
+}
+
+fn support(data: &Dataset, decision: &Decision) -> Vec<usize> {
+    decision
+        .lambda()
+        .iter()
+        .map(|(row, _)| data.number(*row) + 1)
+        .collect()
+}
+
+fn two_classes(
+    context: Context,
+    args: &CheckArgs,
+    examined: &Examined,
+    exact: &ExactRows<'_>,
+    bias: Bias,
+) -> Outcome {
+    let data = &examined.data;
+    let rows = TwoSides::positive_against_rest(exact, bias);
+    let class = data.classes.len().saturating_sub(1) as u32;
+    // Classifying every coefficient costs a solve each; the verdict alone does not.
+    let detailed = rows.dimension() <= args.coefficients;
+    let found = if detailed {
+        coefficients(&rows, context.threads)?
+    } else {
+        let decision = decide(&rows, context.threads)?;
+        Coefficients {
+            trends: Vec::new(),
+            recession: None,
+            rank: decision.balanced_rank,
+            decision,
+        }
+    };
+    let decision = &found.decision;
+    let separator = match &decision.witness {
+        Witness::Separable { w } => Some(w.as_slice()),
+        _ => None,
+    };
+    let r = radius(&rows, context.threads);
+    let effort = Effort {
+        relative_gap: args.gap,
+        ..Effort::default()
+    };
+    let [lifted, plain] = [MarginKind::Lifted, MarginKind::Plain]
+        .map(|kind| separator.map(|w| margin(&rows, kind, Some(w), effort, context.threads)));
+    let most = lifted.and_then(|m| bounds::count(bounds::from_zero(r, m.lower)));
+    let proved = prove(args, examined, bias, Claim::AgainstRest(class, decision))?;
+    let infinite: Vec<(String, Trend)> = found
+        .trends
+        .iter()
+        .enumerate()
+        .filter(|(_, t)| !matches!(t, Trend::Finite))
+        .map(|(j, t)| (coordinate_name(data, bias, j), *t))
+        .collect();
+    if args.json {
+        let bracket = |m: rosenblatt::certificate::Bracket| json!({"lower": finite(m.lower), "upper": finite(m.upper), "kind": m.kind});
+        output::print_json(&json!({
+            "verdict": decision.verdict().name(),
+            "examples": data.len(),
+            "features": data.features(),
+            "classes": data.classes.names(),
+            "margin": lifted.map(bracket),
+            "plain_margin": plain.map(bracket),
+            "radius": r,
+            "updates_at_most": most,
+            "infinite_coefficients": infinite.iter().filter(|(_, t)| *t != Trend::NotIdentified).map(|(name, t)| json!({"name": name, "toward": t})).collect::<Vec<_>>(),
+            "not_identified": infinite.iter().filter(|(_, t)| *t == Trend::NotIdentified).map(|(name, _)| name).collect::<Vec<_>>(),
+            "support": support(data, decision),
+            "separated_rows": separated(decision).map(<[usize]>::len).unwrap_or(if separator.is_some() { data.len() } else { 0 }),
+            "rank": found.rank,
+            "certificate": args.certificate,
+            "verified": proved,
+        }))?;
+        return Ok(Done::Finished);
+    }
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "{}: {}",
+        decision.verdict().name(),
+        explain(decision, data)
+    );
+    if let (Some(lifted), Some(plain)) = (lifted, plain) {
+        let _ = writeln!(
+            text,
+            "margin in [{}, {}] lifted, [{}, {}] plain; R = {}",
+            short(lifted.lower),
+            short(lifted.upper),
+            short(plain.lower),
+            short(plain.upper),
+            short(r)
+        );
+        match most {
+            Some(most) => {
+                let _ = writeln!(
+                    text,
+                    "a perceptron from zero makes at most {}",
+                    counted(most, "update", "updates")
+                );
+            }
+            None => text.push_str("the bound on a perceptron's updates is too large to write\n"),
+        }
+    }
+    if !decision.lambda().is_empty() {
+        let rows = support(data, decision);
+        let shown: Vec<String> = rows.iter().take(20).map(usize::to_string).collect();
+        let more = if rows.len() > 20 {
+            format!(" and {} more", rows.len() - 20)
+        } else {
+            String::new()
+        };
+        let _ = writeln!(text, "the proof balances rows {}{more}", shown.join(", "));
+    }
+    if detailed {
+        text.push_str(&logistic(&infinite));
+    } else {
+        let _ = writeln!(
+            text,
+            "coefficients were not classified: {} are more than --coefficients {}",
+            count(rows.dimension() as u64),
+            args.coefficients
+        );
+    }
+    text.push_str(&proved_text(args, proved));
+    output::print(&text)?;
+    Ok(Done::Finished)
+}
+
+fn finite(x: f64) -> Value {
+    if x.is_finite() {
+        json!(x)
+    } else {
+        json!("inf")
+    }
+}
+
+fn separated(decision: &Decision) -> Option<&[usize]> {
+    match &decision.witness {
+        Witness::QuasiSeparable { separated, .. } => Some(separated),
+        _ => None,
+    }
+}
+
+fn explain(decision: &Decision, data: &Dataset) -> String {
+    match &decision.witness {
+        Witness::Separable { .. } => "a plane has every example strictly on its own side".into(),
+        Witness::QuasiSeparable { separated, .. } => format!(
+            "no plane has all examples strictly on their own sides, but one has none on the wrong side and {} of {} strictly on the right one",
+            count(separated.len() as u64),
+            count(data.len() as u64)
+        ),
+        Witness::Overlapping { .. } => {
+            "every plane has an example on the wrong side, or all of them on itself".into()
+        }
+    }
+}
+
+fn logistic(infinite: &[(String, Trend)]) -> String {
+    if infinite.is_empty() {
+        return "a logistic regression has finite, unique estimates\n".into();
+    }
+    let mut rows = Vec::new();
+    for (name, trend) in infinite.iter().take(30) {
+        let toward = match trend {
+            Trend::PlusInfinity => "to +∞",
+            Trend::MinusInfinity => "to −∞",
+            Trend::Either => "to infinity, sign open",
+            Trend::NotIdentified => "not identified",
+            Trend::Finite => "finite",
+        };
+        rows.push(vec![clipped(name, 40), toward.to_owned()]);
+    }
+    let mut text = String::from(
+        "coefficients of a logistic regression that have no finite or unique estimate:\n",
+    );
+    text.push_str(&columns(&rows, &[Align::Left, Align::Left], 2));
+    if infinite.len() > 30 {
+        let _ = writeln!(
+            text,
+            "  and {} more (--json lists all)",
+            infinite.len() - 30
+        );
+    }
+    text
+}
+
+fn several_classes(
+    context: Context,
+    args: &CheckArgs,
+    examined: &Examined,
+    exact: &ExactRows<'_>,
+    bias: Bias,
+) -> Outcome {
+    let data = &examined.data;
+    let jointly = Jointly::new(exact, bias);
+    let joint = decide(&jointly, context.threads)?;
+    let k = data.classes.len() as u32;
+    let mut against_rest = Vec::new();
+    for class in 0..k {
+        let rows = TwoSides::new(exact, bias, Sides::AgainstRest(class));
+        against_rest.push((class, decide(&rows, context.threads)?.verdict()));
+    }
+    let mut pairs = Vec::new();
+    if args.pairs {
+        for low in 0..k {
+            for high in low + 1..k {
+                let rows = TwoSides::new(exact, bias, Sides::Pair(high, low));
+                pairs.push((low, high, decide(&rows, context.threads)?.verdict()));
+            }
+        }
+    }
+    let proved = prove(args, examined, bias, Claim::Jointly(&jointly, &joint))?;
+    let name = |class: u32| data.classes.name(class);
+    if args.json {
+        output::print_json(&json!({
+            "verdict": joint.verdict().name(),
+            "examples": data.len(),
+            "features": data.features(),
+            "classes": data.classes.names(),
+            "margin": null,
+            "radius": radius(&TwoSides::positive_against_rest(exact, bias), context.threads),
+            "updates_at_most": null,
+            "infinite_coefficients": [],
+            "support": joint.refutation.iter().map(|(row, _)| data.number(jointly.example_and_rival(*row).0) + 1).collect::<std::collections::BTreeSet<_>>(),
+            "against_rest": against_rest.iter().map(|(c, v)| json!({"class": name(*c), "verdict": v.name()})).collect::<Vec<_>>(),
+            "pairs": pairs.iter().map(|(a, b, v)| json!({"classes": [name(*a), name(*b)], "verdict": v.name()})).collect::<Vec<_>>(),
+            "certificate": args.certificate,
+            "verified": proved,
+        }))?;
+        return Ok(Done::Finished);
+    }
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "jointly {}: {}",
+        joint.verdict().name(),
+        match joint.verdict() {
+            Verdict::Separable =>
+                "discriminators exist whose largest score is always the right class's",
+            Verdict::QuasiSeparable =>
+                "no discriminators are always right, but some are never wrong and sometimes strictly right",
+            Verdict::Overlapping =>
+                "any discriminators are wrong somewhere, or undecided everywhere",
+        }
+    );
+    let rows: Vec<Vec<String>> = against_rest
+        .iter()
+        .map(|(c, v)| vec![clipped(name(*c), 30), v.name().to_owned()])
+        .collect();
+    let _ = writeln!(text, "each class against the rest:");
+    text.push_str(&columns(&rows, &[Align::Left, Align::Left], 2));
+    if !pairs.is_empty() {
+        let rows: Vec<Vec<String>> = pairs
+            .iter()
+            .map(|(a, b, v)| {
+                vec![
+                    clipped(name(*a), 30),
+                    clipped(name(*b), 30),
+                    v.name().to_owned(),
+                ]
+            })
+            .collect();
+        let _ = writeln!(text, "each pair:");
+        text.push_str(&columns(&rows, &[Align::Left; 3], 2));
+    }
+    text.push_str(&proved_text(args, proved));
+    output::print(&text)?;
+    Ok(Done::Finished)
+}
+
+fn proved_text(args: &CheckArgs, proved: Option<bool>) -> String {
+    match (&args.certificate, proved) {
+        (Some(path), Some(_)) => format!(
+            "certificate {}, checked in exact arithmetic\n",
+            path.display()
+        ),
+        _ => "add --certificate FILE for a proof that others can check\n".into(),
+    }
+}
+
+/// Writes the certificate, if one is asked for, once the independent checker accepts it.
+fn prove(
+    args: &CheckArgs,
+    examined: &Examined,
+    bias: Bias,
+    claim: Claim<'_>,
+) -> Result<Option<bool>, Failure> {
+    let Some(path) = &args.certificate else {
+        return Ok(None);
+    };
+    if output::is_dash(&args.data) {
+        return Err(Error::options(
+            "a certificate speaks of a file, and stdin cannot be read twice",
+        )
+        .remedy("save the data to a file first")
+        .into());
+    }
+    let sha256 = digest(&args.data)?;
+    let options = args.source.options(1)?;
+    let subject = Subject {
+        report: &examined.report,
+        preparation: &examined.preparation,
+        comment: options.read.comment.as_deref().filter(|c| !c.is_empty()),
+        labels: &examined.labels,
+        data: &examined.data,
+        sha256: &sha256,
+        bias,
+    };
+    let document = certificate(subject, claim)?;
+    match verify::check(document.as_bytes(), &args.data)? {
+        Checked::Holds(_) => {}
+        other => {
+            return Err(Error::new(
+                ErrorKind::Data,
+                format!("the proof found does not pass the independent checker: {other}"),
+            )
+            .in_file(&args.data)
+            .remedy("please report this with the file")
+            .into());
+        }
+    }
+    write_aside(path, |out| {
+        out.write_all(document.as_bytes())
+            .map_err(|e| Error::io(path, &e))
+    })?;
+    Ok(Some(true))
+}
+
+fn digest(path: &Path) -> rosenblatt::Result<String> {
+    let mut reader = read::decompressed(path)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        let n = reader.read(&mut buffer).map_err(|e| Error::io(path, &e))?;
+        if n == 0 {
+            break;
+        }
+        hash.update(&buffer[..n]);
+    }
+    Ok(hash
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect())
+}

@@ -1,0 +1,136 @@
+//! The boundary of a perceptron in two dimensions, step by step, as pictures.
+
+use std::path::Path;
+
+use rosenblatt::data::Dataset;
+use rosenblatt::file::write_aside;
+use rosenblatt::train::Step;
+use rosenblatt::{Error, Result};
+use rosenblatt_plot::{Animation, Axis, Color, Figure, Layer, Panel};
+
+/// Pictures in a sheet of small multiples.
+const PANELS: usize = 12;
+/// Frames of an animation.
+const FRAMES: usize = 200;
+
+/// Draws the steps into `path`: an animation of the updates (.svg), or small multiples of the
+/// passes (.png).
+pub fn draw(path: &Path, data: &Dataset, steps: &[Step], has_bias: bool) -> Result<()> {
+    if data.features() != 2 || data.classes.len() != 2 {
+        return Err(Error::options(format!(
+            "--plot draws two features and two classes, not {} and {}",
+            data.features(),
+            data.classes.len()
+        ))
+        .remedy("leave --plot out, or choose two columns with --ignore"));
+    }
+    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    let bytes = match extension.as_deref() {
+        Some("svg") => {
+            let updates: Vec<&Step> = steps.iter().filter(|s| !s.correct).collect();
+            let frames = thinned(&updates, FRAMES).into_iter().map(|step| {
+                let title = format!("step {}, pass {}, row {}", step.step, step.epoch, step.row);
+                Figure::of(panel(data, step, has_bias)).title(title)
+            });
+            let start = steps
+                .first()
+                .map(|s| Figure::of(base(data)).title(format!("before step {}", s.step)));
+            Animation::new(start.into_iter().chain(frames))
+                .hold_last(3)
+                .svg()
+                .into_bytes()
+        }
+        Some("png") => {
+            let last_of_pass: Vec<&Step> = steps
+                .chunk_by(|a, b| a.epoch == b.epoch)
+                .filter_map(<[Step]>::last)
+                .collect();
+            let panels = thinned(&last_of_pass, PANELS).into_iter().map(|step| {
+                panel(data, step, has_bias).title(format!("after pass {}", step.epoch))
+            });
+            let figure = Figure::new()
+                .panels(panels)
+                .panel_size(220.0, 220.0)
+                .share_x()
+                .share_y();
+            figure
+                .png(2.0)
+                .map_err(|e| Error::new(rosenblatt::ErrorKind::Io, e.to_string()).in_file(path))?
+        }
+        _ => {
+            return Err(Error::options(format!(
+                "{}: a plot is an .svg (animated) or a .png (small multiples)",
+                path.display()
+            )));
+        }
+    };
+    write_aside(path, |out| {
+        out.write_all(&bytes).map_err(|e| Error::io(path, &e))
+    })
+}
+
+/// At most `most` of the steps, evenly spread, the last among them.
+fn thinned<'a>(steps: &[&'a Step], most: usize) -> Vec<&'a Step> {
+    if steps.len() <= most {
+        return steps.to_vec();
+    }
+    let last = steps.len() - 1;
+    (0..most).map(|i| steps[i * last / (most - 1)]).collect()
+}
+
+fn points(data: &Dataset, class: u32) -> Vec<(f64, f64)> {
+    (0..data.len())
+        .filter(|&i| data.labels[i] == class)
+        .map(|i| {
+            let x = data.row(i).to_dense(2);
+            (x[0], x[1])
+        })
+        .collect()
+}
+
+fn base(data: &Dataset) -> Panel {
+    let range = |j: usize| {
+        let values = (0..data.len()).map(|i| data.row(i).to_dense(2)[j]);
+        let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| {
+            (l.min(x), h.max(x))
+        });
+        let margin = 0.15 * (high - low).max(1e-9);
+        (low - margin, high + margin)
+    };
+    let ((left, right), (low, high)) = (range(0), range(1));
+    let mut panel = Panel::new()
+        .x(Axis::linear(data.names.get(0)).range(left, right))
+        .y(Axis::linear(data.names.get(1)).range(low, high));
+    for class in 0..2 {
+        panel = panel.layer(Layer::points(points(data, class)).label(data.classes.name(class)));
+    }
+    panel
+}
+
+fn panel(data: &Dataset, step: &Step, has_bias: bool) -> Panel {
+    let w = &step.weights_after;
+    let (bias, w1, w2) = if has_bias {
+        (w[0], w[1], w[2])
+    } else {
+        (0.0, w[0], w[1])
+    };
+    let mut panel = base(data);
+    if w1 != 0.0 || w2 != 0.0 {
+        panel = panel.layer(
+            Layer::boundary([w1, w2], bias)
+                .color(Color::Ink)
+                .label("boundary"),
+        );
+    }
+    if let Some(row) = (step.row as usize).checked_sub(1) {
+        let x = data.row(data.position(row)).to_dense(2);
+        panel = panel.layer(
+            Layer::points([(x[0], x[1])])
+                .hollow()
+                .size(12.0)
+                .color(Color::Ink)
+                .label("row visited"),
+        );
+    }
+    panel
+}

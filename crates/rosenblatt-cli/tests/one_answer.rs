@@ -1,0 +1,137 @@
+//! The same numbers give the same weights, whatever the file, the storage or the threads.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::{Place, ok, tensors};
+
+/// The tensors that say what was learnt.
+fn learnt(path: &str) -> BTreeMap<String, Vec<u8>> {
+    tensors(path)
+        .into_iter()
+        .filter(|(name, _)| {
+            name == "weights"
+                || name == "bias"
+                || name.starts_with("state.")
+                || name.starts_with("log.")
+                || name == "passes"
+        })
+        .collect()
+}
+
+#[test]
+fn formats_compression_and_threads_do_not_change_a_bit() {
+    let place = Place::new();
+    let svm = place.to("d.svm");
+    ok(&[
+        "generate",
+        "separable",
+        "-n",
+        "700",
+        "-d",
+        "12",
+        "--margin",
+        "0.02",
+        "--noise",
+        "0.05",
+        "--seed",
+        "3",
+        "-o",
+        &svm,
+    ]);
+    let others: Vec<String> = [
+        "d.csv",
+        "d.tsv",
+        "d.svm.gz",
+        "d.csv.zst",
+        "d.csv.bz2",
+        "d.svm.xz",
+    ]
+    .iter()
+    .map(|name| {
+        let path = place.to(name);
+        ok(&["convert", &svm, &path]);
+        path
+    })
+    .collect();
+    for learner in [
+        &["--epochs", "7"][..],
+        &["--epochs", "3", "--readout", "voted"],
+        &[
+            "--epochs",
+            "4",
+            "--multiclass",
+            "argmax",
+            "--order",
+            "given",
+        ],
+    ] {
+        let model = |data: &str, threads: &str| {
+            let path = place.to("m.rbm");
+            let mut args = vec![
+                "train",
+                data,
+                "--scale",
+                "none",
+                "--seed",
+                "5",
+                "--threads",
+                threads,
+                "-o",
+                &path,
+            ];
+            args.extend_from_slice(learner);
+            ok(&args);
+            path
+        };
+        let expected = learnt(&model(&svm, "1"));
+        assert!(expected.len() >= 4);
+        assert_eq!(learnt(&model(&svm, "2")), expected);
+        for other in &others {
+            assert_eq!(learnt(&model(other, "2")), expected, "{other}");
+        }
+    }
+}
+
+#[test]
+fn zeros_written_out_are_the_same_as_zeros_left_out() {
+    let place = Place::new();
+    let sparse = place.file("a.svm", "1 1:2 3:1\n-1 2:1\n1 1:1 2:0.5\n-1 3:-1\n");
+    let full = place.file(
+        "b.svm",
+        "1 1:2 2:0 3:1\n-1 1:0 2:1 3:0\n1 1:1 2:0.5 3:0\n-1 1:0 2:0.0 3:-1\n",
+    );
+    let table = place.file(
+        "c.csv",
+        "a,b,c,label\n2,0,1,1\n0,1,0,-1\n1,0.5,0,1\n0,0,-1,-1\n",
+    );
+    let model = |data: &str| {
+        let path = place.to("m.rbm");
+        ok(&["train", data, "--scale", "none", "-o", &path]);
+        learnt(&path)
+    };
+    assert_eq!(model(&sparse), model(&full));
+    assert_eq!(model(&sparse), model(&table));
+}
+
+#[test]
+fn model_files_are_equal_across_threads() {
+    let place = Place::new();
+    let (one, two) = (place.to("1.rbm"), place.to("2.rbm"));
+    for (threads, path) in [("1", &one), ("2", &two)] {
+        ok(&[
+            "train",
+            &common::penguins(),
+            "--label",
+            "species",
+            "--validate",
+            "0.2",
+            "--threads",
+            threads,
+            "-o",
+            path,
+        ]);
+    }
+    assert_eq!(std::fs::read(one).unwrap(), std::fs::read(two).unwrap());
+}

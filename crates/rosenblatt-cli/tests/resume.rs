@@ -1,0 +1,198 @@
+//! A run that is stopped and goes on ends where the unbroken run ends, to the byte.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::{Place, ok, penguins, program, run, stderr};
+
+#[test]
+fn a_longer_run_is_a_short_one_gone_on() {
+    let place = Place::new();
+    for readout in [
+        "last",
+        "averaged",
+        "averaged-normalised",
+        "voted",
+        "random",
+        "pocket",
+    ] {
+        let [short, long, whole] = ["a", "b", "c"].map(|n| place.to(n));
+        let base = [
+            "train",
+            &penguins(),
+            "--label",
+            "species",
+            "--readout",
+            readout,
+            "--seed",
+            "2",
+        ]
+        .map(str::to_owned);
+        let with = |extra: &[&str]| {
+            let mut args: Vec<&str> = base.iter().map(String::as_str).collect();
+            args.extend_from_slice(extra);
+            ok(&args);
+        };
+        with(&["--epochs", "3", "-o", &short]);
+        ok(&[
+            "train",
+            &penguins(),
+            "--resume",
+            &short,
+            "--epochs",
+            "8",
+            "-o",
+            &long,
+        ]);
+        with(&["--epochs", "8", "-o", &whole]);
+        assert_eq!(
+            std::fs::read(&long).unwrap(),
+            std::fs::read(&whole).unwrap(),
+            "{readout}"
+        );
+    }
+}
+
+#[test]
+fn a_run_killed_in_the_middle_goes_on_from_its_last_saved_pass() {
+    let place = Place::new();
+    let data = place.to("d.csv");
+    ok(&[
+        "generate",
+        "separable",
+        "-n",
+        "2000",
+        "-d",
+        "20",
+        "--noise",
+        "0.2",
+        "-o",
+        &data,
+    ]);
+    let [killed, resumed, whole] = ["k.rbm", "r.rbm", "w.rbm"].map(|n| place.to(n));
+    let epochs = ["--epochs", "3000", "--seed", "4"];
+    let mut args = vec!["train", &data, "--save-every", "0", "-o", &killed];
+    args.extend(epochs);
+    let mut child = program(&args).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !std::path::Path::new(&killed).exists() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let saved = ok(&["inspect", &killed]);
+    assert!(
+        saved.contains("not finished"),
+        "killed too late to test anything:\n{saved}"
+    );
+    ok(&["train", &data, "--resume", &killed, "-o", &resumed]);
+    let mut args = vec!["train", &data, "-o", &whole];
+    args.extend(epochs);
+    ok(&args);
+    assert_eq!(
+        std::fs::read(resumed).unwrap(),
+        std::fs::read(whole).unwrap()
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_saves_what_there_is() {
+    let place = Place::new();
+    let data = place.to("d.csv");
+    ok(&[
+        "generate",
+        "separable",
+        "-n",
+        "3000",
+        "-d",
+        "20",
+        "--noise",
+        "0.2",
+        "-o",
+        &data,
+    ]);
+    let model = place.to("m.rbm");
+    let child = program(&["train", &data, "--epochs", "1000000", "-o", &model])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(700));
+    let killed = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("interrupted"));
+    assert!(ok(&["inspect", &model]).contains("interrupted"));
+    // It goes on as if never stopped: the same as an unbroken run of as many passes.
+    let resumed = place.to("r.rbm");
+    let passes = {
+        let text = common::json(&["inspect", &model]);
+        (text["epochs"].as_u64().unwrap() + 3).to_string()
+    };
+    ok(&[
+        "train", &data, "--resume", &model, "--epochs", &passes, "-o", &resumed,
+    ]);
+    let whole = place.to("w.rbm");
+    ok(&["train", &data, "--epochs", &passes, "-o", &whole]);
+    assert_eq!(
+        std::fs::read(resumed).unwrap(),
+        std::fs::read(whole).unwrap()
+    );
+}
+
+#[test]
+fn resuming_with_other_data_or_options_is_refused() {
+    let place = Place::new();
+    let model = place.to("m.rbm");
+    ok(&[
+        "train",
+        &penguins(),
+        "--label",
+        "species",
+        "--epochs",
+        "2",
+        "-o",
+        &model,
+    ]);
+    let other = place.file(
+        "other.csv",
+        std::fs::read_to_string(penguins())
+            .unwrap()
+            .replacen("39.1", "39.2", 1),
+    );
+    let output = run(&[
+        "train",
+        &other,
+        "--resume",
+        &model,
+        "-o",
+        &place.to("n.rbm"),
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("not those the model was trained on"),
+        "{}",
+        stderr(&output)
+    );
+    let output = run(&[
+        "train",
+        &penguins(),
+        "--resume",
+        &model,
+        "--learning-rate",
+        "2",
+    ]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("only limits may change"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(!place.path("n.rbm").exists());
+}

@@ -1,0 +1,134 @@
+//! `check` decides and proves; `verify` believes nothing.
+
+mod common;
+
+use common::{AND, Place, json, ok, run, stderr};
+
+fn verdict(place: &Place, name: &str, content: &str, extra: &[&str]) -> serde_json::Value {
+    let data = place.file(name, content);
+    let proof = place.to("proof.json");
+    let mut args = vec!["check", data.as_str(), "--certificate", proof.as_str()];
+    args.extend_from_slice(extra);
+    let found = json(&args);
+    assert_eq!(found["verified"], true);
+    ok(&["verify", &proof, &data]);
+    found
+}
+
+#[test]
+fn small_sets_are_decided_as_everyone_knows() {
+    let place = Place::new();
+    let and = verdict(&place, "and.csv", AND, &[]);
+    assert_eq!(and["verdict"], "separable");
+    let margin = &and["margin"];
+    let (lower, upper) = (
+        margin["lower"].as_f64().unwrap(),
+        margin["upper"].as_f64().unwrap(),
+    );
+    assert!(lower <= upper && upper - lower <= 1e-6 * upper, "{margin}");
+    assert_eq!(and["infinite_coefficients"][1]["toward"], "+inf");
+    let xor = "label,a,b\n0,0,0\n1,0,1\n1,1,0\n0,1,1\n";
+    let xor = verdict(&place, "xor.csv", xor, &[]);
+    assert_eq!(
+        (&xor["verdict"], &xor["margin"]),
+        (&"overlapping".into(), &serde_json::Value::Null)
+    );
+    // Three collinear points as decimals, though not as binary64: the middle one is between
+    // the others, so it can only be separated if they agree with it.
+    let line = "x,y,label\n0.1,0.1,a\n0.2,0.2,b\n0.3,0.3,a\n";
+    assert_eq!(
+        verdict(&place, "line.csv", line, &[])["verdict"],
+        "overlapping"
+    );
+    let quasi = "x,label\n0,n\n1,n\n1,p\n2,p\n";
+    let quasi = verdict(&place, "quasi.csv", quasi, &[]);
+    assert_eq!(quasi["verdict"], "quasi-separable");
+    assert_eq!(quasi["infinite_coefficients"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn categories_missing_values_and_text_enter_as_the_certificate_says() {
+    let place = Place::new();
+    let mixed = "colour,size,note,label\nred,1,good day,y\nblue,?,bad day,n\n?,3,\"good, really\",y\nred,2,bad,n\n";
+    assert_eq!(
+        verdict(&place, "mixed.csv", mixed, &["--column", "note=text"])["verdict"],
+        "separable"
+    );
+    let classes = verdict(
+        &place,
+        "three.csv",
+        "x,y,label\n0,0,a\n1,0,b\n0,1,c\n1,1,b\n",
+        &["--pairs"],
+    );
+    assert_eq!(classes["verdict"], "separable");
+    assert_eq!(classes["pairs"].as_array().unwrap().len(), 3);
+    let penguins = common::penguins();
+    let proof = place.to("p.json");
+    let found = json(&[
+        "check",
+        &penguins,
+        "--label",
+        "species",
+        "--certificate",
+        &proof,
+    ]);
+    assert_eq!(found["verdict"], "separable");
+    ok(&["verify", &proof, &penguins]);
+}
+
+#[test]
+fn a_false_or_broken_certificate_is_told_apart() {
+    let place = Place::new();
+    let data = place.file("and.csv", AND);
+    let proof = place.to("proof.json");
+    ok(&["check", &data, "--certificate", &proof]);
+    let text = std::fs::read_to_string(&proof).unwrap();
+    let status = |content: &str, data: &str| {
+        let output = run(&["verify", &place.file("bad.json", content), data]);
+        (output.status.code(), stderr(&output))
+    };
+    assert_eq!(status(&text, &data).0, Some(0));
+    assert_eq!(status(&text.replace("\"-4\"", "\"4\""), &data).0, Some(3));
+    assert_eq!(
+        status(&text.replace("separable", "overlapping"), &data).0,
+        Some(1)
+    );
+    assert_eq!(status(&text[..text.len() / 2], &data).0, Some(1));
+    let other = place.file("other.csv", AND.replace("1,1,1", "1,1,2"));
+    assert_eq!(status(&text, &other).0, Some(3));
+    let output = run(&["verify", &proof, &other, "--json"]);
+    let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&said["holds"], &said["verdict"]),
+        (&false.into(), &"separable".into())
+    );
+    assert!(said["reason"].as_str().unwrap().len() > 10);
+    assert_eq!(
+        run(&["verify", "/no/such/proof", &data]).status.code(),
+        Some(1)
+    );
+}
+
+#[test]
+fn hard_synthetic_sets_are_decided_and_proved() {
+    let place = Place::new();
+    for (kind, expected) in [
+        ("grid", "separable"),
+        ("grid-middle", "overlapping"),
+        ("grid-equal", "overlapping"),
+        ("critics", "separable"),
+        ("eight-points", "overlapping"),
+        ("margin-zero", "quasi-separable"),
+        ("margin-tiny", "separable"),
+        ("collinear", "separable"),
+        ("wide-range", "separable"),
+        ("contradiction", "overlapping"),
+        ("quasi", "quasi-separable"),
+    ] {
+        let (data, proof) = (place.to("d.csv"), place.to("d.json"));
+        ok(&["generate", kind, "-o", &data]);
+        let found = json(&["check", &data, "--certificate", &proof]);
+        assert_eq!(found["verdict"], expected, "{kind}");
+        ok(&["verify", &proof, &data]);
+    }
+}

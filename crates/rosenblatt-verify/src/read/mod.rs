@@ -1,0 +1,82 @@
+//! From the bytes of a file to rows of exact numbers.
+
+mod libsvm;
+mod lines;
+mod row;
+mod table;
+
+pub(crate) use row::Row;
+
+use crate::certificate::{Certificate, Format};
+use crate::outcome::Flaw;
+use lines::Lines;
+use std::io::{self, Read};
+
+/// Why reading stops before the end.
+pub(crate) enum Stop {
+    /// The data do not come.
+    Io(io::Error),
+    /// The data are not what the certificate says.
+    Flaw(Flaw),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Stop::Io(error)
+    }
+}
+
+impl From<Flaw> for Stop {
+    fn from(flaw: Flaw) -> Self {
+        Stop::Flaw(flaw)
+    }
+}
+
+/// Lets every row of the data pass before `visit`, in order, and checks that the data are
+/// those the certificate speaks of: their hash and their number of rows. A wrong hash is
+/// said before anything that a row may have against the certificate.
+pub(crate) fn each_row<R: Read>(
+    certificate: &Certificate,
+    data: R,
+    mut visit: impl FnMut(&Row) -> Result<(), Flaw>,
+) -> Result<(), Stop> {
+    let mut lines = Lines::new(data, &certificate.comment);
+    let mut row = Row::default();
+    let mut pass = || match &certificate.format {
+        Format::Libsvm { first_index } => {
+            libsvm::read(certificate, *first_index, &mut lines, &mut row, &mut visit)
+        }
+        Format::Table(table) => table::read(certificate, table, &mut lines, &mut row, &mut visit),
+    };
+    let result = match pass() {
+        Err(Stop::Io(error)) => return Err(error.into()),
+        other => other,
+    };
+    if lines.sha256()? != certificate.sha256 {
+        let reason = "the SHA-256 of the data is another: the certificate speaks of another file";
+        return Err(Flaw::new(reason).into());
+    }
+    result?;
+    if row.number != certificate.rows {
+        let (found, said) = (row.number, certificate.rows);
+        let reason = format!("the data have {found} rows, the certificate speaks of {said}");
+        return Err(Flaw::new(reason).into());
+    }
+    Ok(())
+}
+
+/// Blanks around cells and between tokens. A carriage return is one, so that lines may end
+/// either way.
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r')
+}
+
+/// Text of the file as a message can show it.
+fn shown(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let mut short: String = text.chars().take(40).flat_map(char::escape_debug).collect();
+    if text.chars().nth(40).is_some() {
+        short.push('…');
+    }
+    format!("\"{short}\"")
+}

@@ -1,0 +1,217 @@
+//! A verdict and its witness as a certificate: a JSON document that others can check.
+//!
+//! The format is described in `FORMAT.md` of the checker, which shares no code with this
+//! crate. The document says how the file is read, so that the file is all a checker needs.
+
+use dashu_int::IBig;
+use serde_json::{Map, Value, json};
+
+use super::jointly::Jointly;
+use super::{Bias, Decision, Verdict, Witness};
+use crate::data::Dataset;
+use crate::data::read::{Coding, ColumnCoding, Format, Preparation, ReadReport};
+use crate::error::{Error, Result};
+
+/// The file that a certificate speaks of.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// What was found when it was read.
+    pub report: &'a ReadReport,
+    /// How its cells became features.
+    pub preparation: &'a Preparation,
+    /// Lines that start with this were skipped.
+    pub comment: Option<&'a str>,
+    /// Its labels as written, each with its class.
+    pub labels: &'a [(String, u32)],
+    /// The examples decided on, reference levels left out.
+    pub data: &'a Dataset,
+    /// SHA-256 of the decompressed bytes, in hexadecimal.
+    pub sha256: &'a str,
+    /// Whether there is a bias.
+    pub bias: Bias,
+}
+
+/// What is claimed of it.
+#[derive(Debug, Clone, Copy)]
+pub enum Claim<'a> {
+    /// This class against the others.
+    AgainstRest(u32, &'a Decision),
+    /// All classes jointly.
+    Jointly(&'a Jointly<'a>, &'a Decision),
+}
+
+fn refuse(why: &str) -> Error {
+    Error::options(format!("no certificate can be written: {why}"))
+}
+
+/// The certificate of `claim` about `subject`.
+pub fn certificate(subject: Subject<'_>, claim: Claim<'_>) -> Result<String> {
+    // Where all labels are numbers, spellings of one number are one label.
+    let numbers: Option<Vec<f64>> = subject
+        .labels
+        .iter()
+        .map(|(text, _)| text.parse().ok())
+        .collect();
+    let spelled_before = |i: usize| {
+        numbers
+            .as_ref()
+            .is_some_and(|n| n[..i].iter().any(|other| *other == n[i]))
+    };
+    let labels_of = |class: u32, same: bool| -> Vec<&str> {
+        let wanted = subject.labels.iter().enumerate();
+        wanted
+            .filter(|(i, (_, c))| (*c == class) == same && !spelled_before(*i))
+            .map(|(_, (text, _))| text.as_str())
+            .collect()
+    };
+    let (labels, verdict, witness) = match claim {
+        Claim::AgainstRest(class, decision) => (
+            json!({"positive": labels_of(class, true), "negative": labels_of(class, false)}),
+            decision.verdict().name(),
+            two_sided(subject, decision),
+        ),
+        Claim::Jointly(rows, decision) => {
+            let classes: Vec<Vec<&str>> = (0..subject.data.classes.len() as u32)
+                .map(|c| labels_of(c, true))
+                .collect();
+            let separable = decision.verdict() == Verdict::Separable;
+            (
+                json!({"classes": classes}),
+                if separable {
+                    "separable"
+                } else {
+                    "not-separable"
+                },
+                joint(subject, rows, decision),
+            )
+        }
+    };
+    let document = json!({
+        "rosenblatt-certificate": 1,
+        "data": data(subject)?,
+        "labels": labels,
+        "bias": match subject.bias { Bias::Lifted => "lifted", Bias::None => "none" },
+        "verdict": verdict,
+        "witness": witness,
+    });
+    Ok(format!("{document:#}\n"))
+}
+
+fn data(subject: Subject<'_>) -> Result<Value> {
+    let report = subject.report;
+    if report.skipped > 0 {
+        return Err(
+            refuse("rows were left out because they could not be read").remedy("correct them")
+        );
+    }
+    let mut fields = json!({
+        "rows": subject.data.len(),
+        "features": subject.data.features(),
+        "sha256": subject.sha256,
+    });
+    let add = |fields: &mut Value, name: &str, value: Value| fields[name] = value;
+    if let Some(comment) = subject.comment {
+        add(&mut fields, "comment", comment.into());
+    }
+    match (report.format, subject.preparation.coding()) {
+        (Format::Libsvm, Coding::Indexed { first }) => {
+            add(&mut fields, "format", "libsvm".into());
+            add(&mut fields, "first_index", first.into());
+        }
+        (Format::Csv | Format::Tsv, Coding::Columns(columns)) => {
+            let delimiter = match report.delimiter.as_deref() {
+                Some("comma") | None => ",",
+                Some("semicolon") => ";",
+                Some("tab") => "\t",
+                Some("bar") => "|",
+                Some("blanks") => " ",
+                Some(other) => other,
+            };
+            add(&mut fields, "format", "csv".into());
+            add(&mut fields, "delimiter", delimiter.into());
+            let quoting = report.format == Format::Csv && delimiter != " ";
+            add(&mut fields, "quoting", quoting.into());
+            add(&mut fields, "header", report.header.unwrap_or(false).into());
+            let columns = columns.iter().map(column).collect::<Result<Vec<_>>>()?;
+            add(&mut fields, "columns", columns.into());
+        }
+        _ => {
+            return Err(refuse("the format of certificates speaks of text files")
+                .remedy("convert the file to CSV or libsvm first"));
+        }
+    }
+    Ok(fields)
+}
+
+fn column(coding: &ColumnCoding<'_>) -> Result<Value> {
+    Ok(match coding {
+        ColumnCoding::Number { indicator: false } => "numeric".into(),
+        ColumnCoding::Number { indicator: true } => "numeric-or-missing".into(),
+        ColumnCoding::Category(levels) => json!({"category": levels.iter().collect::<Vec<_>>()}),
+        ColumnCoding::Text {
+            words,
+            hashed: false,
+        } => {
+            json!({"text": words.iter().collect::<Vec<_>>()})
+        }
+        ColumnCoding::Text { hashed: true, .. } => {
+            return Err(refuse("a text column has too many words to list")
+                .remedy("leave it out with --ignore"));
+        }
+        ColumnCoding::Label => "label".into(),
+        ColumnCoding::Ignored => "ignore".into(),
+    })
+}
+
+/// A vector as an object from feature index to number; the first coordinate of a plane
+/// through the origin is feature 1.
+fn vector(values: &[IBig], bias: Bias) -> Value {
+    let first = match bias {
+        Bias::Lifted => 0,
+        Bias::None => 1,
+    };
+    let entries = values.iter().enumerate().filter(|(_, v)| **v != IBig::ZERO);
+    let map: Map<String, Value> = entries
+        .map(|(j, v)| ((j + first).to_string(), v.to_string().into()))
+        .collect();
+    map.into()
+}
+
+fn two_sided(subject: Subject<'_>, decision: &Decision) -> Value {
+    let row = |position: usize| subject.data.number(position) + 1;
+    let lambda = |multipliers: &[(usize, IBig)]| -> Value {
+        let list = multipliers
+            .iter()
+            .map(|(i, v)| json!([row(*i), v.to_string()]));
+        list.collect::<Vec<_>>().into()
+    };
+    match &decision.witness {
+        Witness::Separable { w } => json!({"w": vector(w, subject.bias)}),
+        Witness::QuasiSeparable { w, lambda: l, .. } => {
+            json!({"w": vector(w, subject.bias), "lambda": lambda(l)})
+        }
+        Witness::Overlapping {
+            lambda: l,
+            null_space,
+        } => json!({
+            "lambda": lambda(l),
+            "null_space": null_space.iter().map(|v| vector(v, subject.bias)).collect::<Vec<_>>(),
+        }),
+    }
+}
+
+fn joint(subject: Subject<'_>, rows: &Jointly<'_>, decision: &Decision) -> Value {
+    if let Witness::Separable { w } = &decision.witness {
+        let classes = 0..subject.data.classes.len() as u32;
+        let vectors = classes.map(|c| match rows.block(c) {
+            Some(block) => vector(&w[block], subject.bias),
+            None => json!({}),
+        });
+        return json!({"w": vectors.collect::<Vec<_>>()});
+    }
+    let list = decision.refutation.iter().map(|(i, v)| {
+        let (example, rival) = rows.example_and_rival(*i);
+        json!([subject.data.number(example) + 1, rival + 1, v.to_string()])
+    });
+    json!({"lambda": list.collect::<Vec<_>>()})
+}

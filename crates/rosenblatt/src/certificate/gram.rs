@@ -1,0 +1,304 @@
+//! Separability in the space of a kernel, decided on the matrix of kernel values.
+//!
+//! Some w in the span of the φ(x_j) separates iff w = Σ a_j φ(x_j) does, so the rows are
+//! y_i·(K_i1, …, K_in) and the unknown is a; Σ λ_i y_i φ(x_i) = 0 iff Σ_j K_ij y_j λ_j = 0
+//! for all i, which is Gordan's condition on the same rows. Kernels that are polynomials in
+//! the data have exact values and so exact verdicts, on sets small enough for n² of them.
+//! Gaussian and Laplacian kernels are strictly positive definite: distinct points are
+//! independent, and only identical rows with different labels stand in the way.
+
+use std::collections::HashMap;
+
+use super::decide::Verdict;
+use super::number::{Exact, Reading};
+use super::rows::{ExactRows, Rows, TwoSides};
+use crate::error::{Error, Result};
+
+/// A kernel whose values are exact for exact data.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ExactKernel {
+    /// x·z.
+    Linear,
+    /// (scale·x·z + constant)^degree.
+    Polynomial {
+        /// The power.
+        degree: u32,
+        /// The factor of x·z.
+        scale: f64,
+        /// What is added to it.
+        constant: f64,
+    },
+    /// Σ_{k ≤ degree} (x·z)^k.
+    Geometric {
+        /// The highest power.
+        degree: u32,
+    },
+    /// The sum of all monomials of x_j z_j up to a degree, each once.
+    Monomial {
+        /// The highest degree.
+        degree: u32,
+    },
+}
+
+impl ExactKernel {
+    fn value(self, x: &[(usize, Exact)], z: &[(usize, Exact)], reading: Reading) -> Exact {
+        let radix = reading.radix();
+        let products = || {
+            let mut at = 0;
+            x.iter().filter_map(move |(j, a)| {
+                while z.get(at).is_some_and(|(i, _)| i < j) {
+                    at += 1;
+                }
+                z.get(at).filter(|(i, _)| i == j).map(|(_, b)| a.mul(b))
+            })
+        };
+        let inner = || products().fold(Exact::integer(0), |sum, t| sum.add(&t, radix));
+        match self {
+            ExactKernel::Linear => inner(),
+            ExactKernel::Polynomial {
+                degree,
+                scale,
+                constant,
+            } => {
+                let base = inner()
+                    .mul(&Exact::of(scale, reading))
+                    .add(&Exact::of(constant, reading), radix);
+                (0..degree).fold(Exact::integer(1), |power, _| power.mul(&base))
+            }
+            ExactKernel::Geometric { degree } => {
+                let base = inner();
+                (0..degree).fold(Exact::integer(1), |sum, _| {
+                    sum.mul(&base).add(&Exact::integer(1), radix)
+                })
+            }
+            ExactKernel::Monomial { degree } => {
+                // Complete homogeneous sums, feature by feature.
+                let mut sums = vec![Exact::integer(0); degree as usize + 1];
+                sums[0] = Exact::integer(1);
+                for t in products() {
+                    for k in 1..sums.len() {
+                        sums[k] = sums[k].add(&sums[k - 1].mul(&t), radix);
+                    }
+                }
+                let zero = Exact::integer(0);
+                sums.iter().fold(zero, |sum, s| sum.add(s, radix))
+            }
+        }
+    }
+}
+
+/// The rows y_i·(K_i1, …, K_in).
+#[derive(Debug)]
+pub struct Gram {
+    n: usize,
+    signs: Vec<f64>,
+    exact: Vec<Exact>,
+    near: Vec<f64>,
+    reading: Reading,
+}
+
+/// The most examples a kernel question is asked about: a matrix of 4096² values.
+const MOST: usize = 4096;
+
+impl Gram {
+    /// Kernel values of the examples on two sides; `lifted` adds 1 to each.
+    pub fn new(rows: &TwoSides<'_>, kernel: ExactKernel, lifted: bool) -> Result<Self> {
+        let (reading, radix) = (rows.reading(), rows.reading().radix());
+        let mut examples = Vec::new();
+        let mut signs = Vec::new();
+        for group in 0..rows.groups() {
+            rows.members(group, &mut |row| {
+                let mut entries = Vec::new();
+                rows.exact()
+                    .each_exact(row, &mut |j, value| entries.push((j, value)));
+                examples.push(entries);
+                signs.push(rows.sign(row));
+            });
+        }
+        let n = examples.len();
+        check_size(n)?;
+        let mut exact = vec![Exact::integer(0); n * n];
+        for i in 0..n {
+            for j in i..n {
+                let mut value = kernel.value(&examples[i], &examples[j], reading);
+                if lifted {
+                    value = value.add(&Exact::integer(1), radix);
+                }
+                exact[j * n + i] = value.clone();
+                exact[i * n + j] = value;
+            }
+        }
+        Self::finish(n, signs, exact, reading)
+    }
+
+    /// A matrix given row by row, with +1 or −1 for each example.
+    pub fn precomputed(values: &[f64], signs: Vec<f64>, reading: Reading) -> Result<Self> {
+        let n = signs.len();
+        check_size(n)?;
+        if values.len() != n * n || values.iter().any(|v| !v.is_finite()) {
+            return Err(
+                Error::data(format!("{} kernel values for {n} examples", values.len()))
+                    .remedy("give a square matrix of finite numbers"),
+            );
+        }
+        let exact = values.iter().map(|&v| Exact::of(v, reading)).collect();
+        Self::finish(n, signs, exact, reading)
+    }
+
+    fn finish(n: usize, signs: Vec<f64>, exact: Vec<Exact>, reading: Reading) -> Result<Self> {
+        let radix = reading.radix();
+        let near: Vec<f64> = exact.iter().map(|v| v.approximate(radix)).collect();
+        if near.iter().any(|v| !v.is_finite()) {
+            return Err(Error::data("a kernel value is beyond 1e308")
+                .remedy("scale the features or lower the degree"));
+        }
+        Ok(Gram {
+            n,
+            signs,
+            exact,
+            near,
+            reading,
+        })
+    }
+
+    /// The number of examples.
+    pub fn len(&self) -> usize {
+        self.n
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.n == 0
+    }
+
+    /// y_i y_j K_ij.
+    pub(crate) fn signed(&self, i: usize, j: usize) -> f64 {
+        self.signs[i] * self.signs[j] * self.near[i * self.n + j]
+    }
+
+    fn row(&self, i: usize) -> &[f64] {
+        &self.near[i * self.n..(i + 1) * self.n]
+    }
+}
+
+fn check_size(n: usize) -> Result<()> {
+    if n > MOST {
+        return Err(Error::data(format!(
+            "{n} examples make a kernel matrix of {n} × {n} exact values, and {MOST} is the limit"
+        ))
+        .remedy("use an explicit embedding instead"));
+    }
+    Ok(())
+}
+
+impl Rows for Gram {
+    fn dimension(&self) -> usize {
+        self.n
+    }
+
+    fn groups(&self) -> usize {
+        self.n
+    }
+
+    fn limit(&self) -> usize {
+        self.n
+    }
+
+    fn score(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64)) {
+        let sum: f64 = self.row(group).iter().zip(w).map(|(k, w)| k * w).sum();
+        f(group, self.signs[group] * sum);
+    }
+
+    fn score_with_size(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64, f64)) {
+        let (mut sum, mut size) = (0.0, 0.0);
+        for (k, w) in self.row(group).iter().zip(w) {
+            sum += k * w;
+            size += (k * w).abs();
+        }
+        f(group, self.signs[group] * sum, size);
+    }
+
+    fn each(&self, row: usize, f: &mut dyn FnMut(usize, f64)) {
+        for (j, &k) in self.row(row).iter().enumerate().filter(|(_, k)| **k != 0.0) {
+            f(j, self.signs[row] * k);
+        }
+    }
+
+    fn each_exact(&self, row: usize, f: &mut dyn FnMut(usize, Exact)) {
+        for j in 0..self.n {
+            let value = &self.exact[row * self.n + j];
+            if !value.mantissa.is_zero() {
+                let mantissa = if self.signs[row] < 0.0 {
+                    -&value.mantissa
+                } else {
+                    value.mantissa.clone()
+                };
+                let exponent = value.exponent;
+                f(j, Exact { mantissa, exponent });
+            }
+        }
+    }
+
+    fn reading(&self) -> Reading {
+        self.reading
+    }
+
+    fn members(&self, group: usize, f: &mut dyn FnMut(usize)) {
+        f(group);
+    }
+
+    fn group_of(&self, row: usize) -> usize {
+        row
+    }
+}
+
+/// What strictly positive definite kernels (Gaussian, Laplacian) make of a data set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StrictKernel {
+    /// Separable iff there is no conflict; overlapping iff every row is in one.
+    pub verdict: Verdict,
+    /// For each point with both labels one row of either, ascending.
+    pub conflicts: Vec<(usize, usize)>,
+}
+
+/// Decides for a strictly positive definite kernel: by identical rows with different labels.
+pub fn strict_kernel(rows: &TwoSides<'_>) -> StrictKernel {
+    let exact: &ExactRows<'_> = rows.exact();
+    type Point = Vec<(usize, String, i32)>;
+    let mut seen: HashMap<Point, [Option<usize>; 2]> = HashMap::new();
+    for group in 0..rows.groups() {
+        rows.members(group, &mut |row| {
+            let mut key = Vec::new();
+            exact.each_exact(row, &mut |j, value| {
+                // One spelling for each value: no trailing zeros.
+                let digits = value.mantissa.to_string();
+                let short = digits.trim_end_matches('0');
+                let (digits, zeros) = if exact.reading() == Reading::Decimal {
+                    (short.to_owned(), (digits.len() - short.len()) as i32)
+                } else {
+                    (digits, 0)
+                };
+                key.push((j, digits, value.exponent + zeros));
+            });
+            let side = usize::from(rows.sign(row) > 0.0);
+            seen.entry(key).or_default()[side].get_or_insert(row);
+        });
+    }
+    let mut conflicts = Vec::new();
+    let mut peace = false;
+    for sides in seen.values() {
+        match sides {
+            [Some(a), Some(b)] => conflicts.push((*a.min(b), *a.max(b))),
+            _ => peace = true,
+        }
+    }
+    conflicts.sort_unstable();
+    StrictKernel {
+        verdict: match (conflicts.is_empty(), peace) {
+            (true, _) => Verdict::Separable,
+            (false, true) => Verdict::QuasiSeparable,
+            (false, false) => Verdict::Overlapping,
+        },
+        conflicts,
+    }
+}

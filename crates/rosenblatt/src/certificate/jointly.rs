@@ -1,0 +1,191 @@
+//! Several classes at once, by Kesler's construction (Nilsson, 1965; Duda & Hart, 1973).
+//!
+//! Discriminators w_c separate jointly when (w_{y_i} − w_j)·x_i > 0 for every example i and
+//! every other class j: a binary question about the n(k − 1) rows (e_{y_i} − e_j) ⊗ x_i. They
+//! are never written out; one example's scores serve its k − 1 rows. Adding one vector to all
+//! discriminators changes nothing, so the last class's is fixed at 0 and left out: there are
+//! (k − 1) blocks of coordinates, a block for each other class.
+
+use super::number::{Exact, Reading, parts};
+use super::rows::{Bias, ExactRows, Rows};
+
+/// The joint question. Row i·k + j asks that example i score higher for its own class than
+/// for class j.
+#[derive(Debug)]
+pub struct Jointly<'a> {
+    rows: &'a ExactRows<'a>,
+    bias: Bias,
+    classes: usize,
+    /// Coordinates of one class.
+    width: usize,
+}
+
+impl<'a> Jointly<'a> {
+    /// All classes of a data set.
+    pub fn new(rows: &'a ExactRows<'a>, bias: Bias) -> Self {
+        Jointly {
+            rows,
+            bias,
+            classes: rows.data().classes.len().max(1),
+            width: rows.data().features() + bias.offset(),
+        }
+    }
+
+    /// The example and the rival class that a row stands for.
+    pub fn example_and_rival(&self, row: usize) -> (usize, u32) {
+        (row / self.classes, (row % self.classes) as u32)
+    }
+
+    /// The coordinates of one class's discriminator; `None` for the last, which is 0.
+    pub fn block(&self, class: u32) -> Option<std::ops::Range<usize>> {
+        let at = class as usize;
+        (at + 1 < self.classes).then(|| at * self.width..(at + 1) * self.width)
+    }
+
+    fn own(&self, example: usize) -> usize {
+        self.rows.data().labels[example] as usize
+    }
+
+    /// The blocks of a row in ascending order, with their signs.
+    fn blocks(&self, row: usize) -> impl Iterator<Item = (usize, bool)> {
+        let (own, rival) = (self.own(row / self.classes), row % self.classes);
+        let last = self.classes - 1;
+        let pair = if own < rival {
+            [(own, false), (rival, true)]
+        } else {
+            [(rival, true), (own, false)]
+        };
+        pair.into_iter().filter(move |&(class, _)| class != last)
+    }
+
+    fn each_of_example(&self, example: usize, f: &mut dyn FnMut(usize, f64)) {
+        let offset = self.bias.offset();
+        if offset == 1 {
+            f(0, 1.0);
+        }
+        let row = self.rows.data().row(example);
+        row.for_each(|j, x| f(j + offset, x));
+    }
+}
+
+impl Rows for Jointly<'_> {
+    fn dimension(&self) -> usize {
+        (self.classes - 1) * self.width
+    }
+
+    fn groups(&self) -> usize {
+        if self.classes < 2 {
+            0
+        } else {
+            self.rows.data().len()
+        }
+    }
+
+    fn limit(&self) -> usize {
+        self.rows.data().len() * self.classes
+    }
+
+    fn score(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64)) {
+        let own = self.own(group);
+        let offset = self.bias.offset();
+        let row = self.rows.data().row(group);
+        let of = |class: usize| match self.block(class as u32) {
+            None => 0.0,
+            Some(range) => {
+                let block = &w[range];
+                let start = if offset == 1 { block[0] } else { 0.0 };
+                row.dot(&block[offset..], start)
+            }
+        };
+        let mine = of(own);
+        for class in (0..self.classes).filter(|&c| c != own) {
+            f(group * self.classes + class, mine - of(class));
+        }
+    }
+
+    fn score_with_size(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64, f64)) {
+        let own = self.own(group);
+        let of = |class: usize| {
+            let (mut sum, mut size) = (0.0, 0.0);
+            if let Some(range) = self.block(class as u32) {
+                let block = &w[range];
+                self.each_of_example(group, &mut |j, x| {
+                    sum += block[j] * x;
+                    size += (block[j] * x).abs();
+                });
+            }
+            (sum, size)
+        };
+        let mine = of(own);
+        for class in (0..self.classes).filter(|&c| c != own) {
+            let theirs = of(class);
+            f(
+                group * self.classes + class,
+                mine.0 - theirs.0,
+                mine.1 + theirs.1,
+            );
+        }
+    }
+
+    fn terms(&self) -> usize {
+        2 * self.width + 2
+    }
+
+    fn each(&self, row: usize, f: &mut dyn FnMut(usize, f64)) {
+        for (class, negative) in self.blocks(row) {
+            let start = class * self.width;
+            let sign = if negative { -1.0 } else { 1.0 };
+            self.each_of_example(row / self.classes, &mut |j, x| f(start + j, sign * x));
+        }
+    }
+
+    fn each_exact(&self, row: usize, f: &mut dyn FnMut(usize, Exact)) {
+        let offset = self.bias.offset();
+        for (class, negative) in self.blocks(row) {
+            let start = class * self.width;
+            if offset == 1 {
+                f(start, Exact::integer(if negative { -1 } else { 1 }));
+            }
+            self.rows.each_exact(row / self.classes, &mut |j, value| {
+                let mantissa = if negative {
+                    -value.mantissa
+                } else {
+                    value.mantissa
+                };
+                let exponent = value.exponent;
+                f(start + offset + j, Exact { mantissa, exponent });
+            });
+        }
+    }
+
+    fn each_small(&self, row: usize, f: &mut dyn FnMut(usize, i64, i32)) -> bool {
+        let example = row / self.classes;
+        if self.rows.has_exceptions(example) {
+            return false;
+        }
+        for (class, negative) in self.blocks(row) {
+            let start = class * self.width;
+            let sign = if negative { -1 } else { 1 };
+            self.each_of_example(example, &mut |j, x| {
+                let (m, e) = parts(x, self.rows.reading());
+                f(start + j, sign * m, e);
+            });
+        }
+        true
+    }
+
+    fn reading(&self) -> Reading {
+        self.rows.reading()
+    }
+
+    fn members(&self, group: usize, f: &mut dyn FnMut(usize)) {
+        let own = self.own(group);
+        for class in (0..self.classes).filter(|&c| c != own) {
+            f(group * self.classes + class);
+        }
+    }
+
+    fn group_of(&self, row: usize) -> usize {
+        row / self.classes
+    }
+}

@@ -1,0 +1,427 @@
+//! How wide the gap is: a bracket [lower, upper] around the margin, rounded outward.
+//!
+//! Any w gives a lower end, the smallest z_i·w/‖w‖; any convex λ gives an upper end,
+//! ‖Σ λ_i z_i‖; at the nearest point of the hull they meet. *Lifted* counts the bias as a
+//! weight among others. *Plain* does not: it is half the distance between the convex hulls
+//! of the two sides, ½‖Σλ⁺x − Σλ⁻x‖, sought here as a lifted margin with a constant so large
+//! that the bias costs nothing, and evaluated without it.
+
+use super::nearest::{Nearest, Walk};
+use super::number::Exact;
+use super::rows::{Bias, Rows, TwoSides};
+use super::scan::{Scales, pieces};
+
+/// Which margin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MarginKind {
+    /// ‖w‖ includes the bias (or there is none).
+    Lifted,
+    /// ‖w‖ leaves the bias out.
+    Plain,
+}
+
+/// The margin lies between the ends; both are infinite where only one side has rows.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Bracket {
+    /// No more than the margin.
+    pub lower: f64,
+    /// No less than the margin.
+    pub upper: f64,
+    /// Which margin.
+    pub kind: MarginKind,
+}
+
+impl Bracket {
+    /// (upper − lower)/upper.
+    pub fn relative_gap(&self) -> f64 {
+        if self.upper > 0.0 && self.upper.is_finite() {
+            (self.upper - self.lower) / self.upper
+        } else {
+            0.0
+        }
+    }
+}
+
+/// When to stop narrowing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Effort {
+    /// The relative gap that is narrow enough.
+    pub relative_gap: f64,
+    /// About how many multiplications may be spent.
+    pub multiplications: f64,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Effort {
+            relative_gap: 1e-6,
+            multiplications: 2e10,
+        }
+    }
+}
+
+/// R = max ‖x‖ over the rows, lifted if there is a bias, rounded up.
+pub fn radius<T: Rows + ?Sized>(rows: &T, threads: usize) -> f64 {
+    let dimension = rows.dimension();
+    let scales = Scales::with_shift(rows, threads, vec![0; dimension], vec![1.0; dimension]);
+    upward(&scales)
+}
+
+/// The largest length, rounded up.
+fn upward(scales: &Scales) -> f64 {
+    let top = scales.norm.iter().copied().fold(0.0, f64::max);
+    top * (1.0 + (scales.terms as f64 + 8.0) * f64::EPSILON)
+}
+
+/// Brackets the margin of separable rows. `separator` (from a [`Decision`](super::Decision))
+/// gives a lower end to start from; without one, and on rows that are not separable, the
+/// lower end may be 0.
+pub fn margin(
+    rows: &TwoSides<'_>,
+    kind: MarginKind,
+    separator: Option<&[dashu_int::IBig]>,
+    effort: Effort,
+    threads: usize,
+) -> Bracket {
+    let both = sides_present(rows);
+    if kind == MarginKind::Plain && !both {
+        return Bracket {
+            lower: f64::INFINITY,
+            upper: f64::INFINITY,
+            kind,
+        };
+    }
+    // Without a bias there is nothing to leave out.
+    let plain = kind == MarginKind::Plain && rows.bias() == Bias::Lifted;
+    let mut narrowing = Narrowing::new(rows, plain, threads);
+    let (lower, upper) = narrowing.run(separator, effort);
+    Bracket { lower, upper, kind }
+}
+
+fn sides_present(rows: &TwoSides<'_>) -> bool {
+    let (mut positive, mut negative) = (false, false);
+    for group in 0..rows.groups() {
+        rows.members(group, &mut |row| {
+            if rows.sign(row) > 0.0 {
+                positive = true;
+            } else {
+                negative = true;
+            }
+        });
+        if positive && negative {
+            return true;
+        }
+    }
+    false
+}
+
+struct Narrowing<'a> {
+    rows: &'a TwoSides<'a>,
+    plain: bool,
+    scales: Scales,
+    /// A power of two that brings the longest row near 1, so that squares stay in range.
+    unit: f64,
+    /// The longest row, in that unit.
+    longest: f64,
+}
+
+/// The lowest scores of one side: (z·w with its error taken off, row), and the lowest bound.
+#[derive(Clone)]
+struct Lowest {
+    bound: f64,
+    worst: Vec<(f64, usize)>,
+}
+
+impl<'a> Narrowing<'a> {
+    fn new(rows: &'a TwoSides<'a>, plain: bool, threads: usize) -> Self {
+        let dimension = rows.dimension();
+        let mut ones = vec![1.0; dimension];
+        if plain {
+            // The constant is no part of a length that the bias does not enter.
+            ones[0] = 0.0;
+        }
+        let lengths = Scales::with_shift(rows, threads, vec![0; dimension], ones);
+        let long = upward(&lengths);
+        let (_, exponent) = libm::frexp(if long.is_finite() { long } else { f64::MAX });
+        let unit = libm::scalbn(1.0, (-exponent).clamp(-1000, 1000));
+        let mut factor = vec![unit; dimension];
+        if plain {
+            // The constant that stands for "no cost": the tilt it leaves is about 1e-7, and a
+            // larger one would cost digits.
+            factor[0] = 2e3;
+        }
+        let scales = Scales::with_shift(rows, threads, vec![0; dimension], factor);
+        Narrowing {
+            rows,
+            plain,
+            scales,
+            unit,
+            longest: long * unit,
+        }
+    }
+
+    /// The features' part of a vector, where the bias does not count.
+    fn counted<'v>(&self, v: &'v [f64]) -> &'v [f64] {
+        if self.plain { &v[1..] } else { v }
+    }
+
+    fn run(&mut self, separator: Option<&[dashu_int::IBig]>, effort: Effort) -> (f64, f64) {
+        let dimension = self.rows.dimension();
+        let batch = dimension.clamp(32, 256);
+        let pass = self.rows.groups() as f64 * self.scales.terms as f64;
+        let mut left = effort.multiplications;
+        let (mut lower, mut upper) = (0.0f64, f64::INFINITY);
+        let mut hull = Nearest::new(dimension, Vec::new());
+        let mut known = vec![false; self.rows.limit()];
+        let mut add = |hull: &mut Nearest, row: usize| {
+            let new = !std::mem::replace(&mut known[row], true);
+            if new {
+                hull.add(row, self.scales.dense(self.rows, row), false);
+            }
+            new
+        };
+        let first = match separator {
+            Some(w) => {
+                // In this search's coordinates a weight is divided by its column's factor.
+                let near = super::number::approximate_all(w);
+                let v: Vec<f64> = near
+                    .iter()
+                    .zip(&self.scales.factor)
+                    .map(|(x, f)| x / f * self.unit)
+                    .collect();
+                let ends = self.ends(&v, batch);
+                lower = lower.max(self.lower(&v, &ends));
+                if lower == 0.0 {
+                    lower = self.exact_lower(w);
+                }
+                ends
+            }
+            None => {
+                let mut v = vec![0.0; dimension];
+                for group in 0..self.rows.groups() {
+                    self.rows.members(group, &mut |row| {
+                        self.rows
+                            .each(row, &mut |j, z| v[j] += z * self.scales.factor[j]);
+                    });
+                }
+                self.ends(&v, batch)
+            }
+        };
+        for (_, row) in first.iter().flat_map(|side| &side.worst) {
+            add(&mut hull, *row);
+        }
+        left -= 3.0 * pass;
+        loop {
+            let size = (hull.len() + 2 * dimension.min(hull.len())) as f64 * dimension as f64;
+            let steps = (left / size.max(1.0)).clamp(0.0, 1e6) as usize;
+            let walk = hull.walk(1.0 - effort.relative_gap / 8.0, 1e-300, steps);
+            left -= size * (hull.convex().count() as f64);
+            if walk == Walk::Origin || hull.nearest().is_empty() {
+                break;
+            }
+            upper = upper.min(self.upper(&hull));
+            let p = hull.nearest().to_vec();
+            let ends = self.ends(&p, batch);
+            lower = lower.max(self.lower(&p, &ends));
+            left -= pass;
+            if upper - lower <= effort.relative_gap * upper || left <= 0.0 {
+                break;
+            }
+            let squared: f64 = p.iter().map(|x| x * x).sum();
+            if hull.len() > 60 * batch {
+                hull.shrink(|score| score < 2.0 * squared);
+            }
+            let mut added = 0;
+            for (_, row) in ends.iter().flat_map(|side| &side.worst) {
+                added += usize::from(add(&mut hull, *row));
+            }
+            if added == 0 {
+                break;
+            }
+        }
+        // Outward once more for the unit, which is a power of two, and the last division.
+        (
+            (lower / self.unit * (1.0 - 4.0 * f64::EPSILON)).max(0.0),
+            upper / self.unit * (1.0 + 4.0 * f64::EPSILON),
+        )
+    }
+
+    /// The lowest scores of each side under v, the bias left out where it does not count.
+    fn ends(&self, v: &[f64], most: usize) -> [Lowest; 2] {
+        let mut w = self.scales.unscale(v);
+        if self.plain {
+            w[0] = 0.0;
+        }
+        let size = self.counted(v).iter().map(|x| x * x).sum::<f64>().sqrt();
+        let relative = (self.scales.terms as f64 + 8.0) * 4.0 * f64::EPSILON * size;
+        let found = pieces(
+            self.rows.groups(),
+            self.scales.terms,
+            self.scales.threads,
+            |range| {
+                let empty = Lowest {
+                    bound: f64::INFINITY,
+                    worst: Vec::new(),
+                };
+                let mut sides = [empty.clone(), empty];
+                let mut cut = [f64::INFINITY; 2];
+                for group in range {
+                    // The plain margin's constant is no part of the length that matters.
+                    let norm = if self.plain {
+                        self.longest
+                    } else {
+                        self.scales.norm[group]
+                    };
+                    self.rows.score(group, &w, &mut |row, score| {
+                        let s = usize::from(self.rows.sign(row) > 0.0);
+                        let side = &mut sides[s];
+                        side.bound = side.bound.min(score - relative * norm);
+                        if score.is_nan() {
+                            side.bound = f64::NEG_INFINITY;
+                        }
+                        if score < cut[s] {
+                            side.worst.push((score, row));
+                            if side.worst.len() >= 8 * most {
+                                lowest(&mut side.worst, most);
+                                cut[s] = side.worst.iter().fold(f64::MIN, |m, x| m.max(x.0));
+                            }
+                        }
+                    });
+                }
+                sides
+            },
+        );
+        let mut sides = found.into_iter().reduce(|mut all, part| {
+            for (into, from) in all.iter_mut().zip(part) {
+                into.bound = into.bound.min(from.bound);
+                into.worst.extend(from.worst);
+            }
+            all
+        });
+        if let Some(sides) = &mut sides {
+            for side in sides.iter_mut() {
+                lowest(&mut side.worst, most);
+            }
+        }
+        sides.unwrap_or([
+            Lowest {
+                bound: f64::INFINITY,
+                worst: Vec::new(),
+            },
+            Lowest {
+                bound: f64::INFINITY,
+                worst: Vec::new(),
+            },
+        ])
+    }
+
+    fn lower(&self, v: &[f64], ends: &[Lowest; 2]) -> f64 {
+        let size = self.counted(v).iter().map(|x| x * x).sum::<f64>().sqrt();
+        let least = if self.plain {
+            0.5 * (ends[0].bound + ends[1].bound)
+        } else {
+            ends[0].bound.min(ends[1].bound)
+        };
+        let error = 1.0 - (v.len() as f64 + 8.0) * f64::EPSILON;
+        if size > 0.0 && least > 0.0 {
+            least / size * error
+        } else {
+            0.0
+        }
+    }
+
+    /// A lower end from a separator too fine for `f64` scores: scores in whole numbers.
+    fn exact_lower(&self, w: &[dashu_int::IBig]) -> f64 {
+        let radix = self.rows.reading().radix();
+        let mut least: [Option<Exact>; 2] = [None, None];
+        for group in 0..self.rows.groups() {
+            self.rows.members(group, &mut |row| {
+                let mut sum = Exact::integer(0);
+                self.rows.each_exact(row, &mut |j, value| {
+                    if self.plain && j == 0 {
+                        return;
+                    }
+                    let term = Exact {
+                        mantissa: &w[j] * &value.mantissa,
+                        exponent: value.exponent,
+                    };
+                    sum = sum.add(&term, radix);
+                });
+                let side = &mut least[usize::from(self.rows.sign(row) > 0.0)];
+                let smaller = side.as_ref().is_none_or(|old| {
+                    let difference = sum.add(
+                        &Exact {
+                            mantissa: -&old.mantissa,
+                            exponent: old.exponent,
+                        },
+                        radix,
+                    );
+                    super::number::is_negative(&difference.mantissa)
+                });
+                if smaller {
+                    *side = Some(sum);
+                }
+            });
+        }
+        let value = match (&least, self.plain) {
+            ([Some(a), Some(b)], true) => a.add(b, radix).approximate(radix) / 2.0,
+            (sides, _) => sides
+                .iter()
+                .flatten()
+                .map(|side| side.approximate(radix))
+                .fold(f64::INFINITY, f64::min),
+        };
+        let near: Vec<f64> = w
+            .iter()
+            .skip(usize::from(self.plain))
+            .map(|x| super::number::scaled_f64(x, 0))
+            .collect();
+        let top = near.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let size = top
+            * near
+                .iter()
+                .map(|x| (x / top) * (x / top))
+                .sum::<f64>()
+                .sqrt();
+        let lower = value / size * (1.0 - (w.len() as f64 + 16.0) * f64::EPSILON) * self.unit;
+        if lower.is_finite() && lower > 0.0 {
+            lower
+        } else {
+            0.0
+        }
+    }
+
+    /// ‖Σ λ z‖ for the corral's weights, made convex (by side for the plain margin).
+    fn upper(&self, hull: &Nearest) -> f64 {
+        let weights: Vec<(usize, f64)> = hull.convex().map(|(r, w)| (r, w.max(0.0))).collect();
+        let mut total = [0.0f64; 2];
+        for &(row, weight) in &weights {
+            total[usize::from(self.rows.sign(row) > 0.0)] += weight;
+        }
+        if self.plain && (total[0] <= 0.0 || total[1] <= 0.0) {
+            return f64::INFINITY;
+        }
+        let whole = total[0] + total[1];
+        let mut p = vec![0.0; self.rows.dimension()];
+        for &(row, weight) in &weights {
+            let share = if self.plain {
+                0.5 * weight / total[usize::from(self.rows.sign(row) > 0.0)]
+            } else {
+                weight / whole
+            };
+            self.rows
+                .each(row, &mut |j, z| p[j] += share * (z * self.scales.factor[j]));
+        }
+        let norm = self.counted(&p).iter().map(|x| x * x).sum::<f64>().sqrt();
+        let count = weights.len() as f64 + p.len() as f64 + 8.0;
+        (norm + 4.0 * count * f64::EPSILON * self.longest) * (1.0 + count * f64::EPSILON)
+    }
+}
+
+fn lowest(found: &mut Vec<(f64, usize)>, most: usize) {
+    if found.len() > most {
+        found.select_nth_unstable_by(most - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        found.truncate(most);
+    }
+}

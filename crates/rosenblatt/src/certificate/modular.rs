@@ -1,0 +1,247 @@
+//! Linear algebra modulo the prime 2⁶¹ − 1: which rows are independent, and which lie in the
+//! span of others.
+//!
+//! Rank modulo a prime is never more than the true rank, and differs only if the prime
+//! divides one particular minor. So independence found here is a proof; dependence is
+//! certain but for odds of about 2⁻⁶⁰, and wherever a witness rests on it, the witness is
+//! checked in whole numbers before it is returned.
+
+use dashu_int::IBig;
+
+use super::number::Exact;
+use super::rows::Rows;
+
+/// The prime.
+pub(crate) const PRIME: u64 = (1 << 61) - 1;
+
+/// a·b modulo the prime.
+#[inline]
+pub(crate) fn mul(a: u64, b: u64) -> u64 {
+    let wide = u128::from(a) * u128::from(b);
+    let folded = (wide as u64 & PRIME) + (wide >> 61) as u64;
+    if folded >= PRIME {
+        folded - PRIME
+    } else {
+        folded
+    }
+}
+
+#[inline]
+pub(crate) fn add(a: u64, b: u64) -> u64 {
+    let sum = a + b;
+    if sum >= PRIME { sum - PRIME } else { sum }
+}
+
+#[inline]
+pub(crate) fn negate(a: u64) -> u64 {
+    if a == 0 { 0 } else { PRIME - a }
+}
+
+fn pow(mut base: u64, mut exponent: u64) -> u64 {
+    let mut result = 1;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result = mul(result, base);
+        }
+        base = mul(base, base);
+        exponent >>= 1;
+    }
+    result
+}
+
+pub(crate) fn invert(a: u64) -> u64 {
+    pow(a, PRIME - 2)
+}
+
+fn of_i64(m: i64) -> u64 {
+    let magnitude = m.unsigned_abs() % PRIME;
+    if m < 0 { negate(magnitude) } else { magnitude }
+}
+
+fn of_big(m: &IBig) -> u64 {
+    let rest: i64 = m % (PRIME as i64);
+    if rest < 0 {
+        (rest + PRIME as i64) as u64
+    } else {
+        rest as u64
+    }
+}
+
+/// Residues of exact values: powers of the radix are looked up.
+#[derive(Debug)]
+pub(crate) struct Residues {
+    radix: u64,
+    up: Vec<u64>,
+    down: Vec<u64>,
+}
+
+impl Residues {
+    pub(crate) fn new(radix: u64) -> Self {
+        let table = |base: u64| {
+            let mut powers = vec![1u64; 1200];
+            for i in 1..powers.len() {
+                powers[i] = mul(powers[i - 1], base);
+            }
+            powers
+        };
+        Residues {
+            radix,
+            up: table(radix),
+            down: table(invert(radix)),
+        }
+    }
+
+    fn power(&self, exponent: i32) -> u64 {
+        let table = if exponent < 0 { &self.down } else { &self.up };
+        let size = exponent.unsigned_abs();
+        match table.get(size as usize) {
+            Some(&power) => power,
+            None => {
+                let base = if exponent < 0 {
+                    invert(self.radix)
+                } else {
+                    self.radix
+                };
+                pow(base, u64::from(size))
+            }
+        }
+    }
+
+    fn small(&self, mantissa: i64, exponent: i32) -> u64 {
+        let m = of_i64(mantissa);
+        if exponent == 0 {
+            m
+        } else {
+            mul(m, self.power(exponent))
+        }
+    }
+
+    fn exact(&self, value: &Exact) -> u64 {
+        mul(of_big(&value.mantissa), self.power(value.exponent))
+    }
+
+    /// A row written out in full.
+    pub(crate) fn row<T: Rows + ?Sized>(&self, rows: &T, row: usize, out: &mut Vec<u64>) {
+        out.clear();
+        out.resize(rows.dimension(), 0);
+        if !rows.each_small(row, &mut |j, m, e| out[j] = self.small(m, e)) {
+            out.fill(0);
+            rows.each_exact(row, &mut |j, value| out[j] = self.exact(&value));
+        }
+    }
+
+    /// g·z.
+    pub(crate) fn dot<T: Rows + ?Sized>(&self, rows: &T, row: usize, g: &[u64]) -> u64 {
+        let mut sum = 0;
+        let fits = rows.each_small(row, &mut |j, m, e| {
+            if g[j] != 0 {
+                sum = add(sum, mul(g[j], self.small(m, e)));
+            }
+        });
+        if !fits {
+            sum = 0;
+            rows.each_exact(row, &mut |j, value| {
+                sum = add(sum, mul(g[j], self.exact(&value)));
+            });
+        }
+        sum
+    }
+}
+
+/// A growing set of independent vectors, in echelon form.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Echelon {
+    /// Each with 1 at its pivot and 0 at the pivots of earlier ones.
+    vectors: Vec<Vec<u64>>,
+    pivots: Vec<usize>,
+}
+
+impl Echelon {
+    pub(crate) fn rank(&self) -> usize {
+        self.pivots.len()
+    }
+
+    /// The pivot columns, in the order found. The square matrix of the vectors added, at
+    /// these columns, is regular modulo the prime and so in truth.
+    pub(crate) fn pivots(&self) -> &[usize] {
+        &self.pivots
+    }
+
+    fn eliminate(&self, v: &mut [u64]) {
+        for (vector, &pivot) in self.vectors.iter().zip(&self.pivots) {
+            let factor = v[pivot];
+            if factor != 0 {
+                let factor = negate(factor);
+                for (a, &b) in v.iter_mut().zip(vector) {
+                    if b != 0 {
+                        *a = add(*a, mul(factor, b));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds `v` if it is independent of the others, and says whether it was.
+    pub(crate) fn insert(&mut self, mut v: Vec<u64>) -> bool {
+        self.eliminate(&mut v);
+        let Some(pivot) = v.iter().position(|&a| a != 0) else {
+            return false;
+        };
+        let factor = invert(v[pivot]);
+        v.iter_mut().for_each(|a| *a = mul(*a, factor));
+        self.vectors.push(v);
+        self.pivots.push(pivot);
+        true
+    }
+
+    /// A vector that is orthogonal to all of them, the coordinates off the pivots drawn by
+    /// `draw`: a row outside the span meets it at 0 with odds of 2⁻⁶¹.
+    pub(crate) fn orthogonal(&self, dimension: usize, mut draw: impl FnMut() -> u64) -> Vec<u64> {
+        let mut g: Vec<u64> = (0..dimension).map(|_| draw() % PRIME).collect();
+        // Later vectors are zero at earlier pivots, so the last pivot settles first.
+        for (vector, &pivot) in self.vectors.iter().zip(&self.pivots).rev() {
+            let mut sum = 0;
+            for (j, (&a, &b)) in vector.iter().zip(&g).enumerate() {
+                if j != pivot && a != 0 {
+                    sum = add(sum, mul(a, b));
+                }
+            }
+            g[pivot] = negate(sum);
+        }
+        g
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arithmetic_holds() {
+        let a = 1_234_567_890_123_456_789 % PRIME;
+        assert_eq!(mul(a, invert(a)), 1);
+        assert_eq!(add(a, negate(a)), 0);
+        assert_eq!(of_big(&IBig::from(-5)), of_i64(-5));
+        let tenth = Residues::new(10).small(1, -1);
+        assert_eq!(mul(tenth, 10), 1);
+    }
+
+    #[test]
+    fn dependent_vectors_are_refused_and_orthogonal_ones_found() {
+        let mut echelon = Echelon::default();
+        assert!(echelon.insert(vec![0, 2, 4, 6]));
+        assert!(echelon.insert(vec![1, 1, 1, 1]));
+        assert!(!echelon.insert(vec![2, 4, 6, 8]));
+        assert_eq!(echelon.rank(), 2);
+        let mut next = 17;
+        let g = echelon.orthogonal(4, || {
+            next = mul(next, 1_000_003);
+            next
+        });
+        for v in [[0, 2, 4, 6], [1, 1, 1, 1]] {
+            let dot = v.iter().zip(&g).fold(0, |s, (&a, &b)| add(s, mul(a, b)));
+            assert_eq!(dot, 0);
+        }
+        assert!(g.iter().any(|&x| x != 0));
+    }
+}

@@ -1,0 +1,356 @@
+//! Numbers as written: exact values m·rᵉ with a radix r of ten or two.
+//!
+//! A verdict speaks of the numbers in the file. There 0.1 is a tenth, although no binary64
+//! number is. A text of at most 15 significant digits survives the way to binary64 and back
+//! (the shortest decimal that rounds to the number is the one that was written), so the
+//! `f64` itself remembers it; longer texts are kept aside. Numbers that never were decimals,
+//! from arrays and binary files, are the dyadic rationals that their bits say.
+
+use std::fmt::Write as _;
+
+use dashu_int::IBig;
+
+/// What a stored `f64` stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reading {
+    /// The shortest decimal that rounds to it: what a text file said.
+    #[default]
+    Decimal,
+    /// The binary number itself.
+    Binary,
+}
+
+impl Reading {
+    /// The radix of the exact values.
+    pub(crate) fn radix(self) -> u64 {
+        match self {
+            Reading::Decimal => 10,
+            Reading::Binary => 2,
+        }
+    }
+}
+
+/// The exact value `mantissa · radixᵉˣᵖᵒⁿᵉⁿᵗ`; the radix is known from the context.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exact {
+    /// The whole number in front.
+    pub mantissa: IBig,
+    /// The power of the radix.
+    pub exponent: i32,
+}
+
+impl Exact {
+    /// A whole number.
+    pub fn integer(value: i64) -> Self {
+        Exact {
+            mantissa: IBig::from(value),
+            exponent: 0,
+        }
+    }
+
+    /// What `x` stands for. Not for infinities and NaN, which no data set holds.
+    pub fn of(x: f64, reading: Reading) -> Self {
+        let (mantissa, exponent) = parts(x, reading);
+        Exact {
+            mantissa: IBig::from(mantissa),
+            exponent,
+        }
+    }
+
+    /// The value of a decimal text such as `-12.5e-7`; `None` if it is not one.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (negative, digits) = match text.as_bytes().first()? {
+            b'-' => (true, &text[1..]),
+            b'+' => (false, &text[1..]),
+            _ => (false, text),
+        };
+        let (body, exponent) = match digits.find(['e', 'E']) {
+            Some(at) => (&digits[..at], digits[at + 1..].parse::<i32>().ok()?),
+            None => (digits, 0),
+        };
+        let (whole, fraction) = body.split_once('.').unwrap_or((body, ""));
+        let all = [whole, fraction].concat();
+        if all.is_empty() || !all.bytes().all(|b| b.is_ascii_digit()) {
+            return None;
+        }
+        let significant = all.trim_end_matches('0');
+        let dropped = i32::try_from(all.len() - significant.len()).ok()?;
+        let scale = i32::try_from(fraction.len()).ok()?;
+        let magnitude = if significant.is_empty() {
+            IBig::ZERO
+        } else {
+            IBig::from_str_radix(significant, 10).ok()?
+        };
+        let exponent = if magnitude.is_zero() {
+            0
+        } else {
+            exponent.checked_sub(scale)?.checked_add(dropped)?
+        };
+        Some(Exact {
+            mantissa: if negative { -magnitude } else { magnitude },
+            exponent,
+        })
+    }
+
+    pub(crate) fn add(&self, other: &Exact, radix: u64) -> Exact {
+        let exponent = self.exponent.min(other.exponent);
+        Exact {
+            mantissa: self.at(exponent, radix) + other.at(exponent, radix),
+            exponent,
+        }
+    }
+
+    pub(crate) fn mul(&self, other: &Exact) -> Exact {
+        Exact {
+            mantissa: &self.mantissa * &other.mantissa,
+            exponent: self.exponent + other.exponent,
+        }
+    }
+
+    /// The value divided by `radix^exponent`, which must leave a whole number.
+    pub(crate) fn at(&self, exponent: i32, radix: u64) -> IBig {
+        let shift = usize::try_from(self.exponent - exponent).unwrap_or(0);
+        &self.mantissa * power(radix, shift)
+    }
+
+    /// A `f64` within a few units in the last place (0 or infinite where it must be).
+    pub(crate) fn approximate(&self, radix: u64) -> f64 {
+        let size = f64::from(self.exponent) * (radix as f64).log2() + bits(&self.mantissa) as f64;
+        if self.mantissa.is_zero() || size < -1080.0 {
+            return 0.0;
+        }
+        if radix == 2 {
+            return scaled_f64(&self.mantissa, self.exponent.into());
+        }
+        if self.exponent >= 0 {
+            let shift = usize::try_from(self.exponent).unwrap_or(0);
+            if size > 1100.0 {
+                return if is_negative(&self.mantissa) {
+                    f64::NEG_INFINITY
+                } else {
+                    f64::INFINITY
+                };
+            }
+            return scaled_f64(&(&self.mantissa * power(radix, shift)), 0);
+        }
+        // A quotient of 64 bits or more, then down by that power of two.
+        let shift = usize::try_from(-self.exponent).unwrap_or(0);
+        let divisor = power(radix, shift);
+        let up = (bits(&divisor) + 66).saturating_sub(bits(&self.mantissa));
+        scaled_f64(
+            &((&self.mantissa << up) / divisor),
+            -i64::try_from(up).unwrap_or(0),
+        )
+    }
+}
+
+/// `radix` to the `exponent`.
+pub(crate) fn power(radix: u64, exponent: usize) -> IBig {
+    if radix == 2 {
+        IBig::ONE << exponent
+    } else {
+        IBig::from(radix).pow(exponent)
+    }
+}
+
+/// The length of |x| in bits.
+pub(crate) fn bits(x: &IBig) -> usize {
+    use dashu_base::BitTest;
+    if is_negative(x) {
+        (-x).bit_len()
+    } else {
+        x.bit_len()
+    }
+}
+
+pub(crate) fn is_negative(x: &IBig) -> bool {
+    x < &IBig::ZERO
+}
+
+/// Mantissa and exponent of what `x` stands for; the mantissa of a decimal has no trailing
+/// zero unless `x` is a whole number below 2⁵³.
+pub(crate) fn parts(x: f64, reading: Reading) -> (i64, i32) {
+    if x.abs() < 9_007_199_254_740_992.0 && x.trunc() == x {
+        return (x as i64, 0);
+    }
+    match reading {
+        Reading::Binary => {
+            let raw = x.to_bits();
+            let field = ((raw >> 52) & 0x7FF) as i32;
+            let fraction = (raw & ((1 << 52) - 1)) as i64;
+            let (magnitude, exponent) = if field == 0 {
+                (fraction, -1074)
+            } else {
+                (fraction | 1 << 52, field - 1075)
+            };
+            let zeros = magnitude.trailing_zeros();
+            let magnitude = magnitude >> zeros;
+            let exponent = exponent + zeros as i32;
+            (if x < 0.0 { -magnitude } else { magnitude }, exponent)
+        }
+        Reading::Decimal => {
+            // The standard library prints the shortest decimal: digits, perhaps a point, `e`.
+            let mut text = Digits::default();
+            let _ = write!(text, "{x:e}");
+            let (mut mantissa, mut exponent, mut scale) = (0i64, 0i32, 0i32);
+            let (mut negative, mut after_point) = (false, false);
+            for (at, &byte) in text.bytes().iter().enumerate() {
+                match byte {
+                    b'-' => negative = true,
+                    b'.' => after_point = true,
+                    b'e' => {
+                        exponent = text.tail(at + 1).parse().unwrap_or(0);
+                        break;
+                    }
+                    digit => {
+                        mantissa = mantissa * 10 + i64::from(digit - b'0');
+                        scale += i32::from(after_point);
+                    }
+                }
+            }
+            (
+                if negative { -mantissa } else { mantissa },
+                exponent - scale,
+            )
+        }
+    }
+}
+
+/// A line of at most 32 bytes on the stack.
+#[derive(Default)]
+struct Digits {
+    buffer: [u8; 32],
+    length: usize,
+}
+
+impl Digits {
+    fn bytes(&self) -> &[u8] {
+        &self.buffer[..self.length]
+    }
+
+    fn tail(&self, from: usize) -> &str {
+        std::str::from_utf8(&self.buffer[from..self.length]).unwrap_or("")
+    }
+}
+
+impl std::fmt::Write for Digits {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        let end = self.length + text.len();
+        let room = self
+            .buffer
+            .get_mut(self.length..end)
+            .ok_or(std::fmt::Error)?;
+        room.copy_from_slice(text.as_bytes());
+        self.length = end;
+        Ok(())
+    }
+}
+
+/// `value · 2^exponent` as a `f64`, within two units in the last place.
+pub(crate) fn scaled_f64(value: &IBig, exponent: i64) -> f64 {
+    let length = bits(value);
+    let drop = length.saturating_sub(64);
+    let top: IBig = value >> drop;
+    let top = i128::try_from(&top).unwrap_or(0) as f64;
+    let exponent = exponent + drop as i64;
+    libm::scalbn(top, exponent.clamp(-5000, 5000) as i32)
+}
+
+/// The numbers as `f64` with one common power of two taken out, the largest about 1: for
+/// search and for filters. Each is within two units in its last place.
+pub(crate) fn approximate_all(values: &[IBig]) -> Vec<f64> {
+    let longest = values.iter().map(bits).max().unwrap_or(0) as i64;
+    values.iter().map(|v| scaled_f64(v, -longest)).collect()
+}
+
+/// Divides whole numbers by their greatest common divisor.
+pub(crate) fn reduce(values: &mut [IBig]) {
+    use dashu_base::Gcd;
+    let mut common = dashu_int::UBig::ZERO;
+    for v in values.iter().filter(|v| !v.is_zero()) {
+        let magnitude = v.clone().into_parts().1;
+        common = if common.is_zero() {
+            magnitude
+        } else {
+            common.gcd(magnitude)
+        };
+        if common.is_one() {
+            return;
+        }
+    }
+    if !common.is_zero() {
+        let common = IBig::from(common);
+        values.iter_mut().for_each(|v| *v = &*v / &common);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decimal(x: f64) -> (i64, i32) {
+        parts(x, Reading::Decimal)
+    }
+
+    #[test]
+    fn a_tenth_is_a_tenth() {
+        assert_eq!(decimal(0.1), (1, -1));
+        assert_eq!(decimal(-12.5), (-125, -1));
+        assert_eq!(decimal(1e300), (1, 300));
+        assert_eq!(decimal(5e-324), (5, -324));
+        assert_eq!(decimal(-7.0), (-7, 0));
+        assert_eq!(decimal(123_456_789.012_345), (123_456_789_012_345, -6));
+        assert_eq!(decimal(f64::MAX), (17_976_931_348_623_157, 292));
+    }
+
+    #[test]
+    fn bits_say_what_they_say() {
+        assert_eq!(parts(0.5, Reading::Binary), (1, -1));
+        assert_eq!(parts(-0.375, Reading::Binary), (-3, -3));
+        assert_eq!(parts(5e-324, Reading::Binary), (1, -1074));
+        assert_eq!(parts(2f64.powi(60), Reading::Binary), (1, 60));
+    }
+
+    #[test]
+    fn long_texts_are_kept_whole() {
+        let x = Exact::parse("0.10000000000000000001").expect("a number");
+        assert_eq!(
+            (x.mantissa.to_string(), x.exponent),
+            ("10000000000000000001".into(), -20)
+        );
+        assert_eq!(
+            Exact::parse("-1500e-3").expect("a number"),
+            Exact::parse("-1.5").expect("a number")
+        );
+        assert_eq!(Exact::parse("0.000"), Some(Exact::integer(0)));
+        for bad in ["", "-", ".", "1e", "abc", "1.2.3", "1e99999999999"] {
+            assert_eq!(Exact::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn approximations_are_close_over_the_whole_range() {
+        for x in [0.1, -3.7e-290, 1.7e308, 5e-324, 2.5, 1e22, -1e-5] {
+            for reading in [Reading::Decimal, Reading::Binary] {
+                let back = Exact::of(x, reading).approximate(reading.radix());
+                assert!(
+                    (back - x).abs() <= 4.0 * f64::EPSILON * x.abs(),
+                    "{x} {back}"
+                );
+            }
+        }
+        let huge = Exact::parse("1e400").expect("a number");
+        assert_eq!(huge.approximate(10), f64::INFINITY);
+        assert_eq!(
+            Exact::parse("1e-400").expect("a number").approximate(10),
+            0.0
+        );
+    }
+
+    #[test]
+    fn common_factors_go() {
+        let mut v = vec![IBig::from(-12), IBig::from(0), IBig::from(18)];
+        reduce(&mut v);
+        assert_eq!(v, [IBig::from(-2), IBig::from(0), IBig::from(3)]);
+    }
+}

@@ -1,0 +1,488 @@
+//! The signed rows z_i = y_i·(lifted x_i) that every question here is about.
+//!
+//! A row is seen in two ways: as `f64`, for searching, and as exact numbers, for proving.
+//! The search asks for scores of many rows at once and never for a copy of the data, so the
+//! same search serves a binary problem, several classes at once (where one example stands
+//! for k − 1 rows that are never written out) and a matrix of kernel values.
+
+use std::collections::HashMap;
+
+use super::number::{Exact, Reading, parts};
+use crate::data::{Dataset, Row};
+use crate::error::{Error, Result};
+
+/// Signed rows, some of them in groups that are scored together.
+pub trait Rows: Sync {
+    /// The number of coordinates.
+    fn dimension(&self) -> usize;
+
+    /// The number of groups.
+    fn groups(&self) -> usize;
+
+    /// One past the largest row number; numbers may have gaps.
+    fn limit(&self) -> usize;
+
+    /// Calls `f(row, w·z)` for every row of a group.
+    fn score(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64));
+
+    /// Calls `f(row, w·z, Σ|w_j z_j|)` for every row of a group.
+    fn score_with_size(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64, f64));
+
+    /// The largest number of terms in a score.
+    fn terms(&self) -> usize {
+        self.dimension()
+    }
+
+    /// Calls `f(j, z_j)` for the coordinates of a row that are not zero, ascending.
+    fn each(&self, row: usize, f: &mut dyn FnMut(usize, f64));
+
+    /// Calls `f(j, z_j)` with the exact coordinates that are not zero, ascending.
+    fn each_exact(&self, row: usize, f: &mut dyn FnMut(usize, Exact));
+
+    /// What the numbers stand for; its radix is the one of the exact values.
+    fn reading(&self) -> Reading;
+
+    /// Calls `f(row)` for every row of a group.
+    fn members(&self, group: usize, f: &mut dyn FnMut(usize));
+
+    /// The group that a row is in.
+    fn group_of(&self, row: usize) -> usize;
+
+    /// Calls `f(j, mantissa, exponent)` for a row whose mantissas fit, and returns true;
+    /// returns false otherwise, perhaps after some calls.
+    fn each_small(&self, row: usize, f: &mut dyn FnMut(usize, i64, i32)) -> bool {
+        let mut fits = true;
+        self.each_exact(row, &mut |j, value| match i64::try_from(&value.mantissa) {
+            Ok(m) => f(j, m, value.exponent),
+            Err(_) => fits = false,
+        });
+        fits
+    }
+}
+
+/// A value whose text says more than its `f64` can hold: more than 15 significant digits, or
+/// an exponent beyond the normal range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exception {
+    /// The row, by its position in memory.
+    pub row: usize,
+    /// The feature.
+    pub feature: usize,
+    /// The number as written.
+    pub text: String,
+}
+
+/// The rows of a data set with what they exactly stand for.
+#[derive(Debug)]
+pub struct ExactRows<'a> {
+    data: &'a Dataset,
+    reading: Reading,
+    exceptions: HashMap<usize, Vec<(usize, Exact)>>,
+}
+
+impl<'a> ExactRows<'a> {
+    /// Rows that mean what `reading` says, except where a longer text is given.
+    pub fn new(data: &'a Dataset, reading: Reading, exceptions: &[Exception]) -> Result<Self> {
+        let mut by_row: HashMap<usize, Vec<(usize, Exact)>> = HashMap::new();
+        for exception in exceptions {
+            if exception.row >= data.len() || exception.feature >= data.features() {
+                return Err(Error::data(format!(
+                    "an exact value for row {}, feature {}, where there is none",
+                    exception.row + 1,
+                    exception.feature
+                )));
+            }
+            let value = Exact::parse(&exception.text).ok_or_else(|| {
+                Error::data(format!("{:?} is not a decimal number", exception.text))
+            })?;
+            if reading == Reading::Binary {
+                return Err(Error::data("binary values have no decimal text"));
+            }
+            by_row
+                .entry(exception.row)
+                .or_default()
+                .push((exception.feature, value));
+        }
+        for values in by_row.values_mut() {
+            values.sort_by_key(|(feature, _)| *feature);
+        }
+        Ok(ExactRows {
+            data,
+            reading,
+            exceptions: by_row,
+        })
+    }
+
+    /// The data set.
+    pub fn data(&self) -> &'a Dataset {
+        self.data
+    }
+
+    /// What the numbers stand for.
+    pub fn reading(&self) -> Reading {
+        self.reading
+    }
+
+    /// Calls `f` with each exact feature of a row that is not zero, ascending.
+    pub fn each_exact(&self, row: usize, f: &mut dyn FnMut(usize, Exact)) {
+        let mut rest: &[(usize, Exact)] = self.exceptions.get(&row).map_or(&[], Vec::as_slice);
+        self.data.row(row).for_each(|j, x| {
+            // A text may be non-zero where its f64 is zero, so exceptions lead.
+            while let [(feature, value), tail @ ..] = rest {
+                if *feature > j {
+                    break;
+                }
+                rest = tail;
+                if !value.mantissa.is_zero() {
+                    f(*feature, value.clone());
+                }
+                if *feature == j {
+                    return;
+                }
+            }
+            f(j, Exact::of(x, self.reading));
+        });
+        for (feature, value) in rest {
+            if !value.mantissa.is_zero() {
+                f(*feature, value.clone());
+            }
+        }
+    }
+
+    /// Whether a row has values that only its texts hold.
+    pub fn has_exceptions(&self, row: usize) -> bool {
+        self.exceptions.contains_key(&row)
+    }
+}
+
+/// Whether a constant 1 stands in front of each row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Bias {
+    /// A constant 1 in front; coordinate 0 is the bias.
+    #[default]
+    Lifted,
+    /// A plane through the origin.
+    None,
+}
+
+impl Bias {
+    pub(crate) fn offset(self) -> usize {
+        match self {
+            Bias::Lifted => 1,
+            Bias::None => 0,
+        }
+    }
+}
+
+/// Which rows take part in a binary question, and on which side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sides {
+    /// One class against all others.
+    AgainstRest(u32),
+    /// The first class positive, the second negative, no other rows.
+    Pair(u32, u32),
+}
+
+/// Two sides of a data set: z_i = y_i·(lifted x_i).
+#[derive(Debug)]
+pub struct TwoSides<'a> {
+    rows: &'a ExactRows<'a>,
+    bias: Bias,
+    sides: Sides,
+    /// Positions of the rows that take part, where not all do.
+    chosen: Option<Vec<usize>>,
+}
+
+impl<'a> TwoSides<'a> {
+    /// The rows on two sides.
+    pub fn new(rows: &'a ExactRows<'a>, bias: Bias, sides: Sides) -> Self {
+        let chosen = match sides {
+            Sides::AgainstRest(_) => None,
+            Sides::Pair(a, b) => Some(
+                (0..rows.data.len())
+                    .filter(|&i| rows.data.labels[i] == a || rows.data.labels[i] == b)
+                    .collect(),
+            ),
+        };
+        TwoSides {
+            rows,
+            bias,
+            sides,
+            chosen,
+        }
+    }
+
+    /// The last class against the rest: for two classes, positive against negative.
+    pub fn positive_against_rest(rows: &'a ExactRows<'a>, bias: Bias) -> Self {
+        let last = rows.data.classes.len().saturating_sub(1) as u32;
+        Self::new(rows, bias, Sides::AgainstRest(last))
+    }
+
+    /// Whether there is a bias.
+    pub fn bias(&self) -> Bias {
+        self.bias
+    }
+
+    /// The features of a row.
+    pub fn features(&self, row: usize) -> Row<'a> {
+        self.rows.data.row(row)
+    }
+
+    /// The exact rows behind.
+    pub fn exact(&self) -> &'a ExactRows<'a> {
+        self.rows
+    }
+
+    /// +1 or −1.
+    #[inline]
+    pub fn sign(&self, row: usize) -> f64 {
+        let label = self.rows.data.labels[row];
+        let positive = match self.sides {
+            Sides::AgainstRest(class) => label == class,
+            Sides::Pair(first, _) => label == first,
+        };
+        if positive { 1.0 } else { -1.0 }
+    }
+
+    #[inline]
+    fn row_of(&self, group: usize) -> usize {
+        self.chosen.as_ref().map_or(group, |chosen| chosen[group])
+    }
+
+    #[inline]
+    fn split<'w>(&self, w: &'w [f64]) -> (f64, &'w [f64]) {
+        match self.bias {
+            Bias::Lifted => (w[0], &w[1..]),
+            Bias::None => (0.0, w),
+        }
+    }
+}
+
+impl Rows for TwoSides<'_> {
+    fn dimension(&self) -> usize {
+        self.rows.data.features() + self.bias.offset()
+    }
+
+    fn groups(&self) -> usize {
+        self.chosen.as_ref().map_or(self.rows.data.len(), Vec::len)
+    }
+
+    fn limit(&self) -> usize {
+        self.rows.data.len()
+    }
+
+    #[inline]
+    fn score(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64)) {
+        let row = self.row_of(group);
+        let (start, rest) = self.split(w);
+        f(
+            row,
+            self.sign(row) * quick_dot(self.features(row), rest, start),
+        );
+    }
+
+    fn score_with_size(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64, f64)) {
+        let row = self.row_of(group);
+        let (start, rest) = self.split(w);
+        let (mut sum, mut size) = (start, start.abs());
+        self.features(row).for_each(|j, x| {
+            let term = rest[j] * x;
+            sum += term;
+            size += term.abs();
+        });
+        f(row, self.sign(row) * sum, size);
+    }
+
+    fn terms(&self) -> usize {
+        match &self.rows.data.matrix {
+            crate::data::Matrix::Dense { .. } => self.dimension(),
+            crate::data::Matrix::Sparse { offsets, .. } => {
+                let longest = offsets.windows(2).map(|o| o[1] - o[0]).max();
+                longest.unwrap_or(0) + 1
+            }
+        }
+    }
+
+    fn each(&self, row: usize, f: &mut dyn FnMut(usize, f64)) {
+        let sign = self.sign(row);
+        let offset = self.bias.offset();
+        if offset == 1 {
+            f(0, sign);
+        }
+        self.features(row).for_each(|j, x| f(j + offset, sign * x));
+    }
+
+    fn each_exact(&self, row: usize, f: &mut dyn FnMut(usize, Exact)) {
+        let negative = self.sign(row) < 0.0;
+        let offset = self.bias.offset();
+        if offset == 1 {
+            f(0, Exact::integer(if negative { -1 } else { 1 }));
+        }
+        self.rows.each_exact(row, &mut |j, value| {
+            let mantissa = if negative {
+                -value.mantissa
+            } else {
+                value.mantissa
+            };
+            f(
+                j + offset,
+                Exact {
+                    mantissa,
+                    exponent: value.exponent,
+                },
+            );
+        });
+    }
+
+    fn each_small(&self, row: usize, f: &mut dyn FnMut(usize, i64, i32)) -> bool {
+        if self.rows.has_exceptions(row) {
+            return false;
+        }
+        let sign = if self.sign(row) < 0.0 { -1 } else { 1 };
+        let offset = self.bias.offset();
+        if offset == 1 {
+            f(0, sign, 0);
+        }
+        self.features(row).for_each(|j, x| {
+            let (m, e) = parts(x, self.rows.reading);
+            f(j + offset, sign * m, e);
+        });
+        true
+    }
+
+    fn reading(&self) -> Reading {
+        self.rows.reading
+    }
+
+    fn members(&self, group: usize, f: &mut dyn FnMut(usize)) {
+        f(self.row_of(group));
+    }
+
+    fn group_of(&self, row: usize) -> usize {
+        match &self.chosen {
+            None => row,
+            Some(chosen) => chosen.binary_search(&row).unwrap_or(0),
+        }
+    }
+}
+
+/// A score for searching: several accumulators, in whatever order is fast. What is proved
+/// afterwards does not rest on it.
+#[inline]
+fn quick_dot(row: Row<'_>, w: &[f64], start: f64) -> f64 {
+    match row {
+        Row::Dense64(values) => {
+            let w = &w[..values.len()];
+            let mut lanes = [0.0f64; 8];
+            let (chunks, rest) = values.as_chunks::<8>();
+            let (w_chunks, w_rest) = w.as_chunks::<8>();
+            for (x, w) in chunks.iter().zip(w_chunks) {
+                for l in 0..8 {
+                    lanes[l] += w[l] * x[l];
+                }
+            }
+            let mut sum = start;
+            for (x, w) in rest.iter().zip(w_rest) {
+                sum += x * w;
+            }
+            sum + ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5]))
+                + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]))
+        }
+        other => other.dot(w, start),
+    }
+}
+
+/// Some rows with a few more behind them, given by one coordinate each: ±e_j.
+pub(crate) struct WithAxis<'a, T: ?Sized> {
+    pub(crate) rows: &'a T,
+    pub(crate) axis: usize,
+    pub(crate) negative: bool,
+}
+
+impl<T: Rows + ?Sized> WithAxis<'_, T> {
+    fn value(&self) -> f64 {
+        if self.negative { -1.0 } else { 1.0 }
+    }
+}
+
+impl<T: Rows + ?Sized> Rows for WithAxis<'_, T> {
+    fn dimension(&self) -> usize {
+        self.rows.dimension()
+    }
+
+    fn groups(&self) -> usize {
+        self.rows.groups() + 1
+    }
+
+    fn limit(&self) -> usize {
+        self.rows.limit() + 1
+    }
+
+    fn score(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64)) {
+        if group < self.rows.groups() {
+            self.rows.score(group, w, f);
+        } else {
+            f(self.rows.limit(), self.value() * w[self.axis]);
+        }
+    }
+
+    fn score_with_size(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64, f64)) {
+        if group < self.rows.groups() {
+            self.rows.score_with_size(group, w, f);
+        } else {
+            let score = self.value() * w[self.axis];
+            f(self.rows.limit(), score, score.abs());
+        }
+    }
+
+    fn terms(&self) -> usize {
+        self.rows.terms()
+    }
+
+    fn each(&self, row: usize, f: &mut dyn FnMut(usize, f64)) {
+        if row < self.rows.limit() {
+            self.rows.each(row, f);
+        } else {
+            f(self.axis, self.value());
+        }
+    }
+
+    fn each_exact(&self, row: usize, f: &mut dyn FnMut(usize, Exact)) {
+        if row < self.rows.limit() {
+            self.rows.each_exact(row, f);
+        } else {
+            f(
+                self.axis,
+                Exact::integer(if self.negative { -1 } else { 1 }),
+            );
+        }
+    }
+
+    fn each_small(&self, row: usize, f: &mut dyn FnMut(usize, i64, i32)) -> bool {
+        if row < self.rows.limit() {
+            return self.rows.each_small(row, f);
+        }
+        f(self.axis, if self.negative { -1 } else { 1 }, 0);
+        true
+    }
+
+    fn reading(&self) -> Reading {
+        self.rows.reading()
+    }
+
+    fn members(&self, group: usize, f: &mut dyn FnMut(usize)) {
+        if group < self.rows.groups() {
+            self.rows.members(group, f);
+        } else {
+            f(self.rows.limit());
+        }
+    }
+
+    fn group_of(&self, row: usize) -> usize {
+        if row < self.rows.limit() {
+            self.rows.group_of(row)
+        } else {
+            self.rows.groups()
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! Passes over all rows: who is violated, and does a given w really separate.
+//!
+//! A sign found in floating point is believed only beyond a rigorous error bound: the
+//! rounding of a sum of t products is below (t + 8)·4ε·‖w‖·‖z‖ here, which also covers the
+//! rounding of decimals to `f64` and of an exact w to `f64`. Rows that this cannot decide are
+//! tried with the sharper Σ|w_j z_j|, and what remains is computed in whole numbers.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dashu_int::IBig;
+
+use super::number::{Exact, approximate_all, is_negative, power};
+use super::rows::Rows;
+
+/// Column scales and row lengths: what makes rows comparable, whatever their units.
+///
+/// Coordinate j is divided by radix^shift_j, so that each column has entries about 1; `w`
+/// in these *scaled* coordinates is called v.
+#[derive(Debug)]
+pub(crate) struct Scales {
+    pub(crate) shift: Vec<i32>,
+    /// radix^−shift_j.
+    pub(crate) factor: Vec<f64>,
+    /// ‖scaled z‖, the largest of each group.
+    pub(crate) norm: Vec<f64>,
+    pub(crate) terms: usize,
+    pub(crate) threads: usize,
+}
+
+/// Runs `f` over 0..n in pieces, on several threads where that pays; results in order.
+pub(crate) fn pieces<R: Send>(
+    n: usize,
+    work: usize,
+    threads: usize,
+    f: impl Fn(Range<usize>) -> R + Sync,
+) -> Vec<R> {
+    let threads = if n.saturating_mul(work) < 200_000 {
+        1
+    } else {
+        threads.max(1)
+    };
+    if threads == 1 {
+        return vec![f(0..n)];
+    }
+    let f = &f;
+    std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..threads)
+            .map(|t| scope.spawn(move || f(n * t / threads..n * (t + 1) / threads)))
+            .collect();
+        handles
+            .into_iter()
+            .filter_map(|handle| handle.join().ok())
+            .collect()
+    })
+}
+
+impl Scales {
+    pub(crate) fn new<T: Rows + ?Sized>(rows: &T, threads: usize) -> Self {
+        let dimension = rows.dimension();
+        let terms = rows.terms();
+        let largest = pieces(rows.groups(), terms, threads, |range| {
+            let mut largest = vec![0.0f64; dimension];
+            for group in range {
+                rows.members(group, &mut |row| {
+                    rows.each(row, &mut |j, z| {
+                        let z = z.abs();
+                        if z > largest[j] {
+                            largest[j] = z;
+                        }
+                    });
+                });
+            }
+            largest
+        });
+        let radix = rows.reading().radix() as f64;
+        let mut shift = vec![0i32; dimension];
+        let mut factor = vec![1.0; dimension];
+        for j in 0..dimension {
+            let top = largest.iter().map(|l| l[j]).fold(0.0, f64::max);
+            if top > 0.0 && !(0.05..=20.0).contains(&top) {
+                let limit = 300.0 * 10f64.ln() / radix.ln();
+                let s = (libm::log(top) / radix.ln()).round().clamp(-limit, limit) as i32;
+                shift[j] = s;
+                factor[j] = libm::pow(radix, f64::from(-s));
+            }
+        }
+        Self::with_shift(rows, threads, shift, factor)
+    }
+
+    /// Scales by a given power of the radix in each column.
+    pub(crate) fn with_shift<T: Rows + ?Sized>(
+        rows: &T,
+        threads: usize,
+        shift: Vec<i32>,
+        factor: Vec<f64>,
+    ) -> Self {
+        let terms = rows.terms();
+        let norm = pieces(rows.groups(), terms, threads, |range| {
+            range
+                .map(|group| {
+                    let mut norm = 0.0f64;
+                    rows.members(group, &mut |row| {
+                        norm = norm.max(length(rows, row, &factor))
+                    });
+                    norm
+                })
+                .collect::<Vec<_>>()
+        })
+        .concat();
+        Scales {
+            shift,
+            factor,
+            norm,
+            terms,
+            threads,
+        }
+    }
+
+    /// v turned into a w for the rows as they are.
+    pub(crate) fn unscale(&self, v: &[f64]) -> Vec<f64> {
+        v.iter().zip(&self.factor).map(|(v, f)| v * f).collect()
+    }
+
+    /// A scaled row written out in full.
+    pub(crate) fn dense<T: Rows + ?Sized>(&self, rows: &T, row: usize) -> Vec<f64> {
+        let mut full = vec![0.0; self.factor.len()];
+        rows.each(row, &mut |j, z| full[j] = z * self.factor[j]);
+        full
+    }
+
+    /// A scaled row divided by its length.
+    pub(crate) fn unit<T: Rows + ?Sized>(&self, rows: &T, row: usize) -> Vec<f64> {
+        let mut z = self.dense(rows, row);
+        let norm = self.norm[rows.group_of(row)];
+        if norm > 0.0 {
+            z.iter_mut().for_each(|x| *x /= norm);
+        }
+        z
+    }
+
+    /// No rounding error in v·z exceeds this times ‖v‖·‖z‖.
+    fn relative_error(&self) -> f64 {
+        (self.terms as f64 + 8.0) * 4.0 * f64::EPSILON
+    }
+
+    /// The rows that are not surely positive under v, worst first and at most `most` of
+    /// them, each with its score divided by its length; and how many there are.
+    pub(crate) fn violated<T: Rows + ?Sized>(
+        &self,
+        rows: &T,
+        v: &[f64],
+        skip: &[bool],
+        below: f64,
+        most: usize,
+    ) -> (Vec<(f64, usize)>, usize) {
+        let w = self.unscale(v);
+        let size = v.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let margin = below.max(self.relative_error()) * size;
+        let found = pieces(rows.groups(), self.terms, self.threads, |range| {
+            let mut found: Vec<(f64, usize)> = Vec::new();
+            let mut count = 0usize;
+            for group in range {
+                let norm = self.norm[group];
+                let bound = (margin * norm).max(1e-290);
+                rows.score(group, &w, &mut |row, score| {
+                    if unsurely(score, bound) && !skip.get(row).is_some_and(|&s| s) {
+                        count += 1;
+                        let relative = if norm > 0.0 { score / norm } else { f64::MIN };
+                        found.push((
+                            if relative.is_nan() {
+                                f64::MIN
+                            } else {
+                                relative
+                            },
+                            row,
+                        ));
+                    }
+                });
+                if found.len() >= 8 * most.max(64) {
+                    keep_worst(&mut found, most);
+                }
+            }
+            keep_worst(&mut found, most);
+            (found, count)
+        });
+        let count = found.iter().map(|(_, count)| count).sum();
+        let mut all: Vec<(f64, usize)> = found.into_iter().flat_map(|(found, _)| found).collect();
+        keep_worst(&mut all, most);
+        all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        (all, count)
+    }
+
+    /// The first row met that exact `v` does not put strictly on the positive side (rows
+    /// marked in `skip` aside), or `None`: then v separates, proved.
+    pub(crate) fn refutes<T: Rows + ?Sized>(
+        &self,
+        rows: &T,
+        v: &Weights,
+        skip: &[bool],
+    ) -> Option<usize> {
+        let w = self.unscale(&v.near);
+        let size = v.near.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let margin = self.relative_error() * size;
+        let stop = AtomicBool::new(false);
+        let found = pieces(rows.groups(), self.terms, self.threads, |range| {
+            let mut bad = None;
+            let mut unsure = Vec::new();
+            for group in range {
+                if bad.is_some() || stop.load(Ordering::Relaxed) {
+                    break;
+                }
+                let bound = (margin * self.norm[group]).max(1e-290);
+                let mut any = false;
+                rows.score(group, &w, &mut |_, score| any |= unsurely(score, bound));
+                if any {
+                    unsure.clear();
+                    rows.score_with_size(group, &w, &mut |row, score, size| {
+                        let bound = (self.relative_error() * size).max(1e-290);
+                        if unsurely(score, bound) && !skip.get(row).is_some_and(|&s| s) {
+                            unsure.push((row, score < -bound));
+                        }
+                    });
+                    bad = unsure
+                        .iter()
+                        .find(|&&(row, negative)| negative || v.sign(self, rows, row) <= 0)
+                        .map(|&(row, _)| row);
+                }
+            }
+            if bad.is_some() {
+                stop.store(true, Ordering::Relaxed);
+            }
+            bad
+        });
+        found.into_iter().flatten().next()
+    }
+}
+
+/// Whether a score is not surely positive; NaN is not.
+#[inline]
+fn unsurely(score: f64, bound: f64) -> bool {
+    score.is_nan() || score <= bound
+}
+
+fn keep_worst(found: &mut Vec<(f64, usize)>, most: usize) {
+    if found.len() > most && most > 0 {
+        found.select_nth_unstable_by(most - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        found.truncate(most);
+    }
+}
+
+/// ‖scaled z‖, guarded against underflow.
+fn length<T: Rows + ?Sized>(rows: &T, row: usize, factor: &[f64]) -> f64 {
+    let mut sum = 0.0;
+    rows.each(row, &mut |j, z| {
+        let z = z * factor[j];
+        sum += z * z;
+    });
+    if (1e-280..1e280).contains(&sum) {
+        return sum.sqrt();
+    }
+    let mut top = 0.0f64;
+    rows.each(row, &mut |j, z| top = top.max((z * factor[j]).abs()));
+    if top == 0.0 || !top.is_finite() {
+        return top;
+    }
+    sum = 0.0;
+    rows.each(row, &mut |j, z| {
+        let z = z * factor[j] / top;
+        sum += z * z;
+    });
+    sum.sqrt() * top
+}
+
+/// An exact v in scaled coordinates: whole numbers, with their `f64` images.
+#[derive(Debug, Clone)]
+pub(crate) struct Weights {
+    pub(crate) exact: Vec<IBig>,
+    pub(crate) near: Vec<f64>,
+    /// The numbers where all are short.
+    small: Option<Vec<i64>>,
+}
+
+impl Weights {
+    pub(crate) fn new(exact: Vec<IBig>) -> Self {
+        let near = approximate_all(&exact);
+        let small = exact.iter().map(|x| i64::try_from(x).ok()).collect();
+        Weights { exact, near, small }
+    }
+
+    /// The sign of v·z, computed in whole numbers.
+    pub(crate) fn sign<T: Rows + ?Sized>(&self, scales: &Scales, rows: &T, row: usize) -> i32 {
+        let radix = rows.reading().radix();
+        let shift = &scales.shift;
+        if let Some(small) = &self.small {
+            // Whole data and short weights: no long numbers at all.
+            let mut sum = Some(0i128);
+            let mut plain = true;
+            let fits = rows.each_small(row, &mut |j, m, e| {
+                plain &= e == shift[j];
+                let term = i128::from(m) * i128::from(small[j]);
+                sum = sum.and_then(|s| s.checked_add(term));
+            });
+            if let (true, true, Some(sum)) = (fits, plain, sum) {
+                return sum.signum() as i32;
+            }
+        }
+        let mut entries: Vec<(IBig, i32)> = Vec::new();
+        let mut lowest = i32::MAX;
+        rows.each_exact(row, &mut |j, value| {
+            let exponent = value.exponent - shift[j];
+            if !self.exact[j].is_zero() {
+                lowest = lowest.min(exponent);
+                entries.push((&self.exact[j] * value.mantissa, exponent));
+            }
+        });
+        let mut sum = IBig::ZERO;
+        for (term, exponent) in entries {
+            sum += if exponent == lowest {
+                term
+            } else {
+                term * power(radix, usize::try_from(exponent - lowest).unwrap_or(0))
+            };
+        }
+        if sum.is_zero() {
+            0
+        } else if is_negative(&sum) {
+            -1
+        } else {
+            1
+        }
+    }
+}
+
+/// A scaled row in whole numbers: the exact row times radix^`shift`.
+#[derive(Debug, Clone)]
+pub(crate) struct WholeRow {
+    pub(crate) entries: Vec<(usize, IBig)>,
+    pub(crate) shift: i32,
+}
+
+impl Scales {
+    pub(crate) fn whole<T: Rows + ?Sized>(&self, rows: &T, row: usize) -> WholeRow {
+        let radix = rows.reading().radix();
+        let mut entries: Vec<(usize, Exact)> = Vec::new();
+        rows.each_exact(row, &mut |j, mut value| {
+            value.exponent -= self.shift[j];
+            entries.push((j, value));
+        });
+        let lowest = entries.iter().map(|(_, v)| v.exponent).min().unwrap_or(0);
+        WholeRow {
+            entries: entries
+                .into_iter()
+                .map(|(j, value)| (j, value.at(lowest, radix)))
+                .collect(),
+            shift: -lowest,
+        }
+    }
+
+    /// Whole numbers v in scaled coordinates as whole numbers in the data's own.
+    pub(crate) fn in_units(&self, radix: u64, v: &[IBig]) -> Vec<IBig> {
+        let top = v
+            .iter()
+            .zip(&self.shift)
+            .filter(|(v, _)| !v.is_zero())
+            .map(|(_, &s)| s)
+            .max()
+            .unwrap_or(0);
+        let mut w: Vec<IBig> = v
+            .iter()
+            .zip(&self.shift)
+            .map(|(v, &s)| v * power(radix, usize::try_from(top - s).unwrap_or(0)))
+            .collect();
+        super::number::reduce(&mut w);
+        w
+    }
+}

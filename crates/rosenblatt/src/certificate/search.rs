@@ -1,0 +1,368 @@
+//! One round of the decision: are the rows outside a face separable modulo that face?
+//!
+//! A few perceptron passes settle easy sets. Then the nearest point is sought on a small
+//! working set that grows by the rows its answer violates, worst first; a pass over all rows
+//! costs a score each. Either no row is violated any more, and the nearest point, rounded to
+//! as few bits as still separate, is proved a separator; or the working set's hull holds the
+//! origin, and the corral's exact weights prove that nothing separates. Where floating point
+//! cannot tell, [`settle`](super::settle) goes on without rounding from the same corral.
+
+use std::collections::HashMap;
+
+use dashu_int::IBig;
+
+use super::modular::{Echelon, Residues};
+use super::nearest::{Nearest, Walk, extend};
+use super::rows::Rows;
+use super::scan::{Scales, Weights};
+use super::settle::{Settled, settle};
+use super::solve::Solver;
+
+/// A face: rows that every w with w·z ≥ 0 everywhere must score 0, and their span.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Face {
+    /// Independent rows that span it.
+    pub(crate) basis: Vec<usize>,
+    pub(crate) echelon: Echelon,
+    /// Which rows lie in it.
+    pub(crate) inside: Vec<bool>,
+    /// An orthonormal basis in floating point (scaled coordinates).
+    pub(crate) near: Vec<Vec<f64>>,
+    /// Of how many of the basis rows it was made.
+    pub(crate) made_of: usize,
+    /// Whether some basis row was so nearly dependent that `near` is no guide.
+    pub(crate) ill_conditioned: bool,
+}
+
+impl Face {
+    /// Brings the floating-point basis up to date.
+    pub(crate) fn orthonormalise<T: Rows + ?Sized>(&mut self, rows: &T, scales: &Scales) {
+        for &row in &self.basis[self.made_of..] {
+            let new = extend(&mut self.near, scales.unit(rows, row));
+            self.ill_conditioned |= new.is_nan() || new < 1e-6;
+        }
+        self.made_of = self.basis.len();
+    }
+}
+
+/// Lengths for rounded weights, in bits.
+const LENGTHS: [i32; 17] = [0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 28, 34, 42, 52];
+
+/// Below this distance from the origin (of unit rows) rounding may be all there is.
+const NEAR_ZERO: f64 = 1e-11;
+
+pub(crate) struct Search<'a, T: ?Sized> {
+    pub(crate) rows: &'a T,
+    pub(crate) scales: &'a Scales,
+    pub(crate) residues: &'a Residues,
+    /// Rows worth starting from; refreshed by each round.
+    pub(crate) hints: Vec<usize>,
+    /// Whether to try a few passes of the perceptron first; only without a face.
+    pub(crate) perceptron: bool,
+}
+
+impl<T: Rows + ?Sized> Search<'_, T> {
+    /// Decides the rows outside `face`, of which there must be one.
+    pub(crate) fn round(&mut self, face: &Face) -> Settled {
+        let dimension = self.rows.dimension();
+        let mut guess = None;
+        if self.perceptron {
+            let (w, clean) = self.passes(if dimension < 500 { 3 } else { 40 });
+            if clean && let Some(weights) = self.rounded(&w, face) {
+                return Settled::Separated(weights);
+            }
+            guess = Some(w);
+            // In many dimensions a step of the walk is dear and data are often separable.
+            if dimension >= 1000
+                && let Some(v) = self.hard_margin(300)
+            {
+                if let Some(weights) = self.rounded(&v, face) {
+                    return Settled::Separated(weights);
+                }
+                guess = Some(v);
+            }
+        }
+        let mut hull = Nearest::new(dimension, face.near.clone());
+        let mut known = vec![false; self.rows.limit()];
+        for row in std::mem::take(&mut self.hints) {
+            self.enter(&mut hull, &mut known, face, row);
+        }
+        let batch = (dimension / 2).clamp(16, 128);
+        if let Some(w) = &guess {
+            let (worst, _) = self
+                .scales
+                .violated(self.rows, w, &face.inside, 0.0, 2 * batch);
+            for (_, row) in worst {
+                self.enter(&mut hull, &mut known, face, row);
+            }
+        }
+        if hull.len() == 0 {
+            // No hint and no guess: any row outside.
+            let first = (0..self.rows.groups()).find_map(|group| {
+                let mut found = None;
+                self.rows.members(group, &mut |row| {
+                    if found.is_none() && !face.inside[row] {
+                        found = Some(row);
+                    }
+                });
+                found
+            });
+            if let Some(row) = first {
+                self.enter(&mut hull, &mut known, face, row);
+            }
+        }
+        loop {
+            let walk = hull.walk(0.5, NEAR_ZERO, 20_000);
+            let mut settled = walk != Walk::Reached;
+            if !settled {
+                let p = hull.nearest().to_vec();
+                let (worst, count) = self
+                    .scales
+                    .violated(self.rows, &p, &face.inside, 0.0, batch);
+                if count == 0 {
+                    if let Some(weights) = self.rounded(&p, face) {
+                        self.hints = hull.rows().collect();
+                        return Settled::Separated(weights);
+                    }
+                    settled = true;
+                } else {
+                    let before = hull.len();
+                    if before > 40 * batch {
+                        let squared: f64 = p.iter().map(|x| x * x).sum();
+                        hull.shrink(|score| score < 4.0 * squared);
+                        known.fill(false);
+                        hull.rows().for_each(|row| known[row] = true);
+                    }
+                    let mut added = 0;
+                    for (_, row) in worst {
+                        added += usize::from(self.enter(&mut hull, &mut known, face, row));
+                    }
+                    settled = added == 0;
+                }
+            }
+            if settled {
+                let start = hull.corral();
+                // The latest rows came in because they were violated: those are worth most.
+                let skip = hull.len().saturating_sub(4 * dimension + 64);
+                self.hints = hull.rows().skip(skip).collect();
+                return settle(
+                    self.rows,
+                    self.scales,
+                    self.residues,
+                    &face.basis,
+                    &face.inside,
+                    start,
+                );
+            }
+        }
+    }
+
+    fn enter(&self, hull: &mut Nearest, known: &mut [bool], face: &Face, row: usize) -> bool {
+        if known[row] || face.inside[row] {
+            return false;
+        }
+        known[row] = true;
+        hull.add(row, self.scales.unit(self.rows, row), true);
+        true
+    }
+
+    /// A few passes of the perceptron on rows of unit length; whether the last was clean.
+    /// Rows it still corrected at the end become hints.
+    fn passes(&mut self, passes: usize) -> (Vec<f64>, bool) {
+        let squares: Vec<f64> = self.scales.factor.iter().map(|f| f * f).collect();
+        let mut w = vec![0.0; self.rows.dimension()];
+        let mut corrected: Vec<usize> = Vec::new();
+        let mut clean = false;
+        let mut before = usize::MAX;
+        for _ in 0..passes {
+            corrected.clear();
+            for group in 0..self.rows.groups() {
+                let mut worst = (f64::INFINITY, 0);
+                self.rows.score(group, &w, &mut |row, score| {
+                    if score < worst.0 {
+                        worst = (score, row);
+                    }
+                });
+                if worst.0 <= 0.0 {
+                    let step = 1.0 / self.scales.norm[group].max(1e-300);
+                    self.rows
+                        .each(worst.1, &mut |j, z| w[j] += step * squares[j] * z);
+                    corrected.push(worst.1);
+                }
+            }
+            clean = corrected.is_empty();
+            if clean || corrected.len() > before - before / 20 {
+                break;
+            }
+            before = corrected.len();
+        }
+        let most = 4 * self.rows.dimension().min(500);
+        let skip = corrected.len().saturating_sub(most);
+        self.hints.extend(&corrected[skip..]);
+        let v = w
+            .iter()
+            .zip(&self.scales.factor)
+            .map(|(w, f)| w / f)
+            .collect();
+        (v, clean)
+    }
+
+    /// Dual coordinate descent on ½‖v‖² subject to v·z ≥ 1 for unit rows (Hsieh et al.,
+    /// 2008), visiting mostly the rows that still matter. Returns v once every row is on the
+    /// positive side, `None` if that does not come about.
+    fn hard_margin(&self, passes: usize) -> Option<Vec<f64>> {
+        let squares: Vec<f64> = self.scales.factor.iter().map(|f| f * f).collect();
+        let mut w = vec![0.0; self.rows.dimension()];
+        let mut alpha: HashMap<usize, f64> = HashMap::new();
+        let groups = self.rows.groups();
+        let mut active: Vec<usize> = (0..groups).collect();
+        for pass in 0..passes {
+            let full = active.len() == groups;
+            let mut kept = Vec::new();
+            let mut wrong = false;
+            for &group in &active {
+                let norm = self.scales.norm[group].max(1e-300);
+                let mut worst = (f64::INFINITY, 0);
+                self.rows.score(group, &w, &mut |row, score| {
+                    if score < worst.0 {
+                        worst = (score, row);
+                    }
+                });
+                let (score, row) = (worst.0 / norm, worst.1);
+                wrong |= score <= 0.0;
+                let old = alpha.get(&row).copied().unwrap_or(0.0);
+                let new = (old + 1.0 - score).max(0.0);
+                if new != old {
+                    alpha.insert(row, new);
+                    let step = (new - old) / norm;
+                    self.rows
+                        .each(row, &mut |j, z| w[j] += step * squares[j] * z);
+                }
+                if new > 0.0 || score < 2.0 {
+                    kept.push(group);
+                }
+            }
+            let size = alpha.values().fold(0.0f64, |m, &a| m.max(a));
+            if size.is_nan() || size > 1e7 {
+                return None;
+            }
+            if !wrong && full && pass > 0 {
+                // v moved during the pass: it separates if it does so standing still.
+                let v: Vec<f64> = w
+                    .iter()
+                    .zip(&self.scales.factor)
+                    .map(|(w, f)| w / f)
+                    .collect();
+                if self.scales.violated(self.rows, &v, &[], 0.0, 1).1 == 0 {
+                    return Some(v);
+                }
+            }
+            // Back to all rows now and then, and whenever the rest looks done.
+            active = if !wrong || pass % 8 == 7 {
+                (0..groups).collect()
+            } else {
+                kept
+            };
+        }
+        None
+    }
+
+    /// v in as few bits as still separate the rows outside the face, orthogonal to it.
+    pub(crate) fn rounded(&self, v: &[f64], face: &Face) -> Option<Weights> {
+        let top = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        if !(top > 0.0 && top.is_finite()) {
+            return None;
+        }
+        let solver = self.pivot_solver(face)?;
+        let mut last_bad = None;
+        for length in LENGTHS {
+            // A face makes the pivots' weights long anyway, and each try costs a solution.
+            if !face.basis.is_empty() && ![4, 8, 15, 28, 42, 52].contains(&length) {
+                continue;
+            }
+            let unit = libm::scalbn(1.0, length) / top;
+            let short: Vec<i64> = v.iter().map(|x| (x * unit).round() as i64).collect();
+            let exact = match &solver {
+                None => short.into_iter().map(IBig::from).collect(),
+                Some(solver) => solver.complete(&short),
+            };
+            let weights = Weights::new(exact);
+            // The row that refuted the last try will often refute this one.
+            if let Some(row) = last_bad
+                && weights.sign(self.scales, self.rows, row) <= 0
+            {
+                continue;
+            }
+            match self.scales.refutes(self.rows, &weights, &face.inside) {
+                None => return Some(weights),
+                Some(row) => last_bad = Some(row),
+            }
+        }
+        None
+    }
+
+    /// What makes weights orthogonal to the face: `Some(None)` if there is nothing to do.
+    fn pivot_solver(&self, face: &Face) -> Option<Option<PivotSolver>> {
+        if face.basis.is_empty() {
+            return Some(None);
+        }
+        PivotSolver::new(self.rows, self.scales, face).map(Some)
+    }
+}
+
+/// Solves for the weights at a face's pivot columns, given those elsewhere.
+pub(crate) struct PivotSolver {
+    solver: Solver,
+    pivots: Vec<usize>,
+    /// The face's rows off the pivots.
+    rest: Vec<Vec<(usize, IBig)>>,
+}
+
+impl PivotSolver {
+    pub(crate) fn new<T: Rows + ?Sized>(rows: &T, scales: &Scales, face: &Face) -> Option<Self> {
+        let pivots = face.echelon.pivots().to_vec();
+        let n = pivots.len();
+        let mut place = vec![usize::MAX; rows.dimension()];
+        for (i, &pivot) in pivots.iter().enumerate() {
+            place[pivot] = i;
+        }
+        let mut matrix = vec![IBig::ZERO; n * n];
+        let mut rest = Vec::with_capacity(n);
+        for (i, &row) in face.basis.iter().enumerate() {
+            let mut others = Vec::new();
+            for (j, value) in scales.whole(rows, row).entries {
+                if place[j] == usize::MAX {
+                    others.push((j, value));
+                } else {
+                    matrix[i * n + place[j]] = value;
+                }
+            }
+            rest.push(others);
+        }
+        Some(PivotSolver {
+            solver: Solver::new(n, matrix)?,
+            pivots,
+            rest,
+        })
+    }
+
+    /// The weights with the given ones off the pivots (up to one positive factor) that are
+    /// orthogonal to the face.
+    pub(crate) fn complete(&self, short: &[i64]) -> Vec<IBig> {
+        let target: Vec<IBig> = self
+            .rest
+            .iter()
+            .map(|row| {
+                let sum: IBig = row.iter().map(|(j, value)| value * short[*j]).sum();
+                -sum
+            })
+            .collect();
+        let solution = self.solver.solve(&target);
+        let mut weights: Vec<IBig> = short.iter().map(|&s| &solution.denominator * s).collect();
+        for (&pivot, value) in self.pivots.iter().zip(solution.numerators) {
+            weights[pivot] = value;
+        }
+        super::number::reduce(&mut weights);
+        weights
+    }
+}

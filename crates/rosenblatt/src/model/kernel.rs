@@ -1,0 +1,360 @@
+//! A kernel model: the examples that were corrected, and the log of corrections.
+//!
+//! Scores are Σ_j α_j K(x_j, x) over the corrected examples, found for 32 rows at a time by
+//! matrix products; a vote replays the log on the same kernel values.
+
+use super::dual_log::DualLog;
+use super::scheme::Scheme;
+use super::state::LogEntry;
+use crate::data::{Dataset, Matrix, Precision, Row};
+use crate::kernel::{Kernel, Lanes, Means, Support, WIDTH};
+use crate::options::{AtZero, Readout};
+use crate::simd::{self, Work};
+
+/// What a kernel learner leaves behind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KernelModel {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// What the bias adds to every kernel value: 1 lifted, ρ² unlifted, 0 without a bias.
+    pub constant: f64,
+    /// The corrected examples, ascending by row number; none for a precomputed kernel, whose
+    /// rows are columns of what it is given.
+    pub support: Matrix,
+    /// Their row numbers in the training file, from 0.
+    pub rows: Vec<u32>,
+    /// The corrections.
+    pub log: DualLog,
+    /// The read-out.
+    pub readout: Readout,
+    /// Coefficients of the read-out, corrected example by corrected example.
+    coefficients: Vec<f64>,
+    /// For each correction, which corrected example it names.
+    index: Vec<u32>,
+}
+
+impl KernelModel {
+    /// The model of a run on `data`.
+    pub fn new(
+        data: &Dataset,
+        scheme: Scheme,
+        kernel: Kernel,
+        constant: f64,
+        log: DualLog,
+        readout: Readout,
+    ) -> Self {
+        let rows = log.rows();
+        let support = if kernel == Kernel::Precomputed {
+            Matrix::empty_sparse(data.features(), Precision::F64)
+        } else {
+            data.matrix
+                .select(rows.iter().map(|&r| data.position(r as usize)))
+        };
+        Self::from_parts(scheme, kernel, constant, support, rows, log, readout)
+            .unwrap_or_else(|| unreachable!("every logged row is in the support"))
+    }
+
+    /// A model from its parts; `None` if they do not fit each other.
+    pub fn from_parts(
+        scheme: Scheme,
+        kernel: Kernel,
+        constant: f64,
+        support: Matrix,
+        rows: Vec<u32>,
+        log: DualLog,
+        readout: Readout,
+    ) -> Option<Self> {
+        let held = if kernel == Kernel::Precomputed {
+            rows.iter().all(|&r| (r as usize) < support.columns())
+        } else {
+            rows.len() == support.rows()
+        };
+        if !held || !rows.is_sorted_by(|a, b| a < b) || !constant.is_finite() {
+            return None;
+        }
+        let place = |row: u32| rows.binary_search(&row).ok().map(|k| k as u32);
+        let index = log
+            .entries
+            .iter()
+            .map(|e| place(e.row))
+            .collect::<Option<Vec<u32>>>()?;
+        if !log
+            .start
+            .iter()
+            .all(|s| place(s.0).is_some() && s.1.is_finite())
+        {
+            return None;
+        }
+        let coefficients = log.coefficients(scheme, readout, &rows);
+        Some(KernelModel {
+            kernel,
+            constant,
+            support,
+            rows,
+            log,
+            readout,
+            coefficients,
+            index,
+        })
+    }
+
+    /// The number of features a row must have.
+    pub fn features(&self) -> usize {
+        self.support.columns()
+    }
+
+    /// The coefficients of the read-out, `rows × discriminators`, row by row.
+    pub fn coefficients(&self) -> &[f64] {
+        &self.coefficients
+    }
+
+    fn prepared(&self, means: Means) -> Support {
+        let mut support = Support::new(means);
+        for (k, &number) in self.rows.iter().enumerate() {
+            if self.kernel == Kernel::Precomputed {
+                support.push(Row::Sparse64(&[], &[]), number);
+            } else {
+                support.push(self.support.row(k), number);
+            }
+        }
+        support
+    }
+
+    /// The same examples and kernel with another log and read-out: another moment of the
+    /// run, say. `None` if the log names examples that are not there.
+    pub fn with(&self, scheme: Scheme, log: DualLog, readout: Readout) -> Option<Self> {
+        Self::from_parts(
+            scheme,
+            self.kernel,
+            self.constant,
+            self.support.clone(),
+            self.rows.clone(),
+            log,
+            readout,
+        )
+    }
+
+    /// The scores of every row of `matrix`, `rows × discriminators`, row by row.
+    pub fn scores(
+        &self,
+        scheme: Scheme,
+        at_zero: AtZero,
+        matrix: &Matrix,
+        threads: usize,
+    ) -> Vec<f64> {
+        Self::scores_together(&[self], scheme, at_zero, matrix, threads)
+            .pop()
+            .unwrap_or_default()
+    }
+
+    /// The scores by several models that share kernel and corrected examples (see
+    /// [`with`](Self::with)): kernel values are found once for all.
+    pub fn scores_together(
+        models: &[&KernelModel],
+        scheme: Scheme,
+        at_zero: AtZero,
+        matrix: &Matrix,
+        threads: usize,
+    ) -> Vec<Vec<f64>> {
+        let Some(first) = models.first() else {
+            return Vec::new();
+        };
+        let discriminators = scheme.discriminators();
+        let means = Means::choose(&first.kernel, &[&first.support, matrix]);
+        let support = first.prepared(means);
+        let slots: Vec<u32> = (0..support.len() as u32).collect();
+        // Panel by panel, and in a panel row by row, every model's scores side by side.
+        let width = models.len() * discriminators;
+        let mut all = vec![0.0; matrix.rows() * width];
+        crate::threads::chunks(&mut all, WIDTH * width, threads, || {
+            let mut board = vec![[0.0; WIDTH]; discriminators];
+            let mut values = vec![[0.0; WIDTH]; slots.len()];
+            let (support, slots) = (&support, &slots);
+            move |p: usize, out: &mut [f64]| {
+                let rows = p * WIDTH..p * WIDTH + out.len() / width;
+                let lanes = Lanes::new(means, rows.map(|i| matrix.row(i)));
+                lanes.values(&first.kernel, first.constant, support, slots, &mut values);
+                for (m, model) in models.iter().enumerate() {
+                    model.read(scheme, at_zero, &values, &mut board);
+                    for (lane, out) in out.chunks_exact_mut(width).enumerate() {
+                        for (d, board) in board.iter().enumerate() {
+                            out[m * discriminators + d] = board[lane];
+                        }
+                    }
+                }
+            }
+        });
+        (0..models.len())
+            .map(|m| {
+                all.chunks_exact(width)
+                    .flat_map(|row| &row[m * discriminators..(m + 1) * discriminators])
+                    .copied()
+                    .collect()
+            })
+            .collect()
+    }
+
+    /// The read-out's scores from kernel values with every corrected example.
+    fn read(
+        &self,
+        scheme: Scheme,
+        at_zero: AtZero,
+        values: &[[f64; WIDTH]],
+        board: &mut [[f64; WIDTH]],
+    ) {
+        if self.readout == Readout::Voted {
+            simd::dispatch(Vote {
+                model: self,
+                scheme,
+                at_zero,
+                values,
+                votes: board,
+            });
+        } else {
+            simd::dispatch(Weigh {
+                coefficients: &self.coefficients,
+                values,
+                board,
+            });
+        }
+    }
+
+    /// The scores of one row; the same bits as [`scores`](Self::scores) gives.
+    pub fn scores_of_one(&self, scheme: Scheme, at_zero: AtZero, row: Row<'_>, scores: &mut [f64]) {
+        let mut values: Vec<[f64; WIDTH]> = vec![[0.0; WIDTH]; self.rows.len()];
+        for (k, value) in values.iter_mut().enumerate() {
+            value[0] = self.constant
+                + match self.kernel {
+                    Kernel::Precomputed => row.get(self.rows[k] as usize),
+                    _ => self.kernel.value(self.support.row(k), row),
+                };
+        }
+        let mut board = vec![[0.0; WIDTH]; scheme.discriminators()];
+        self.read(scheme, at_zero, &values, &mut board);
+        for (score, board) in scores.iter_mut().zip(&board) {
+            *score = board[0];
+        }
+    }
+}
+
+/// Adds coefficients times kernel values, corrected example by corrected example.
+struct Weigh<'a> {
+    coefficients: &'a [f64],
+    values: &'a [[f64; WIDTH]],
+    board: &'a mut [[f64; WIDTH]],
+}
+
+/// Kernel values that stay in the first cache while every discriminator takes its turn.
+const AT_ONCE: usize = 96;
+
+impl Work for Weigh<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const LEVEL: u8>(self) {
+        let k = self.board.len();
+        self.board.fill([0.0; WIDTH]);
+        for (coefficients, values) in self
+            .coefficients
+            .chunks(AT_ONCE * k)
+            .zip(self.values.chunks(AT_ONCE))
+        {
+            for (d, board) in self.board.iter_mut().enumerate() {
+                let mut sums = *board;
+                for (row, values) in coefficients.chunks_exact(k).zip(values) {
+                    let c = row[d];
+                    for (sum, value) in sums.iter_mut().zip(values) {
+                        *sum += c * value;
+                    }
+                }
+                *board = sums;
+            }
+        }
+    }
+}
+
+/// Replays the log; every hypothesis votes as often as it survived visits.
+struct Vote<'a> {
+    model: &'a KernelModel,
+    scheme: Scheme,
+    at_zero: AtZero,
+    values: &'a [[f64; WIDTH]],
+    votes: &'a mut [[f64; WIDTH]],
+}
+
+impl Vote<'_> {
+    #[inline(always)]
+    fn count(&mut self, group: usize, scores: &[[f64; WIDTH]], survived: u64) {
+        if survived == 0 {
+            return;
+        }
+        let count = survived as f64;
+        if let Scheme::Argmax { .. } = self.scheme {
+            let mut one = [0.0; 64];
+            let mut many = Vec::new();
+            let k = scores.len();
+            let buffer = if k <= 64 {
+                &mut one[..k]
+            } else {
+                many.resize(k, 0.0);
+                &mut many[..]
+            };
+            for lane in 0..WIDTH {
+                for (b, s) in buffer.iter_mut().zip(scores) {
+                    *b = s[lane];
+                }
+                self.votes[self.scheme.decide(buffer, self.at_zero) as usize][lane] += count;
+            }
+        } else {
+            let votes = self.votes[group].iter_mut().zip(&scores[group]);
+            match self.at_zero {
+                AtZero::Positive => {
+                    votes.for_each(|(v, &s)| *v += if s >= 0.0 { count } else { -count })
+                }
+                AtZero::Negative => {
+                    votes.for_each(|(v, &s)| *v += if s > 0.0 { count } else { -count })
+                }
+            }
+        }
+    }
+}
+
+impl Work for Vote<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const LEVEL: u8>(mut self) {
+        let model = self.model;
+        let log = &model.log;
+        self.votes.fill([0.0; WIDTH]);
+        let mut scores = vec![[0.0; WIDTH]; self.scheme.discriminators()];
+        for &(row, c) in &log.start {
+            if let Ok(k) = model.rows.binary_search(&row) {
+                for (s, v) in scores[0].iter_mut().zip(&self.values[k]) {
+                    *s += c * v;
+                }
+            }
+        }
+        for group in 0..self.scheme.groups() {
+            self.count(group, &scores, log.start_survived[group]);
+        }
+        for (entry, &k) in log.entries.iter().zip(&model.index) {
+            let values = &self.values[k as usize];
+            for (s, v) in scores[entry.raised as usize].iter_mut().zip(values) {
+                *s += entry.coefficient * v;
+            }
+            if entry.lowered != LogEntry::NONE {
+                for (s, v) in scores[entry.lowered as usize].iter_mut().zip(values) {
+                    *s -= entry.coefficient * v;
+                }
+            }
+            let group = self.scheme.group(entry.raised as usize);
+            if entry.divisor != 1.0 {
+                for d in self.scheme.members(group) {
+                    scores[d].iter_mut().for_each(|s| *s /= entry.divisor);
+                }
+            }
+            self.count(group, &scores, entry.survived);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! A kernel model as parts, and back.
+
+use super::file::bad;
+use super::parts::Parts;
+use super::{DualLog, KernelModel, LogEntry, Scheme};
+use crate::data::Precision;
+use crate::error::Result;
+use crate::options::Options;
+
+/// Puts a kernel model among the parts. The kernel itself stands in the options.
+pub(super) fn put(parts: &mut Parts, model: &KernelModel) {
+    let log = &model.log;
+    parts.put_fact("kernel.constant", model.constant);
+    parts.put_fact("kernel.precision", model.support.precision());
+    parts.put_fact("kernel.unit", log.unit);
+    parts.put_fact("kernel.kept", log.kept);
+    parts.put_matrix("kernel.support", &model.support);
+    parts.put("kernel.rows", model.rows.clone());
+    parts.put("kernel.start.row", log.start.iter().map(|s| s.0).collect());
+    parts.put(
+        "kernel.start.coefficient",
+        log.start.iter().map(|s| s.1).collect(),
+    );
+    parts.put("kernel.start.survived", log.start_survived.clone());
+    if let Some(norms) = &log.norms {
+        parts.put("kernel.norms", norms.clone());
+    }
+    if let Some(shares) = &log.shares {
+        parts.put("kernel.shares", shares.clone());
+    }
+    let entries = &log.entries;
+    parts.put("kernel.log.row", entries.iter().map(|e| e.row).collect());
+    parts.put(
+        "kernel.log.raised",
+        entries.iter().map(|e| e.raised).collect(),
+    );
+    parts.put(
+        "kernel.log.lowered",
+        entries.iter().map(|e| e.lowered).collect(),
+    );
+    parts.put(
+        "kernel.log.coefficient",
+        entries.iter().map(|e| e.coefficient).collect(),
+    );
+    parts.put(
+        "kernel.log.divisor",
+        entries.iter().map(|e| e.divisor).collect(),
+    );
+    parts.put(
+        "kernel.log.survived",
+        entries.iter().map(|e| e.survived).collect(),
+    );
+}
+
+/// Takes a kernel model from the parts.
+pub(super) fn take(parts: &mut Parts, scheme: Scheme, options: &Options) -> Result<KernelModel> {
+    let constant: f64 = parts.take_fact("kernel.constant")?;
+    let precision: Precision = parts.take_fact("kernel.precision")?;
+    let unit: f64 = parts.take_fact("kernel.unit")?;
+    let kept: Option<u64> = parts.take_fact("kernel.kept")?;
+    let support = parts.take_matrix("kernel.support", precision)?;
+    let rows: Vec<u32> = parts.take("kernel.rows")?;
+    let start_rows: Vec<u32> = parts.take("kernel.start.row")?;
+    let coefficients: Vec<f64> = parts.take_len("kernel.start.coefficient", start_rows.len())?;
+    let mut log = DualLog::new(
+        scheme,
+        start_rows.into_iter().zip(coefficients).collect(),
+        unit,
+    );
+    log.kept = kept;
+    log.start_survived = parts.take("kernel.start.survived")?;
+    if parts.has("kernel.norms") {
+        log.norms = Some(parts.take("kernel.norms")?);
+    }
+    if parts.has("kernel.shares") {
+        log.shares = Some(parts.take("kernel.shares")?);
+    }
+    let row: Vec<u32> = parts.take("kernel.log.row")?;
+    let n = row.len();
+    let raised: Vec<u32> = parts.take_len("kernel.log.raised", n)?;
+    let lowered: Vec<u32> = parts.take_len("kernel.log.lowered", n)?;
+    let coefficient: Vec<f64> = parts.take_len("kernel.log.coefficient", n)?;
+    let divisor: Vec<f64> = parts.take_len("kernel.log.divisor", n)?;
+    let survived: Vec<u64> = parts.take_len("kernel.log.survived", n)?;
+    log.entries = (0..n)
+        .map(|i| LogEntry {
+            row: row[i],
+            raised: raised[i],
+            lowered: lowered[i],
+            coefficient: coefficient[i],
+            divisor: divisor[i],
+            survived: survived[i],
+        })
+        .collect();
+    let log = log
+        .checked(scheme)
+        .ok_or_else(|| bad("its log of updates does not fit its classes"))?;
+    KernelModel::from_parts(
+        scheme,
+        options.kernel(),
+        constant,
+        support,
+        rows,
+        log,
+        options.readout(),
+    )
+    .ok_or_else(|| bad("its log of updates names examples it does not have"))
+}

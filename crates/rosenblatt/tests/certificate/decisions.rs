@@ -1,0 +1,467 @@
+//! Separable, quasi-separable, overlapping: decided right and proved, on sets small enough
+//! for the oracle and on the awkward ones.
+
+use dashu_int::IBig;
+use rosenblatt::certificate::{
+    Bias, Decision, ExactRows, Exception, Reading, Rows, TwoSides, Verdict, Witness, decide,
+};
+use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
+use rosenblatt::random::{Random, Stream};
+
+use crate::oracle;
+
+/// A data set of dense rows labelled ±1.
+pub(crate) fn dataset(rows: &[Vec<f64>], positive: &[bool]) -> Dataset {
+    let matrix = Matrix::dense_from_rows(rows.first().map_or(0, Vec::len), rows, Precision::F64);
+    let labels = positive.iter().map(|&p| u32::from(p)).collect();
+    Dataset::new(matrix, labels, Classes::from_labels(["-1", "1"]), None).expect("valid data")
+}
+
+/// The same, stored sparsely.
+fn sparse(rows: &[Vec<f64>], positive: &[bool]) -> Dataset {
+    let mut matrix = Matrix::empty_sparse(rows.first().map_or(0, Vec::len), Precision::F64);
+    for row in rows {
+        let entries = row.iter().enumerate().filter(|(_, x)| **x != 0.0);
+        matrix.push_sparse(entries.map(|(j, &x)| (j as u32, x)));
+    }
+    let labels = positive.iter().map(|&p| u32::from(p)).collect();
+    Dataset::new(matrix, labels, Classes::from_labels(["-1", "1"]), None).expect("valid data")
+}
+
+fn decided(data: &Dataset, reading: Reading, bias: Bias) -> Decision {
+    let rows = ExactRows::new(data, reading, &[]).expect("no exceptions");
+    decide(&TwoSides::positive_against_rest(&rows, bias), 1).expect("there are rows")
+}
+
+/// z_i as whole numbers.
+pub(crate) fn signed(rows: &[Vec<i64>], positive: &[bool], bias: Bias) -> Vec<Vec<i64>> {
+    rows.iter()
+        .zip(positive)
+        .map(|(row, &p)| {
+            let sign = if p { 1 } else { -1 };
+            let lift = (bias == Bias::Lifted).then_some(sign);
+            lift.into_iter()
+                .chain(row.iter().map(|x| sign * x))
+                .collect()
+        })
+        .collect()
+}
+
+pub(crate) fn big(rows: &[Vec<i64>]) -> Vec<Vec<IBig>> {
+    rows.iter()
+        .map(|r| r.iter().map(|&x| IBig::from(x)).collect())
+        .collect()
+}
+
+/// Decides a set of whole numbers, checks the witness, holds the verdict against the oracle.
+fn verify(rows: &[Vec<i64>], positive: &[bool], bias: Bias) -> Verdict {
+    let z = signed(rows, positive, bias);
+    // The witness proves its verdict by itself; the oracle is too slow for many rows.
+    let expected = (rows.len() <= 24).then(|| oracle::separable_rows(&z));
+    let floats: Vec<Vec<f64>> = rows
+        .iter()
+        .map(|r| r.iter().map(|&x| x as f64).collect())
+        .collect();
+    let data = dataset(&floats, positive);
+    let decision = decided(&data, Reading::Decimal, bias);
+    oracle::check(&big(&z), &decision);
+    if let Some(expected) = expected {
+        let verdict = oracle::verdict(&expected);
+        assert_eq!(
+            decision.verdict(),
+            verdict,
+            "{rows:?} {positive:?} {bias:?}"
+        );
+        if let Witness::QuasiSeparable { separated, .. } = &decision.witness {
+            let all: Vec<usize> = (0..rows.len()).filter(|&i| expected[i]).collect();
+            assert_eq!(separated, &all);
+        }
+    }
+    decision.verdict()
+}
+
+#[test]
+fn thousands_of_random_grids_agree_with_the_oracle() {
+    let mut random = Random::new(2024, Stream::Sample, 0);
+    let mut counts = [0usize; 3];
+    for case in 0..6000 {
+        let d = 1 + case % 5;
+        let n = 1 + random.below(11) as usize;
+        let span = 1 + random.below(4);
+        let rows: Vec<Vec<i64>> = (0..n)
+            .map(|_| {
+                (0..d)
+                    .map(|_| random.below(2 * span + 1) as i64 - span as i64)
+                    .collect()
+            })
+            .collect();
+        let positive: Vec<bool> = match case % 3 {
+            0 => (0..n).map(|_| random.below(2) == 1).collect(),
+            _ => {
+                // By a plane with whole coefficients, points on it either way: margin 0.
+                let w: Vec<i64> = (0..d).map(|_| random.below(5) as i64 - 2).collect();
+                let b = random.below(3) as i64 - 1;
+                rows.iter()
+                    .map(|r| {
+                        let s: i64 = b + r.iter().zip(&w).map(|(x, w)| x * w).sum::<i64>();
+                        s > 0 || (s == 0 && random.below(2) == 1)
+                    })
+                    .collect()
+            }
+        };
+        let bias = if case % 2 == 0 {
+            Bias::Lifted
+        } else {
+            Bias::None
+        };
+        counts[verify(&rows, &positive, bias) as usize] += 1;
+    }
+    assert!(counts.iter().all(|&c| c > 500), "{counts:?}");
+}
+
+#[test]
+fn duplicates_collinear_rows_and_constant_columns_agree_with_the_oracle() {
+    let mut random = Random::new(77, Stream::Sample, 0);
+    for case in 0..1500 {
+        let d = 2 + case % 4;
+        let generators: Vec<Vec<i64>> = (0..1 + random.below(3))
+            .map(|_| (0..d).map(|_| random.below(5) as i64 - 2).collect())
+            .collect();
+        let n = 2 + random.below(12) as usize;
+        let rows: Vec<Vec<i64>> = (0..n)
+            .map(|_| {
+                let mut row = vec![0; d];
+                for g in &generators {
+                    let c = random.below(5) as i64 - 2;
+                    row.iter_mut().zip(g).for_each(|(x, g)| *x += c * g);
+                }
+                row[d - 1] = 3;
+                row
+            })
+            .collect();
+        let positive: Vec<bool> = rows
+            .iter()
+            .map(|r| {
+                if case % 2 == 0 {
+                    r[0] > 0 || (r[0] == 0 && r[1] > 0)
+                } else {
+                    random.below(2) == 1
+                }
+            })
+            .collect();
+        for bias in [Bias::Lifted, Bias::None] {
+            verify(&rows, &positive, bias);
+        }
+    }
+}
+
+#[test]
+fn storage_reading_and_scale_change_nothing() {
+    let mut random = Random::new(78, Stream::Sample, 0);
+    for _ in 0..400 {
+        let (n, d) = (3 + random.below(10) as usize, 1 + random.below(4) as usize);
+        let rows: Vec<Vec<i64>> = (0..n)
+            .map(|_| (0..d).map(|_| random.below(7) as i64 - 3).collect())
+            .collect();
+        let positive: Vec<bool> = (0..n).map(|_| random.below(2) == 1).collect();
+        let verdict = verify(&rows, &positive, Bias::None);
+        // Columns and rows times powers of two and ten, up to the ends of the range.
+        let column: Vec<i32> = (0..d).map(|_| random.below(560) as i32 - 280).collect();
+        let scaled: Vec<Vec<f64>> = rows
+            .iter()
+            .map(|r| {
+                let row = random.below(20) as i32 - 10;
+                r.iter()
+                    .zip(&column)
+                    .map(|(&x, &c)| format!("{x}e{}", c + row).parse().expect("a number"))
+                    .collect()
+            })
+            .collect();
+        let data = dataset(&scaled, &positive);
+        assert_eq!(
+            decided(&data, Reading::Decimal, Bias::None).verdict(),
+            verdict
+        );
+        let data = sparse(&scaled, &positive);
+        assert_eq!(
+            decided(&data, Reading::Decimal, Bias::None).verdict(),
+            verdict
+        );
+        let halved: Vec<Vec<f64>> = rows
+            .iter()
+            .map(|r| {
+                r.iter()
+                    .zip(&column)
+                    .map(|(&x, &c)| x as f64 * 2f64.powi(3 * c))
+                    .collect()
+            })
+            .collect();
+        let data = dataset(&halved, &positive);
+        assert_eq!(
+            decided(&data, Reading::Binary, Bias::None).verdict(),
+            verdict
+        );
+    }
+}
+
+#[test]
+fn larger_random_sets_carry_valid_witnesses() {
+    let mut random = Random::new(79, Stream::Sample, 0);
+    for case in 0..60 {
+        let (n, d) = (
+            40 + random.below(200) as usize,
+            3 + random.below(25) as usize,
+        );
+        let w: Vec<i64> = (0..d).map(|_| random.below(21) as i64 - 10).collect();
+        let rows: Vec<Vec<i64>> = (0..n)
+            .map(|_| (0..d).map(|_| random.below(41) as i64 - 20).collect())
+            .collect();
+        let positive: Vec<bool> = rows
+            .iter()
+            .map(|r| {
+                let s: i64 = r.iter().zip(&w).map(|(x, w)| x * w).sum();
+                (s > 0) ^ (case % 2 == 0 && random.below(20) == 0)
+            })
+            .collect();
+        let floats: Vec<Vec<f64>> = rows
+            .iter()
+            .map(|r| r.iter().map(|&x| x as f64).collect())
+            .collect();
+        let data = dataset(&floats, &positive);
+        for bias in [Bias::Lifted, Bias::None] {
+            let decision = decided(&data, Reading::Decimal, bias);
+            oracle::check(&big(&signed(&rows, &positive, bias)), &decision);
+        }
+    }
+}
+
+#[test]
+fn tenths_are_tenths() {
+    // Collinear as decimals, bent by binary64: the middle point is the other class.
+    let rows = vec![vec![0.1, 0.3], vec![0.2, 0.6], vec![0.3, 0.9]];
+    let positive = [true, false, true];
+    let data = dataset(&rows, &positive);
+    let decision = decided(&data, Reading::Decimal, Bias::Lifted);
+    assert_ne!(decision.verdict(), Verdict::Separable);
+    let lambda: Vec<(usize, i64)> = decision
+        .refutation
+        .iter()
+        .map(|(i, l)| (*i, i64::try_from(l).expect("small")))
+        .collect();
+    assert_eq!(lambda, [(0, 1), (1, 2), (2, 1)]);
+    // As binary numbers they bend: 0.3 is not three times 0.1 there.
+    assert_eq!(
+        decided(&data, Reading::Binary, Bias::Lifted).verdict(),
+        Verdict::Separable
+    );
+}
+
+#[test]
+fn texts_longer_than_a_float_decide() {
+    // Both rows are 0.1 as f64; the second text says a little less.
+    let data = dataset(&[vec![0.1], vec![0.1]], &[true, false]);
+    assert_eq!(
+        decided(&data, Reading::Decimal, Bias::Lifted).verdict(),
+        Verdict::Overlapping
+    );
+    let exceptions = [Exception {
+        row: 1,
+        feature: 0,
+        text: "0.09999999999999999999999".into(),
+    }];
+    let rows = ExactRows::new(&data, Reading::Decimal, &exceptions).expect("valid");
+    let decision = decide(&TwoSides::positive_against_rest(&rows, Bias::Lifted), 1).expect("rows");
+    assert_eq!(decision.verdict(), Verdict::Separable);
+    let bad = [Exception {
+        row: 5,
+        feature: 0,
+        text: "1".into(),
+    }];
+    assert!(ExactRows::new(&data, Reading::Decimal, &bad).is_err());
+    let bad = [Exception {
+        row: 1,
+        feature: 0,
+        text: "one".into(),
+    }];
+    assert!(ExactRows::new(&data, Reading::Decimal, &bad).is_err());
+}
+
+#[test]
+fn margins_far_below_rounding_are_still_decided() {
+    // (1, 1 + t) and (1, 1) on opposite sides, t down to the last place.
+    for t in [1e-3, 1e-8, 1e-12, 1e-14] {
+        let rows = vec![
+            vec![1.0, 1.0 + t],
+            vec![1.0, 1.0],
+            vec![3.0, 3.0],
+            vec![3.0, 3.0 + 3.0 * t],
+        ];
+        let data = dataset(&rows, &[true, false, false, true]);
+        assert_eq!(
+            decided(&data, Reading::Decimal, Bias::Lifted).verdict(),
+            Verdict::Separable,
+            "{t}"
+        );
+        // A point between the first two, off the line by less than any float shows.
+        let mut rows = rows;
+        rows.push(vec![2.0, 2.0]);
+        let data = dataset(&rows, &[true, false, false, true, true]);
+        assert_ne!(
+            decided(&data, Reading::Decimal, Bias::Lifted).verdict(),
+            Verdict::Separable,
+            "{t}"
+        );
+    }
+}
+
+#[test]
+fn one_class_zero_rows_and_empty_rows() {
+    let one = dataset(&[vec![1.0, 2.0], vec![-3.0, 0.5]], &[true, true]);
+    assert_eq!(
+        decided(&one, Reading::Decimal, Bias::Lifted).verdict(),
+        Verdict::Separable
+    );
+    // A zero row without bias can never be strictly on a side.
+    let zero = dataset(&[vec![0.0, 0.0], vec![1.0, 0.0]], &[true, true]);
+    assert_eq!(
+        decided(&zero, Reading::Decimal, Bias::None).verdict(),
+        Verdict::QuasiSeparable
+    );
+    assert_eq!(
+        decided(&zero, Reading::Decimal, Bias::Lifted).verdict(),
+        Verdict::Separable
+    );
+    let zeros = dataset(&[vec![0.0, 0.0], vec![0.0, 0.0]], &[true, false]);
+    let decision = decided(&zeros, Reading::Decimal, Bias::None);
+    assert_eq!(decision.verdict(), Verdict::Overlapping);
+    assert_eq!(decision.balanced_rank, 0);
+    assert_eq!(
+        decided(&zeros, Reading::Decimal, Bias::Lifted).verdict(),
+        Verdict::Overlapping
+    );
+    let empty = dataset(&[], &[]);
+    let rows = ExactRows::new(&empty, Reading::Decimal, &[]).expect("valid");
+    assert!(decide(&TwoSides::positive_against_rest(&rows, Bias::Lifted), 1).is_err());
+    let bare = dataset(&[vec![], vec![]], &[true, false]);
+    assert_eq!(
+        decided(&bare, Reading::Decimal, Bias::Lifted).verdict(),
+        Verdict::Overlapping
+    );
+    let rows = ExactRows::new(&bare, Reading::Decimal, &[]).expect("valid");
+    assert!(decide(&TwoSides::positive_against_rest(&rows, Bias::None), 1).is_err());
+}
+
+#[test]
+fn the_worked_examples() {
+    // Two critics.
+    let rows = [[1, 1], [3, 2], [2, 4], [3, 4], [2, 3]].map(|r| r.to_vec());
+    let labels = [false, true, true, true, false];
+    assert_eq!(verify(&rows, &labels, Bias::Lifted), Verdict::Separable);
+    // Eight points: overlapping with and without bias, separable under (x1², x2², 1).
+    let points = [
+        [1, 1],
+        [0, 3],
+        [1, -1],
+        [3, 0],
+        [-1, 1],
+        [0, -3],
+        [-1, -1],
+        [-3, 0],
+    ];
+    let labels: Vec<bool> = (0..8).map(|i| i % 2 == 0).collect();
+    let rows: Vec<Vec<i64>> = points.iter().map(|p| p.to_vec()).collect();
+    for bias in [Bias::Lifted, Bias::None] {
+        assert_eq!(verify(&rows, &labels, bias), Verdict::Overlapping);
+    }
+    let squares: Vec<Vec<i64>> = points
+        .iter()
+        .map(|p| vec![p[0] * p[0], p[1] * p[1], 1])
+        .collect();
+    assert_eq!(verify(&squares, &labels, Bias::None), Verdict::Separable);
+    // XOR, and with the product as a third feature.
+    let xor = [[0, 0], [0, 1], [1, 0], [1, 1]].map(|r| r.to_vec());
+    let labels = [false, true, true, false];
+    assert_eq!(verify(&xor, &labels, Bias::Lifted), Verdict::Overlapping);
+    let product: Vec<Vec<i64>> = xor.iter().map(|r| vec![r[0], r[1], r[0] * r[1]]).collect();
+    assert_eq!(verify(&product, &labels, Bias::Lifted), Verdict::Separable);
+    // A disc against its outside under (x1, x2, x1² + x2²).
+    let disc: Vec<Vec<i64>> = (-5..=5)
+        .flat_map(|a| (-5..=5).map(move |b| vec![a, b]))
+        .collect();
+    let labels: Vec<bool> = disc
+        .iter()
+        .map(|p| p[0] * p[0] + p[1] * p[1] <= 9)
+        .collect();
+    assert_eq!(verify(&disc, &labels, Bias::Lifted), Verdict::Overlapping);
+    let circle: Vec<Vec<i64>> = disc
+        .iter()
+        .map(|p| vec![p[0], p[1], p[0] * p[0] + p[1] * p[1]])
+        .collect();
+    assert_eq!(verify(&circle, &labels, Bias::Lifted), Verdict::Separable);
+}
+
+#[test]
+fn two_scores_on_a_grid() {
+    let grid = |low: i64, high: i64| -> Vec<Vec<i64>> {
+        (low..=high)
+            .flat_map(|a| (low..=high).map(move |b| vec![a, b]))
+            .collect()
+    };
+    let large = grid(0, 10);
+    let labels: Vec<bool> = large.iter().map(|p| p[0] + p[1] > 8).collect();
+    assert_eq!(verify(&large, &labels, Bias::Lifted), Verdict::Separable);
+    let small = grid(1, 4);
+    let middle: Vec<bool> = small
+        .iter()
+        .map(|p| p.iter().all(|x| [2, 3].contains(x)))
+        .collect();
+    assert_eq!(verify(&small, &middle, Bias::Lifted), Verdict::Overlapping);
+    let equal: Vec<bool> = small.iter().map(|p| p[0] == p[1]).collect();
+    assert_eq!(verify(&small, &equal, Bias::Lifted), Verdict::Overlapping);
+}
+
+#[test]
+fn a_separator_is_short_where_a_short_one_will_do() {
+    let and = dataset(
+        &[
+            vec![0.0, 0.0],
+            vec![0.0, 1.0],
+            vec![1.0, 0.0],
+            vec![1.0, 1.0],
+        ],
+        &[false, false, false, true],
+    );
+    let decision = decided(&and, Reading::Decimal, Bias::Lifted);
+    let w = decision.separator().expect("separable");
+    assert!(
+        w.iter().all(|x| x.clone() * x.clone() <= IBig::from(16)),
+        "{w:?}"
+    );
+}
+
+#[test]
+fn threads_do_not_change_the_verdict() {
+    let mut random = Random::new(80, Stream::Sample, 0);
+    let rows: Vec<Vec<f64>> = (0..30_000)
+        .map(|_| (0..10).map(|_| random.normal()).collect())
+        .collect();
+    let mut positive: Vec<bool> = rows.iter().map(|r| r[0] + 0.3 * r[1] > 0.1).collect();
+    let data = dataset(&rows, &positive);
+    let exact = ExactRows::new(&data, Reading::Binary, &[]).expect("valid");
+    let sides = TwoSides::positive_against_rest(&exact, Bias::Lifted);
+    assert_eq!(sides.dimension(), 11);
+    for threads in [1, 3] {
+        assert_eq!(
+            decide(&sides, threads).expect("rows").verdict(),
+            Verdict::Separable
+        );
+    }
+    let last = positive.len() - 1;
+    positive[last] = rows[last][0] + 0.3 * rows[last][1] <= 0.1;
+    let data = dataset(&rows, &positive);
+    let exact = ExactRows::new(&data, Reading::Binary, &[]).expect("valid");
+    let sides = TwoSides::positive_against_rest(&exact, Bias::Lifted);
+    let one = decide(&sides, 1).expect("rows").verdict();
+    assert_eq!(one, decide(&sides, 3).expect("rows").verdict());
+    assert_ne!(one, Verdict::Separable);
+}

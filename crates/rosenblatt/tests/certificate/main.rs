@@ -1,0 +1,8 @@
+//! Verdicts, witnesses, margins and coefficients against an independent oracle, in exact
+//! arithmetic.
+
+mod decisions;
+mod margins;
+mod oracle;
+mod spaces;
+mod trends;

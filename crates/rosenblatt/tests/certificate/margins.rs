@@ -1,0 +1,130 @@
+//! Margin brackets: known gaps, and brackets that close around them.
+
+use rosenblatt::certificate::{
+    Bias, Bracket, Effort, ExactRows, MarginKind, Reading, TwoSides, Verdict, bounds, decide,
+    margin, radius,
+};
+use rosenblatt::data::Dataset;
+use rosenblatt::random::{Random, Stream};
+
+use crate::decisions::dataset;
+
+fn bracket(data: &Dataset, bias: Bias, kind: MarginKind) -> Bracket {
+    let rows = ExactRows::new(data, Reading::Decimal, &[]).expect("valid");
+    let sides = TwoSides::positive_against_rest(&rows, bias);
+    let decision = decide(&sides, 1).expect("rows");
+    assert_eq!(decision.verdict(), Verdict::Separable);
+    let w = decision.separator().map(Vec::as_slice);
+    let with = margin(&sides, kind, w, Effort::default(), 1);
+    let without = margin(&sides, kind, None, Effort::default(), 1);
+    assert!(with.lower <= without.upper && without.lower <= with.upper);
+    with
+}
+
+fn around(bracket: Bracket, value: f64) {
+    assert!(
+        bracket.lower <= value && value <= bracket.upper,
+        "{bracket:?} {value}"
+    );
+    assert!(bracket.relative_gap() <= 1e-6, "{bracket:?}");
+}
+
+#[test]
+fn known_margins_are_bracketed() {
+    let two = dataset(&[vec![1.0], vec![-1.0]], &[true, false]);
+    around(bracket(&two, Bias::Lifted, MarginKind::Lifted), 1.0);
+    around(bracket(&two, Bias::Lifted, MarginKind::Plain), 1.0);
+    around(bracket(&two, Bias::None, MarginKind::Lifted), 1.0);
+    // 3 and 5: the hulls are 2 apart, so plain 1; lifted the nearest point of the segment
+    // from (1, 5) to (−1, −3), at distance 1/√17.
+    let off = dataset(&[vec![5.0], vec![3.0]], &[true, false]);
+    around(bracket(&off, Bias::Lifted, MarginKind::Plain), 1.0);
+    around(
+        bracket(&off, Bias::Lifted, MarginKind::Lifted),
+        1.0 / 17f64.sqrt(),
+    );
+    // AND: (1,1) against the segment from (0,1) to (1,0), half of 1/√2.
+    let and = dataset(
+        &[
+            vec![0.0, 0.0],
+            vec![0.0, 1.0],
+            vec![1.0, 0.0],
+            vec![1.0, 1.0],
+        ],
+        &[false, false, false, true],
+    );
+    around(
+        bracket(&and, Bias::Lifted, MarginKind::Plain),
+        0.125f64.sqrt(),
+    );
+}
+
+#[test]
+fn units_scale_the_plain_margin() {
+    for unit in [1e-200, 1e-9, 1.0, 1e7, 1e150] {
+        let data = dataset(
+            &[vec![5.0 * unit, unit], vec![3.0 * unit, unit]],
+            &[true, false],
+        );
+        let found = bracket(&data, Bias::Lifted, MarginKind::Plain);
+        around(found, unit);
+    }
+}
+
+#[test]
+fn one_side_alone_has_no_plain_margin() {
+    let data = dataset(&[vec![1.0], vec![2.0]], &[true, true]);
+    let plain = bracket(&data, Bias::Lifted, MarginKind::Plain);
+    assert_eq!((plain.lower, plain.upper), (f64::INFINITY, f64::INFINITY));
+    around(
+        bracket(&data, Bias::Lifted, MarginKind::Lifted),
+        2f64.sqrt(),
+    );
+}
+
+#[test]
+fn brackets_close_and_bounds_hold_on_random_sets() {
+    let mut random = Random::new(4, Stream::Sample, 0);
+    for case in 0..60 {
+        let (n, d) = (20 + random.below(400) as usize, 2 + case % 9);
+        let u: Vec<f64> = (0..d).map(|_| random.normal()).collect();
+        let norm = u.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let (shift, gap) = (random.normal(), 0.01 + 0.2 * random.unit());
+        let (mut rows, mut labels) = (Vec::new(), Vec::new());
+        while rows.len() < n {
+            let x: Vec<f64> = (0..d).map(|_| random.normal()).collect();
+            let s = x.iter().zip(&u).map(|(a, b)| a * b).sum::<f64>() / norm - shift;
+            if s.abs() >= gap {
+                rows.push(x);
+                labels.push(s > 0.0);
+            }
+        }
+        let data = dataset(&rows, &labels);
+        let lifted = bracket(&data, Bias::Lifted, MarginKind::Lifted);
+        let plain = bracket(&data, Bias::Lifted, MarginKind::Plain);
+        for b in [lifted, plain] {
+            assert!(b.lower <= b.upper && b.relative_gap() <= 1e-6, "{b:?}");
+        }
+        assert!(lifted.lower <= plain.upper);
+        assert!(plain.upper >= gap * (1.0 - 1e-12), "{plain:?} {gap}");
+        // A perceptron keeps to the bound at the lower end.
+        let exact = ExactRows::new(&data, Reading::Decimal, &[]).expect("valid");
+        let sides = TwoSides::positive_against_rest(&exact, Bias::Lifted);
+        let bound = bounds::from_zero(radius(&sides, 1), lifted.lower);
+        let (mut w, mut updates, mut clean) = (vec![0.0; d + 1], 0.0, false);
+        while !clean {
+            clean = true;
+            for (x, &positive) in rows.iter().zip(&labels) {
+                let y = if positive { 1.0 } else { -1.0 };
+                let s = w[0] + x.iter().zip(&w[1..]).map(|(a, b)| a * b).sum::<f64>();
+                if y * s <= 0.0 {
+                    w[0] += y;
+                    w[1..].iter_mut().zip(x).for_each(|(w, x)| *w += y * x);
+                    updates += 1.0;
+                    clean = false;
+                }
+            }
+        }
+        assert!(updates <= bound, "{updates} {bound}");
+    }
+}
