@@ -207,11 +207,12 @@ impl Batches {
     }
 
     fn take(&mut self, made: Made) -> Result<Batch> {
-        self.tally.add(made.faults)?;
         let first_row = self.report.rows;
+        // A fault that ends the reading lies behind every row that was made.
         if let Some(row) = made.overflowing {
             return Err(overflows_scaled(first_row + row).in_file(self.tally.file()));
         }
+        self.tally.add(made.faults)?;
         self.report.rows += made.matrix.rows();
         self.report.bytes = self.tally.bytes;
         self.report.skipped = self.tally.skipped;
