@@ -241,8 +241,7 @@ impl<T: Stored> Parser<'_, T> {
         }
         if !in_order {
             least = self.tidy_row(line, start)?;
-        }
-        if least == floor {
+        } else if least == floor {
             least = 0; // no feature at all
         }
         self.width = self.width.max(least);
@@ -432,6 +431,15 @@ mod tests {
         let part = read("1 5:5 2:2 0:0\n1 9:0\n");
         assert_eq!(row(&part, 0), [(2, 2.0), (5, 5.0)]);
         assert_eq!((part.unsorted, part.smallest, part.width), (1, 0, 10));
+    }
+
+    #[test]
+    fn a_lone_index_zero_counts_for_the_width() {
+        let part = read("a 0:1\nb\n");
+        assert_eq!(row(&part, 0), [(0, 1.0)]);
+        assert_eq!((part.smallest, part.width), (0, 1));
+        let part = read("a 0:0\nb\n");
+        assert_eq!((part.smallest, part.width), (0, 1));
     }
 
     #[test]

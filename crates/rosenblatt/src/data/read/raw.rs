@@ -338,7 +338,6 @@ impl Raw {
             let file = self.report.file.as_str();
             return Err(overflows_scaled(order.row_at(place)).in_file(file));
         }
-        }
         Ok(Dataset {
             matrix,
             labels: order.iter().map(|r| self.labels[r]).collect(),
