@@ -54,6 +54,8 @@ pub enum Embed {
 
 /// More features than this are refused.
 const MOST_FEATURES: u128 = 1 << 26;
+/// More random directions than this (1 GiB of them) are refused.
+const MOST_DIRECTIONS: u128 = 1 << 27;
 /// More bytes of embedded rows than this are refused.
 const MOST_BYTES: u128 = 1 << 34;
 /// Rows embedded at a time when predicting.
@@ -190,6 +192,20 @@ impl Embedding {
             }
         }
         let fitted = match (embed, landmarks) {
+            (Embed::Fourier { features, .. }, _)
+                if u128::from(features) * inputs as u128 > MOST_DIRECTIONS =>
+            {
+                return Err(Error::options(format!(
+                    "--embed {embed} needs {features} × {inputs} random numbers"
+                ))
+                .remedy(advice(embed)));
+            }
+            (Embed::Nystrom { .. }, Some(landmarks)) if landmarks.columns() != inputs => {
+                return Err(Error::model(format!(
+                    "the landmarks of a Nyström embedding have {} features, expected {inputs}",
+                    landmarks.columns()
+                )));
+            }
             (Embed::Fourier { features, gamma }, _) => {
                 Fitted::Fourier(Fourier::new(inputs, features as usize, gamma, seed))
             }
@@ -340,6 +356,18 @@ mod tests {
             None,
         )
         .unwrap()
+    }
+
+    #[test]
+    fn hostile_parts_are_refused() {
+        let fourier: Embed = "fourier:64,1".parse().unwrap();
+        for inputs in [1 << 22, usize::MAX / 8, usize::MAX] {
+            assert!(Embedding::from_parts(fourier, inputs, 0, None).is_err());
+        }
+        let nystrom: Embed = "nystrom:1,1".parse().unwrap();
+        let landmarks = Matrix::dense_from_rows(3, &[vec![1.0; 3]], Precision::F64);
+        assert!(Embedding::from_parts(nystrom, 3, 0, Some(landmarks.clone())).is_ok());
+        assert!(Embedding::from_parts(nystrom, 2, 0, Some(landmarks)).is_err());
     }
 
     #[test]
