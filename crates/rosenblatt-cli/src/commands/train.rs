@@ -63,7 +63,8 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     if let Some(model) = &resume {
         let done = model.progress.passes.len() as u64;
         let open = model.progress.stop.is_none_or(|stop| !stop.is_final());
-        if let Some(epochs) = options.epochs.filter(|&e| open && e <= done) {
+        let given = args.learner.given.iter().any(|(name, _)| *name == "epochs");
+        if let Some(epochs) = options.epochs.filter(|&e| given && open && e <= done) {
             return Err(Error::options(format!(
                 "--epochs {epochs}: the model has made {done} passes already"
             ))
