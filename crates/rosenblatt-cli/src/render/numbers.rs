@@ -25,6 +25,15 @@ pub fn percent(share: f64) -> String {
 
 /// A number with four significant digits, plain where that is short.
 pub fn short(x: f64) -> String {
+    digits(x, 4)
+}
+
+/// A number with nine significant digits, for those that are to be compared.
+pub fn precise(x: f64) -> String {
+    digits(x, 9)
+}
+
+fn digits(x: f64, significant: i32) -> String {
     if x == 0.0 {
         return "0".into();
     }
@@ -36,7 +45,7 @@ pub fn short(x: f64) -> String {
     }
     let magnitude = x.abs().log10().floor() as i32;
     if (-4..6).contains(&magnitude) {
-        let decimals = (3 - magnitude).max(0) as usize;
+        let decimals = (significant - 1 - magnitude).max(0) as usize;
         let text = format!("{x:.decimals$}");
         if text.contains('.') {
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -44,7 +53,7 @@ pub fn short(x: f64) -> String {
             text
         }
     } else {
-        format!("{x:.3e}")
+        format!("{x:.*e}", significant as usize - 1)
     }
 }
 
