@@ -105,8 +105,8 @@ impl SparseRaw {
         };
         Ok(Matrix::Sparse {
             columns: want.width,
-            offsets,
-            indices,
+            offsets: offsets.into(),
+            indices: indices.into(),
             values,
         })
     }
