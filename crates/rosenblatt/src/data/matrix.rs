@@ -1,5 +1,6 @@
 //! Rows in memory: dense or compressed sparse rows (CSR), `f32` or `f64`.
 
+use super::buffer::Buffer;
 use super::row::Row;
 
 /// How many bits a stored feature value keeps.
@@ -17,9 +18,9 @@ pub enum Precision {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// binary32.
-    F32(Vec<f32>),
+    F32(Buffer<f32>),
     /// binary64.
-    F64(Vec<f64>),
+    F64(Buffer<f64>),
 }
 
 impl Values {
@@ -31,8 +32,8 @@ impl Values {
     /// An empty list with room for `capacity` values.
     pub fn with_capacity(precision: Precision, capacity: usize) -> Self {
         match precision {
-            Precision::F32 => Values::F32(Vec::with_capacity(capacity)),
-            Precision::F64 => Values::F64(Vec::with_capacity(capacity)),
+            Precision::F32 => Values::F32(Vec::with_capacity(capacity).into()),
+            Precision::F64 => Values::F64(Vec::with_capacity(capacity).into()),
         }
     }
 
@@ -60,16 +61,16 @@ impl Values {
     /// Appends `x`, rounded to the list's precision.
     pub fn push(&mut self, x: f64) {
         match self {
-            Values::F32(v) => v.push(x as f32),
-            Values::F64(v) => v.push(x),
+            Values::F32(v) => v.to_mut().push(x as f32),
+            Values::F64(v) => v.to_mut().push(x),
         }
     }
 
     /// Drops the last value.
     pub fn pop(&mut self) {
         match self {
-            Values::F32(v) => drop(v.pop()),
-            Values::F64(v) => drop(v.pop()),
+            Values::F32(v) => drop(v.to_mut().pop()),
+            Values::F64(v) => drop(v.to_mut().pop()),
         }
     }
 
@@ -99,9 +100,9 @@ pub enum Matrix {
         /// Number of columns; indices are below it.
         columns: usize,
         /// `rows + 1` ascending offsets into `indices` and `values`.
-        offsets: Vec<usize>,
+        offsets: Buffer<usize>,
         /// Column of each value, strictly ascending within a row.
-        indices: Vec<u32>,
+        indices: Buffer<u32>,
         /// The values, none of them zero.
         values: Values,
     },
@@ -112,8 +113,8 @@ impl Matrix {
     pub fn empty_sparse(columns: usize, precision: Precision) -> Self {
         Matrix::Sparse {
             columns,
-            offsets: vec![0],
-            indices: Vec::new(),
+            offsets: vec![0].into(),
+            indices: Vec::new().into(),
             values: Values::new(precision),
         }
     }
@@ -238,10 +239,10 @@ impl Matrix {
             if values.get(values.len() - 1) == 0.0 {
                 values.pop();
             } else {
-                indices.push(j);
+                indices.to_mut().push(j);
             }
         }
-        offsets.push(indices.len());
+        offsets.to_mut().push(indices.len());
     }
 
     /// The same rows without these columns, which must ascend; the others move up.
@@ -270,10 +271,10 @@ impl Matrix {
                 columns: *columns,
                 values: match values {
                     Values::F32(v) => {
-                        Values::F32(gather(v, rows.map(|i| i * columns..(i + 1) * columns)))
+                        Values::F32(gather(v, rows.map(|i| i * columns..(i + 1) * columns)).into())
                     }
                     Values::F64(v) => {
-                        Values::F64(gather(v, rows.map(|i| i * columns..(i + 1) * columns)))
+                        Values::F64(gather(v, rows.map(|i| i * columns..(i + 1) * columns)).into())
                     }
                 },
             },
@@ -293,11 +294,11 @@ impl Matrix {
                 }
                 Matrix::Sparse {
                     columns: *columns,
-                    offsets: new_offsets,
-                    indices: gather(indices, ranges.clone()),
+                    offsets: new_offsets.into(),
+                    indices: gather(indices, ranges.clone()).into(),
                     values: match values {
-                        Values::F32(v) => Values::F32(gather(v, ranges)),
-                        Values::F64(v) => Values::F64(gather(v, ranges)),
+                        Values::F32(v) => Values::F32(gather(v, ranges).into()),
+                        Values::F64(v) => Values::F64(gather(v, ranges).into()),
                     },
                 }
             }

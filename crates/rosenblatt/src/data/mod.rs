@@ -1,5 +1,6 @@
 //! Labelled examples in memory.
 
+mod buffer;
 mod compress;
 mod labels;
 mod matrix;
@@ -11,6 +12,7 @@ pub mod split;
 pub mod synthetic;
 mod write;
 
+pub use buffer::Buffer;
 pub use compress::compressed;
 pub use labels::{ClassFinder, Classes};
 pub use matrix::{Matrix, Precision, Values};

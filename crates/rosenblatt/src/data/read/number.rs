@@ -429,7 +429,7 @@ impl Stored for f64 {
     }
 
     fn wrap(values: Vec<f64>) -> crate::data::Values {
-        crate::data::Values::F64(values)
+        crate::data::Values::F64(values.into())
     }
 
     fn wrap_pairs(pairs: Vec<(u32, f64)>) -> Pairs {
@@ -488,7 +488,7 @@ impl Stored for f32 {
     }
 
     fn wrap(values: Vec<f32>) -> crate::data::Values {
-        crate::data::Values::F32(values)
+        crate::data::Values::F32(values.into())
     }
 
     fn wrap_pairs(pairs: Vec<(u32, f32)>) -> Pairs {

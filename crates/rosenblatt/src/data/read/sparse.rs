@@ -109,8 +109,8 @@ impl SparseRaw {
         };
         Ok(Matrix::Sparse {
             columns: want.width,
-            offsets,
-            indices,
+            offsets: offsets.into(),
+            indices: indices.into(),
             values,
         })
     }
