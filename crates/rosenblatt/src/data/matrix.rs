@@ -191,7 +191,7 @@ impl Matrix {
     ///
     /// # Panics
     /// If there is no such row.
-    #[inline]
+    #[inline(always)]
     pub fn row(&self, i: usize) -> Row<'_> {
         match self {
             Matrix::Dense {

@@ -2,6 +2,7 @@
 
 mod buffer;
 mod compress;
+mod four;
 mod labels;
 mod matrix;
 mod names;
@@ -14,6 +15,7 @@ mod write;
 
 pub use buffer::Buffer;
 pub use compress::compressed;
+pub(crate) use four::dots as four_dots;
 pub use labels::{ClassFinder, Classes};
 pub use matrix::{Matrix, Precision, Values};
 pub use names::{FeatureNames, StringTable};

@@ -101,39 +101,6 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// [`dot`](Self::dot) of four rows, the same bits. Each sum waits for its own last addition
-    /// only, so four of them side by side take little longer than one.
-    #[inline]
-    pub(crate) fn dot_four(rows: [Row<'_>; 4], weights: &[f64], start: f64) -> [f64; 4] {
-        match rows {
-            [
-                Row::Sparse32(i0, v0),
-                Row::Sparse32(i1, v1),
-                Row::Sparse32(i2, v2),
-                Row::Sparse32(i3, v3),
-            ] => sparse_four([(i0, v0), (i1, v1), (i2, v2), (i3, v3)], weights, start),
-            [
-                Row::Sparse64(i0, v0),
-                Row::Sparse64(i1, v1),
-                Row::Sparse64(i2, v2),
-                Row::Sparse64(i3, v3),
-            ] => sparse_four([(i0, v0), (i1, v1), (i2, v2), (i3, v3)], weights, start),
-            [
-                Row::Dense32(a),
-                Row::Dense32(b),
-                Row::Dense32(c),
-                Row::Dense32(d),
-            ] => dense_four([a, b, c, d], weights, start),
-            [
-                Row::Dense64(a),
-                Row::Dense64(b),
-                Row::Dense64(c),
-                Row::Dense64(d),
-            ] => dense_four([a, b, c, d], weights, start),
-            _ => rows.map(|row| row.dot(weights, start)),
-        }
-    }
-
     /// `weights += scale·x`.
     ///
     /// # Panics
@@ -261,73 +228,4 @@ impl<'a> Row<'a> {
         self.for_each(|j, x| full[j] = x);
         full
     }
-}
-/// Four dense rows of one length, in step.
-#[inline(always)]
-fn dense_four<T: Copy + Into<f64>>(
-    [a, b, c, d]: [&[T]; 4],
-    weights: &[f64],
-    start: f64,
-) -> [f64; 4] {
-    let mut sums = [start; 4];
-    let rows = a.iter().zip(b).zip(c.iter().zip(d));
-    for (&w, ((&a, &b), (&c, &d))) in weights[..a.len()].iter().zip(rows) {
-        sums[0] += w * a.into();
-        sums[1] += w * b.into();
-        sums[2] += w * c.into();
-        sums[3] += w * d.into();
-    }
-    sums
-}
-
-/// Indices and values of a sparse row.
-type Pairs<'a, T> = (&'a [u32], &'a [T]);
-
-#[inline(always)]
-fn part<'a, T>(
-    row: Pairs<'a, T>,
-    from: usize,
-    to: usize,
-) -> impl Iterator<Item = (&'a u32, &'a T)> {
-    row.0[from..to].iter().zip(&row.1[from..to])
-}
-
-/// Four sparse rows in step, as far as the shortest goes; then three, two, and the longest.
-#[inline(always)]
-fn sparse_four<T: Copy + Into<f64>>(
-    rows: [Pairs<'_, T>; 4],
-    weights: &[f64],
-    start: f64,
-) -> [f64; 4] {
-    let mut order = [0, 1, 2, 3];
-    order.sort_unstable_by_key(|&r| rows[r].0.len());
-    let [a, b, c, d] = order.map(|r| rows[r]);
-    let [mut s0, mut s1, mut s2, mut s3] = [start; 4];
-    let (one, two, three, four) = (a.0.len(), b.0.len(), c.0.len(), d.0.len());
-    let add = |sum: &mut f64, (&j, &x): (&u32, &T)| *sum += weights[j as usize] * x.into();
-    let all = part(a, 0, one).zip(part(b, 0, one));
-    for ((a, b), (c, d)) in all.zip(part(c, 0, one).zip(part(d, 0, one))) {
-        add(&mut s0, a);
-        add(&mut s1, b);
-        add(&mut s2, c);
-        add(&mut s3, d);
-    }
-    for (b, (c, d)) in part(b, one, two).zip(part(c, one, two).zip(part(d, one, two))) {
-        add(&mut s1, b);
-        add(&mut s2, c);
-        add(&mut s3, d);
-    }
-    for (c, d) in part(c, two, three).zip(part(d, two, three)) {
-        add(&mut s2, c);
-        add(&mut s3, d);
-    }
-    for d in part(d, three, four) {
-        add(&mut s3, d);
-    }
-    let mut found = [0.0; 4];
-    order
-        .iter()
-        .zip([s0, s1, s2, s3])
-        .for_each(|(&r, sum)| found[r] = sum);
-    found
 }

@@ -159,7 +159,11 @@ impl Weights {
         let n = rows.len();
         group.iter_mut().zip(rows).for_each(|(to, row)| *to = row);
         if self.stride == 1 && n == GROUP {
-            scores[..GROUP].copy_from_slice(&Row::dot_four(group, &self.values, self.bias[0]));
+            scores[..GROUP].copy_from_slice(&crate::data::four_dots(
+                group,
+                &self.values,
+                self.bias[0],
+            ));
             return;
         }
         for (row, scores) in group[..n].iter().zip(scores.chunks_exact_mut(self.stride)) {
