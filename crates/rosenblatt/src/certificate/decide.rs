@@ -74,6 +74,10 @@ pub enum Witness {
         lambda: Multipliers,
         /// The rows with w·z > 0, ascending.
         separated: Vec<usize>,
+        /// A basis of the vectors orthogonal to every row with w·z = 0, which shows that
+        /// none of those can be separated; `None` if it would have more vectors than
+        /// [`MOST_NULL_VECTORS`].
+        null_space: Option<Vec<Direction>>,
     },
     /// Σ λ z = 0 with a support that spans every row.
     Overlapping {
@@ -83,6 +87,10 @@ pub enum Witness {
         null_space: Vec<Direction>,
     },
 }
+
+/// How many vectors a quasi-separable witness may spend on showing that no further row can be
+/// separated. Each costs the checker a product with every row on the plane.
+pub const MOST_NULL_VECTORS: usize = 64;
 
 /// A verdict with its witness.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -417,10 +425,14 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
                         }
                     });
                     rows.sort_unstable();
+                    let vectors = self.rows.dimension() - balanced_rank;
                     Witness::QuasiSeparable {
                         w,
                         lambda,
                         separated: rows,
+                        null_space: (vectors <= MOST_NULL_VECTORS)
+                            .then(|| self.null_space())
+                            .transpose()?,
                     }
                 }
             }
