@@ -17,7 +17,7 @@ use super::super::study::{
     within_bounds,
 };
 use super::{at, ends};
-use crate::render::numbers::{percent, short};
+use crate::render::numbers::short;
 use rosenblatt::options::parse_choice;
 
 pub const STUDY: Study = Study {
@@ -27,28 +27,28 @@ pub const STUDY: Study = Study {
         number of classes k, and does it matter how several classes are learned: all at once by \
         argmax, one against the rest, or each pair?",
     settings: &["scheme", "k", "n", "seed"],
-    measures: &["error", "updates", "bound"],
+    measures: &["error_percent", "updates", "bound"],
     plan,
     run,
     conclude,
 };
 
 /// New examples that each run is measured on.
-const NEW: usize = 2000;
+const NEW: usize = 1000;
 const FEATURES: usize = 20;
-const MARGIN: f64 = 0.01;
+const MARGIN: f64 = 0.002;
 /// The number of examples at which the schemes are compared.
-const MIDDLE: usize = 1000;
+const MIDDLE: usize = 500;
 
 fn plan(effort: &Effort) -> Vec<Case> {
-    let sizes: &[usize] = effort.choose(&[100, 300, 1000, 3000], &[100, 300, 1000, 3000, 10_000]);
-    let classes = [2, 3, 5, 10, 20];
+    let sizes: &[usize] = effort.choose(&[50, 100, 200, 500], &[50, 100, 200, 500, 1000, 2000]);
+    let classes: &[usize] = effort.choose(&[2, 3, 5, 10], &[2, 3, 5, 10, 20]);
     let mut cases = Vec::new();
     for seed in effort.seeds(6, 20) {
         for k in classes {
-            cases.extend(sizes.iter().map(|n| case(&[&"argmax", &k, n, &seed])));
+            cases.extend(sizes.iter().map(|n| case(&[&"argmax", k, n, &seed])));
             for scheme in ["ovr", "ovo"] {
-                cases.push(case(&[&scheme, &k, &MIDDLE, &seed]));
+                cases.push(case(&[&scheme, k, &MIDDLE, &seed]));
             }
         }
     }
@@ -76,14 +76,14 @@ fn run(row: &Row<'_>, interrupt: &AtomicBool) -> Result<Vec<f64>> {
         epochs: Some(if scheme == Multiclass::Argmax {
             1_000_000
         } else {
-            200
+            50
         }),
         ..plain(row.seed())
     };
     let fitted = train(&options, &data, interrupt)?;
     let margin = made.separator.map_or(0.0, |s| s.margin(&data));
     Ok(vec![
-        1.0 - fitted.model.accuracy(&made.dataset.select(&new), 1),
+        100.0 * (1.0 - fitted.model.accuracy(&made.dataset.select(&new), 1)),
         fitted.model.progress.updates as f64,
         match scheme {
             Multiclass::Argmax => bounds::multiclass(fitted.radius, margin),
@@ -92,34 +92,39 @@ fn run(row: &Row<'_>, interrupt: &AtomicBool) -> Result<Vec<f64>> {
     ])
 }
 
+/// A percentage as text.
+fn short_percent(percent: f64) -> String {
+    format!("{} %", short(percent))
+}
+
 fn conclude(rows: &[Row<'_>]) -> Result<Conclusion> {
     let argmax = having(rows, "scheme", "argmax");
     let mut by_n = Panel::new()
         .title("by examples (argmax)")
         .x(Axis::log("examples n"))
-        .y(Axis::log("error on new examples").percent());
+        .y(Axis::log("error on new examples").unit("%"));
     let mut table = Table::new(&["scheme", "k", "n", "error [%]", "updates"]);
     for k in values_of(&argmax, "k") {
         let name = format!("k = {k}");
         by_n = by_n.layers(spread(
             &name,
-            &samples(&having(&argmax, "k", k), "n", "error"),
+            &samples(&having(&argmax, "k", k), "n", "error_percent"),
         ));
     }
     let middle = at(rows, "n", MIDDLE as f64);
     let mut by_k = Panel::new()
         .title(format!("by classes (n = {})", short(MIDDLE as f64)))
         .x(Axis::log("classes k"))
-        .y(Axis::log("error on new examples").percent());
+        .y(Axis::log("error on new examples").unit("%"));
     for scheme in values_of(&middle, "scheme") {
         by_k = by_k.layers(spread(
             scheme,
-            &samples(&having(&middle, "scheme", scheme), "k", "error"),
+            &samples(&having(&middle, "scheme", scheme), "k", "error_percent"),
         ));
     }
-    let chance: Vec<(f64, f64)> = samples(&middle, "k", "error")
+    let chance: Vec<(f64, f64)> = samples(&middle, "k", "error_percent")
         .into_iter()
-        .map(|(k, _)| (k, 1.0 - 1.0 / k))
+        .map(|(k, _)| (k, 100.0 * (1.0 - 1.0 / k)))
         .collect();
     by_k = by_k.layer(
         Layer::line(chance)
@@ -127,15 +132,15 @@ fn conclude(rows: &[Row<'_>]) -> Result<Conclusion> {
             .color(Color::Ink)
             .dash(Dash::Dashed),
     );
-    for row_group in values_of(rows, "scheme") {
-        let scheme = having(rows, "scheme", row_group);
+    for name in values_of(rows, "scheme") {
+        let scheme = having(rows, "scheme", name);
         for k in values_of(&scheme, "k") {
             let classes = having(&scheme, "k", k);
             for n in values_of(&classes, "n") {
                 let here = having(&classes, "n", n);
-                let errors: Vec<f64> = measured(&here, "error").iter().map(|e| 100.0 * e).collect();
+                let errors = measured(&here, "error_percent");
                 table.push(vec![
-                    row_group.into(),
+                    name.into(),
                     k.into(),
                     n.into(),
                     spread_text(&errors),
@@ -152,13 +157,13 @@ fn conclude(rows: &[Row<'_>]) -> Result<Conclusion> {
         .share_y()
         .title("Error on new examples")
         .caption(format!(
-            "Points on the unit sphere in {FEATURES} dimensions, labelled by the largest of k known scores; averaged read-out; {NEW} new examples. Median and quartiles over seeds."
+            "Points on the unit sphere in {FEATURES} dimensions, labelled by the largest of k known scores; averaged read-out; {NEW} new examples. Median and quartiles over seeds; an error of 0 has no place on the scale."
         ));
     let (few, many) = ends(&middle, "k");
     let error = |scheme: &str, k: f64| {
         median(&measured(
             &at(&having(&middle, "scheme", scheme), "k", k),
-            "error",
+            "error_percent",
         ))
     };
     let (_, most) = ends(&argmax, "n");
@@ -169,17 +174,17 @@ fn conclude(rows: &[Row<'_>]) -> Result<Conclusion> {
             format!(
                 "With {} examples the error of argmax grows from {} for {few} classes to {} for {many} (chance would be {}); at {many} classes one against the rest has {} and each pair {}.",
                 short(MIDDLE as f64),
-                percent(error("argmax", few)),
-                percent(error("argmax", many)),
-                percent(1.0 - 1.0 / many),
-                percent(error("ovr", many)),
-                percent(error("ovo", many))
+                short_percent(error("argmax", few)),
+                short_percent(error("argmax", many)),
+                short_percent(100.0 * (1.0 - 1.0 / many)),
+                short_percent(error("ovr", many)),
+                short_percent(error("ovo", many))
             ),
             format!(
-                "Up to n = {} the error falls with n to the power {} for 2 classes and {} for {many}.",
+                "Up to n = {} the error goes as n to the power {} for 2 classes and {} for {many}.",
                 short(most),
-                log_slope(&binary, |r| r.number("n"), "error"),
-                log_slope(&largest, |r| r.number("n"), "error")
+                log_slope(&binary, |r| r.number("n"), "error_percent"),
+                log_slope(&largest, |r| r.number("n"), "error_percent")
             ),
         ],
         checks: vec![within_bounds(&argmax, "2R²/γ²")],

@@ -118,7 +118,7 @@ fn conclude(rows: &[Row<'_>]) -> Result<Conclusion> {
     Ok(Conclusion {
         sentences: vec![
             format!(
-                "Updates grow as n to the power {}, as d to the power {} and as γ to the power {}.",
+                "Updates go as n to the power {}, as d to the power {} and as γ to the power {}.",
                 exponent("n"),
                 exponent("d"),
                 exponent("margin")

@@ -6,11 +6,10 @@ use rosenblatt::certificate::bounds;
 use rosenblatt::data::Precision;
 use rosenblatt::data::synthetic::{self, Kind};
 use rosenblatt::options::{Readout, parse_choice};
-use rosenblatt::train::Session;
-use rosenblatt::{Error, ErrorKind, Options, Result};
+use rosenblatt::{Error, Options, Result};
 use rosenblatt_plot::{Axis, Figure, Panel, spread};
 
-use super::super::data::plain;
+use super::super::data::{plain, train};
 use super::super::statistics::{Interval, median, spread_text};
 use super::super::study::{
     Case, Conclusion, Effort, Row, Study, Table, case, having, measured, values_of, within_bounds,
@@ -66,34 +65,27 @@ fn run(row: &Row<'_>, interrupt: &AtomicBool) -> Result<Vec<f64>> {
         truth.labels[i] = 1 - truth.labels[i];
     }
     let truth = truth.select(&new);
-    let passes = PASSES.iter().copied().max().unwrap_or(1) as u64;
-    let options = Options {
-        readout: Some(parse_choice::<Readout>(row.text("readout")).map_err(Error::options)?),
-        epochs: Some(passes),
-        ..plain(row.seed())
-    };
-    let fitted = Session::new(&options)
-        .threads(1)
-        .interrupt(interrupt)
-        .validate_on(Some(&truth))
-        .train(&data)?;
-    let progress = &fitted.model.progress;
-    if progress.passes.len() < passes as usize {
-        return Err(Error::new(ErrorKind::Interrupted, "interrupted"));
+    let readout = parse_choice::<Readout>(row.text("readout")).map_err(Error::options)?;
+    let mut measures = Vec::new();
+    let mut longest = None;
+    for passes in PASSES {
+        let options = Options {
+            readout: Some(readout),
+            epochs: Some(passes as u64),
+            ..plain(row.seed())
+        };
+        let fitted = train(&options, &data, interrupt)?;
+        measures.push(1.0 - fitted.model.accuracy(&truth, 1));
+        longest = Some((passes as u64, fitted));
     }
     let margins: Vec<f64> = made.separator.as_ref().map_or_else(Vec::new, |s| {
         let of = |i: usize| s.functional_margin(data.row(i), data.labels[i]) / s.length();
         (0..data.len()).map(of).collect()
     });
-    let mut measures: Vec<f64> = PASSES
-        .iter()
-        .map(|p| {
-            let accuracy = progress.passes[p - 1].validation_accuracy;
-            accuracy.map_or(f64::NAN, |a| 1.0 - a)
-        })
-        .collect();
-    measures.push(progress.updates as f64);
-    measures.push(bounds::best_inseparable(fitted.radius, &margins, passes).1);
+    if let Some((passes, fitted)) = longest {
+        measures.push(fitted.model.progress.updates as f64);
+        measures.push(bounds::best_inseparable(fitted.radius, &margins, passes).1);
+    }
     Ok(measures)
 }
 
