@@ -137,6 +137,9 @@ pub struct TrainArgs {
     /// Memory for kernel values: bytes, or with KiB, MiB or GiB [default: half of what is free]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
+    /// Show the run on one self-contained page: data, passes, margins, confusions, weights, hardest examples
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// Say what would be read and done, with memory and time estimated, and do nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -171,6 +174,9 @@ pub struct TestArgs {
     pub model: PathBuf,
     /// The data: a file, or - for stdin
     pub data: PathBuf,
+    /// Show the test on one self-contained page
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,

@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use rosenblatt::file::write_aside;
 use rosenblatt::{Error, ErrorKind};
 
 use super::Context;
@@ -58,11 +57,8 @@ pub fn run(context: Context, args: &ExperimentArgs) -> Outcome {
         finished.push(one);
     }
     let page = folder.join("index.html");
-    let html = experiment::page(&finished, &command(args));
-    write_aside(&page, |out| {
-        out.write_all(html.as_bytes())
-            .map_err(|e| Error::io(&page, &e))
-    })?;
+    let html = experiment::page(&finished, |names| command(names, args));
+    output::write_text(&page, &html)?;
     output::say(context.quiet, &format!("page: {}", page.display()));
     let broken: Vec<&str> = finished
         .iter()
@@ -81,9 +77,9 @@ pub fn run(context: Context, args: &ExperimentArgs) -> Outcome {
     Ok(Done::Finished)
 }
 
-/// The command that was given, as far as it decides the numbers.
-fn command(args: &ExperimentArgs) -> String {
-    let mut text = format!("rosenblatt experiment {}", args.studies.join(" "));
+/// The command that runs these studies as they were run.
+fn command(names: &str, args: &ExperimentArgs) -> String {
+    let mut text = format!("rosenblatt experiment {names}");
     if args.quick {
         text.push_str(" --quick");
     }

@@ -13,7 +13,7 @@ mod train;
 mod verify;
 
 pub use train::TrainOutcome;
-use train::{in_data, interrupt_flag};
+use train::{in_data, interrupt_flag, writable};
 
 use std::path::Path;
 

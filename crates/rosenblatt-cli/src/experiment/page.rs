@@ -8,16 +8,14 @@ use rosenblatt_plot::html::{self, Page};
 
 use super::runner::Finished;
 use super::study::{Conclusion, Study, Table};
+use crate::output::write_text;
 
 /// Writes every picture of a study as SVG and PNG; gives how many there are.
 pub fn write_figures(study: &Study, conclusion: &Conclusion, folder: &Path) -> Result<usize> {
     for (name, figure) in &conclusion.figures {
         let stem = format!("{}-{name}", study.name);
         let svg = folder.join(format!("{stem}.svg"));
-        write_aside(&svg, |out| {
-            out.write_all(figure.svg().as_bytes())
-                .map_err(|e| Error::io(&svg, &e))
-        })?;
+        write_text(&svg, &figure.svg())?;
         let png = folder.join(format!("{stem}.png"));
         let bytes = figure
             .png(2.0)
@@ -30,8 +28,8 @@ pub fn write_figures(study: &Study, conclusion: &Conclusion, folder: &Path) -> R
 }
 
 /// One page with every study: its question, its pictures, what they show, and the command that
-/// makes them again.
-pub fn page(studies: &[Finished], command: &str) -> String {
+/// makes them again, which `command` gives for names of studies.
+pub fn page(studies: &[Finished], command: impl Fn(&str) -> String) -> String {
     let title = match studies {
         [one] => one.study.title.to_owned(),
         _ => "How perceptrons learn".to_owned(),
@@ -63,10 +61,13 @@ pub fn page(studies: &[Finished], command: &str) -> String {
         }
         page = page.table(&html_table(&conclusion.table, finished.runs));
         if studies.len() > 1 {
-            page = page.command(format!("rosenblatt experiment {}", study.name));
+            page = page.command(command(study.name));
         }
     }
-    page.heading("Make it again").command(command).html()
+    let names: Vec<&str> = studies.iter().map(|f| f.study.name).collect();
+    page.heading("Make it again")
+        .command(command(&names.join(" ")))
+        .html()
 }
 
 fn html_table(table: &Table, runs: usize) -> html::Table {

@@ -1,7 +1,7 @@
 //! Medians, slopes and how sure they are.
 
 use super::study::{Row, having, values_of};
-use crate::render::numbers::short;
+use crate::render::numbers::{digits, short};
 use rosenblatt_plot::quartiles;
 
 /// An estimate with its 95 % interval.
@@ -36,14 +36,14 @@ impl Interval {
 impl std::fmt::Display for Interval {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.low.is_nan() {
-            return write!(f, "{} (one seed, so no interval)", short(self.estimate));
+            return write!(f, "{} (one seed, so no interval)", digits(self.estimate, 3));
         }
         write!(
             f,
             "{} (95 % interval {} to {} over {} seeds)",
-            short(self.estimate),
-            short(self.low),
-            short(self.high),
+            digits(self.estimate, 3),
+            digits(self.low, 3),
+            digits(self.high, 3),
             self.samples
         )
     }
