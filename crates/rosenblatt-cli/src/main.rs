@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod experiment;
 mod output;
 mod render;
 

@@ -70,6 +70,14 @@ pub fn say(quiet: bool, text: &str) {
     }
 }
 
+/// Writes a text file whole or not at all.
+pub fn write_text(path: &Path, text: &str) -> rosenblatt::Result<()> {
+    rosenblatt::file::write_aside(path, |out| {
+        out.write_all(text.as_bytes())
+            .map_err(|e| Error::io(path, &e))
+    })
+}
+
 /// Whether a path means stdin or stdout.
 pub fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"

@@ -87,6 +87,11 @@ pub enum Command {
         rosenblatt generate sparse --examples 200000 -o text.svm"
     )]
     Generate(Box<GenerateArgs>),
+    /// Run studies of how perceptrons learn: a ledger of every run, pictures, one page
+    #[command(after_help = "Examples:\n  rosenblatt experiment bound --quick\n  \
+        rosenblatt experiment all -o studies\n\n\
+        Runs are noted in the folder as they end. An interrupted command goes on when it is given again.")]
+    Experiment(ExperimentArgs),
     /// Show what a model is and how it came about
     #[command(
         after_help = "Examples:\n  rosenblatt inspect model.rbm\n  rosenblatt inspect model.rbm --command"
@@ -132,6 +137,9 @@ pub struct TrainArgs {
     /// Memory for kernel values: bytes, or with KiB, MiB or GiB [default: half of what is free]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
+    /// Show the run on one self-contained page: data, passes, margins, confusions, weights, hardest examples
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// Say what would be read and done, with memory and time estimated, and do nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -166,6 +174,9 @@ pub struct TestArgs {
     pub model: PathBuf,
     /// The data: a file, or - for stdin
     pub data: PathBuf,
+    /// Show the test on one self-contained page
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
@@ -313,6 +324,34 @@ pub(crate) fn precision(name: &str) -> Result<rosenblatt::data::Precision, Strin
         "f64" => Ok(rosenblatt::data::Precision::F64),
         _ => Err("expected f32 or f64".into()),
     }
+}
+
+#[derive(Debug, Args)]
+pub struct ExperimentArgs {
+    /// Which studies: names, or all
+    #[arg(required = true, value_name = "NAME", long_help = studies_help())]
+    pub studies: Vec<String>,
+    /// The folder for tables, pictures and index.html
+    #[arg(long, short, value_name = "DIR", default_value = "experiments")]
+    pub output: PathBuf,
+    /// Smaller cases and fewer seeds
+    #[arg(long)]
+    pub quick: bool,
+    /// Seeds for each case [default: each study's own number]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub seeds: Option<u32>,
+    /// Run everything again, whatever the folder holds
+    #[arg(long)]
+    pub fresh: bool,
+}
+
+fn studies_help() -> String {
+    let mut text = String::from("Which studies:\n");
+    for study in crate::experiment::STUDIES {
+        text.push_str(&format!("  {:<14} {}\n", study.name, study.title));
+    }
+    text.push_str("  all            every one of them");
+    text
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 mod check;
 mod convert;
+mod experiment;
 mod generate;
 mod inspect;
 mod pages;
@@ -12,7 +13,7 @@ mod train;
 mod verify;
 
 pub use train::TrainOutcome;
-use train::{in_data, interrupt_flag};
+use train::{in_data, interrupt_flag, writable};
 
 use std::path::Path;
 
@@ -45,6 +46,7 @@ pub fn run(cli: Cli) -> Outcome {
         Command::Verify(args) => verify::run(&args),
         Command::Trace(args) => trace::run(context, &args),
         Command::Generate(args) => generate::run(context, &args),
+        Command::Experiment(args) => experiment::run(context, &args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Convert(args) => convert::run(context, &args),
         Command::Completions { shell } => pages::completions(shell),

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rosenblatt::data::read::{self, Preparation, Raw, ReadReport, Scale};
+use rosenblatt::data::read::{self, Preparation, Raw, ReadReport};
 use rosenblatt::data::{Dataset, Layout, split};
 use rosenblatt::model::Model;
 use rosenblatt::options::Order;
@@ -51,6 +51,8 @@ struct Prepared {
     preparation: Preparation,
     train: Dataset,
     held_out: Option<Dataset>,
+    /// Which rows of the file are which, where some are held out.
+    parts: Option<split::Split>,
 }
 
 pub fn run(context: Context, args: &TrainArgs) -> Outcome {
@@ -86,6 +88,10 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         writable(path)?;
         output::refuse_overwriting(&args.data, path)?;
     }
+    if let Some(path) = &args.report {
+        writable(path)?;
+        output::refuse_overwriting(&args.data, path)?;
+    }
 
     let reading = Instant::now();
     let raw = read::read(&args.data, &data_options.read)?;
@@ -105,6 +111,7 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         preparation,
         train,
         held_out,
+        parts,
     } = prepare(raw, &data_options, &options)?;
     let read_seconds = reading.elapsed().as_secs_f64();
     for warning in &read_report.warnings {
@@ -145,15 +152,27 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     report.seconds.read = read_seconds;
     report.seconds.train = train_seconds;
     let stop = fitted.model.progress.stop;
-    let scaling = describe_scaling(&preparation);
-    let saved = save(args.output.as_deref(), fitted, preparation, recipe)?;
-    let outcome = TrainOutcome {
+    let scaling = render::train::describe_scaling(&preparation);
+    let mut outcome = TrainOutcome {
         report,
         cv,
         scaling,
         data: read_report,
-        model: saved,
+        model: None,
     };
+    if let Some(path) = &args.report {
+        let held_out = held_out.as_ref();
+        write_report(
+            path,
+            &outcome,
+            &fitted.model,
+            &train,
+            held_out,
+            parts.as_ref(),
+            context,
+        )?;
+    }
+    outcome.model = save(args.output.as_deref(), fitted, preparation, recipe)?;
     let to_stdout = args.output.as_deref().is_some_and(output::is_dash);
     let text = render::train::text(&outcome, output::colour() && !to_stdout);
     if to_stdout {
@@ -170,19 +189,28 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     })
 }
 
-fn describe_scaling(preparation: &Preparation) -> Option<&'static str> {
-    match preparation.scale() {
-        Scale::None => None,
-        Scale::Standard => Some(
-            "numeric columns to mean 0 and standard deviation 1, texts to unit length; weights, margin and R speak of scaled values",
-        ),
-        Scale::Minmax => {
-            Some("columns to the range from 0 to 1; weights, margin and R speak of scaled values")
-        }
-        Scale::UnitRows => {
-            Some("each row to unit length; weights, margin and R speak of scaled values")
-        }
-    }
+/// Writes the page that shows the run.
+fn write_report(
+    path: &Path,
+    outcome: &TrainOutcome,
+    model: &Model,
+    train: &Dataset,
+    held_out: Option<&Dataset>,
+    parts: Option<&split::Split>,
+    context: Context,
+) -> rosenblatt::Result<()> {
+    use render::report::{Judged, train_page};
+    // Asking about the training examples is left out where it would cost more than training.
+    let training = outcome.report.train_accuracy.map(|_| {
+        let number = |i: usize| parts.map_or(i, |p| p.train[i]);
+        Judged::of(model, train, number, context.threads)
+    });
+    let held_out = held_out.map(|data| {
+        let number = |i: usize| parts.map_or(i, |p| p.held_out[i]);
+        Judged::of(model, data, number, context.threads)
+    });
+    let judged = [training.as_ref(), held_out.as_ref()];
+    output::write_text(path, &train_page(outcome, model, &train.names, judged))
 }
 
 /// An error about the data names their file.
@@ -196,7 +224,7 @@ pub fn in_data(error: Error, file: impl AsRef<Path>) -> Error {
 }
 
 /// Fails before hours of work rather than after them.
-fn writable(path: &Path) -> rosenblatt::Result<()> {
+pub fn writable(path: &Path) -> rosenblatt::Result<()> {
     let folder = path
         .parent()
         .filter(|p| !p.as_os_str().is_empty())
@@ -227,6 +255,7 @@ fn prepare(raw: Raw, data: &DataOptions, options: &Options) -> rosenblatt::Resul
             preparation,
             train,
             held_out: None,
+            parts: None,
         });
     };
     let parts = split::hold_out(raw.labels(), fraction, options.seed);
@@ -237,7 +266,11 @@ fn prepare(raw: Raw, data: &DataOptions, options: &Options) -> rosenblatt::Resul
         ))
         .remedy("use a larger fraction"));
     }
-    prepare_split(&raw, &parts, data, options)
+    let prepared = prepare_split(&raw, &parts, data, options)?;
+    Ok(Prepared {
+        parts: Some(parts),
+        ..prepared
+    })
 }
 
 fn prepare_split(
@@ -253,6 +286,7 @@ fn prepare_split(
         preparation,
         train,
         held_out: Some(held_out),
+        parts: None,
     })
 }
 

@@ -25,6 +25,11 @@ pub fn percent(share: f64) -> String {
 
 /// A number with four significant digits, plain where that is short.
 pub fn short(x: f64) -> String {
+    digits(x, 4)
+}
+
+/// A number with so many significant digits, plain where that is short.
+pub fn digits(x: f64, significant: i32) -> String {
     if x == 0.0 {
         return "0".into();
     }
@@ -36,7 +41,7 @@ pub fn short(x: f64) -> String {
     }
     let magnitude = x.abs().log10().floor() as i32;
     if (-4..6).contains(&magnitude) {
-        let decimals = (3 - magnitude).max(0) as usize;
+        let decimals = (significant - 1 - magnitude).max(0) as usize;
         let text = format!("{x:.decimals$}");
         if text.contains('.') {
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -44,7 +49,7 @@ pub fn short(x: f64) -> String {
             text
         }
     } else {
-        format!("{x:.3e}")
+        format!("{x:.*e}", significant as usize - 1)
     }
 }
 
@@ -94,6 +99,7 @@ mod tests {
         assert_eq!(short(1234.567), "1235");
         assert_eq!(short(1.5e-9), "1.500e-9");
         assert_eq!(short(2.5e12), "2.500e12");
+        assert_eq!(digits(-0.60402, 3), "-0.604");
         assert_eq!(bytes(999), "999 B");
         assert_eq!(bytes(1_500_000), "1.5 MB");
         assert_eq!(seconds(0.0012), "1.2 ms");
