@@ -13,9 +13,8 @@ use rosenblatt::{Options, Result};
 
 /// One pass over `data`, going on from `model`.
 fn one_more(model: Option<&Model>, data: &Dataset, options: &Options) -> Result<Model> {
-    let done = model.map_or(0, |m| m.progress.passes.len() as u64);
     let options = Options {
-        epochs: Some(done + 1),
+        epochs: Some(1),
         ..options.clone()
     };
     let fitted = Session::new(&options).carry_on(model).train(data)?;
@@ -98,7 +97,7 @@ fn passes_made_one_by_one_are_the_passes_of_one_run() {
             assert_eq!(run.progress.passes.len(), 4, "data that are not separated");
             let model = model.unwrap();
             assert_eq!(model.weights(), run.weights());
-            assert_eq!(model.to_bytes().unwrap(), run.to_bytes().unwrap());
+            assert_eq!((model.state, model.progress), (run.state, run.progress));
         }
     }
 }

@@ -51,11 +51,14 @@ impl Verdict {
     }
 }
 
+/// A whole number of any size.
+pub type Whole = IBig;
+
 /// A vector of exact numbers, whole because only its direction matters.
-pub type Direction = Vec<IBig>;
+pub type Direction = Vec<Whole>;
 
 /// Multipliers λ > 0 by row, ascending; whole because only their ratios matter.
-pub type Multipliers = Vec<(usize, IBig)>;
+pub type Multipliers = Vec<(usize, Whole)>;
 
 /// What proves the verdict. Coordinates count the bias as 0 where there is one; rows are
 /// positions in memory.

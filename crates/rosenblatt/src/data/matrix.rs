@@ -2,6 +2,7 @@
 
 use super::buffer::Buffer;
 use super::row::Row;
+use crate::error::{Error, Result};
 
 /// How many bits a stored feature value keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -117,6 +118,53 @@ impl Matrix {
             indices: Vec::new().into(),
             values: Values::new(precision),
         }
+    }
+
+    /// A sparse matrix from the parts of [`Matrix::Sparse`], checked: offsets that ascend
+    /// from 0 to the number of values, indices that ascend within each row and stay below
+    /// `columns`, no value that is zero.
+    pub fn sparse(
+        columns: usize,
+        offsets: impl Into<Buffer<usize>>,
+        indices: impl Into<Buffer<u32>>,
+        values: Values,
+    ) -> Result<Self> {
+        let (offsets, indices) = (offsets.into(), indices.into());
+        let ends_fit = offsets.first() == Some(&0)
+            && offsets.last() == Some(&values.len())
+            && indices.len() == values.len()
+            && offsets.is_sorted();
+        if !ends_fit {
+            return Err(Error::data(
+                "the offsets of a sparse matrix do not ascend from 0 to the number of its values",
+            ));
+        }
+        for (i, ends) in offsets.windows(2).enumerate() {
+            let row = &indices[ends[0]..ends[1]];
+            if !row.is_sorted_by(|a, b| a < b) {
+                return Err(
+                    Error::data(format!("the indices of row {} do not ascend", i + 1))
+                        .remedy("sort them, and add up what shares an index"),
+                );
+            }
+            if let Some(&last) = row.last().filter(|&&j| j as usize >= columns) {
+                return Err(Error::data(format!(
+                    "row {} has the index {last}, but there are {columns} columns",
+                    i + 1
+                )));
+            }
+        }
+        if (0..values.len()).any(|k| values.get(k) == 0.0) {
+            return Err(
+                Error::data("a sparse matrix stores a zero").remedy("leave out what is zero")
+            );
+        }
+        Ok(Matrix::Sparse {
+            columns,
+            offsets,
+            indices,
+            values,
+        })
     }
 
     /// A dense matrix from rows of equal length.
@@ -359,6 +407,32 @@ mod tests {
         sparse.push_sparse([(0, 1e-50), (1, 2.0)]);
         assert_eq!(sparse.non_zeros(), 1);
         assert_eq!(sparse.row(0).to_dense(2), [0.0, 2.0]);
+    }
+
+    #[test]
+    fn parts_that_do_not_fit_are_refused() {
+        let sparse = |columns, offsets: &[usize], indices: &[u32], values: &[f64]| {
+            let values = Values::F64(values.to_vec().into());
+            Matrix::sparse(columns, offsets.to_vec(), indices.to_vec(), values)
+        };
+        let fine = sparse(3, &[0, 2, 2, 3], &[0, 2, 1], &[1.0, 2.0, 3.0]).unwrap();
+        assert_eq!(fine.row(0).to_dense(3), [1.0, 0.0, 2.0]);
+        for (offsets, indices, values) in [
+            (&[][..], &[][..], &[][..]),
+            (&[1, 2], &[0, 1], &[1.0, 2.0]),
+            (&[0, 1], &[0, 1], &[1.0, 2.0]),
+            (&[0, 2, 1, 2], &[0, 1], &[1.0, 2.0]),
+            (&[0, 2], &[0, 1, 2], &[1.0, 2.0]),
+            (&[0, 2], &[1, 0], &[1.0, 2.0]),
+            (&[0, 2], &[1, 1], &[1.0, 2.0]),
+            (&[0, 2], &[1, 3], &[1.0, 2.0]),
+            (&[0, 2], &[0, 1], &[1.0, 0.0]),
+        ] {
+            assert!(
+                sparse(3, offsets, indices, values).is_err(),
+                "{offsets:?} {indices:?} {values:?}"
+            );
+        }
     }
 
     #[test]

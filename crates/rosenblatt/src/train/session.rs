@@ -137,8 +137,9 @@ impl<'a> Session<'a> {
     }
 
     /// Goes on from this model's weights with the examples it is given next, which need not
-    /// be those the model has seen. Passes count on, so one pass each over the parts of a
-    /// data set, in the order given, makes the visits of one pass over the whole.
+    /// be those the model has seen. Passes are numbered on, so one pass each over the parts
+    /// of a data set, in the order given, makes the visits of one pass over the whole; the
+    /// limit on passes is on those of this session.
     #[must_use]
     pub fn carry_on(mut self, model: Option<&'a Model>) -> Self {
         self.from = model.map_or(From::Start, From::Weights);
@@ -234,6 +235,7 @@ impl<'a> Session<'a> {
             progress = model.progress.clone();
             state = model.state.clone();
         }
+        let mut made_before = 0;
         if let From::Weights(_) = self.from {
             // What the last run proved, and where in its pass it was, is over.
             progress.stop = None;
@@ -241,20 +243,24 @@ impl<'a> Session<'a> {
                 let broken_off = std::mem::take(&mut progress.current);
                 progress.passes.push(broken_off);
             }
+            made_before = progress.passes.len() as u64;
         }
         let control = Control {
             interrupt: self.interrupt,
             started,
-            epochs: options.epochs.unwrap_or_else(|| {
-                let non_zeros = match &embedded {
-                    Some(embedded) => embedded.matrix.non_zeros(),
-                    None => fingerprint.non_zeros as usize,
-                };
-                match options.learner {
-                    LearnerKind::Kernel => Options::default_kernel_epochs(non_zeros, data.len()),
-                    _ => Options::default_epochs(non_zeros, scheme.discriminators()),
-                }
-            }),
+            epochs: made_before
+                + options.epochs.unwrap_or_else(|| {
+                    let non_zeros = match &embedded {
+                        Some(embedded) => embedded.matrix.non_zeros(),
+                        None => fingerprint.non_zeros as usize,
+                    };
+                    match options.learner {
+                        LearnerKind::Kernel => {
+                            Options::default_kernel_epochs(non_zeros, data.len())
+                        }
+                        _ => Options::default_epochs(non_zeros, scheme.discriminators()),
+                    }
+                }),
         };
         let finished = progress.stop.filter(|stop| stop.is_final());
         progress.stop = None;
