@@ -477,6 +477,19 @@ impl Options {
                 }
             }
         }
+        if self.learner != LearnerKind::LinearUnit {
+            for (name, set) in [
+                ("gradient", self.gradient != Gradient::default()),
+                ("decay", self.decay != 0.0),
+            ] {
+                if set {
+                    return Err(
+                        Error::options(format!("--{name} belongs to the linear unit"))
+                            .remedy("add --learner linear-unit"),
+                    );
+                }
+            }
+        }
         if self.kernel == Some(Kernel::Precomputed) && self.embed.is_some() {
             return Err(
                 Error::options("a Gram matrix has no features to make others of")
@@ -489,17 +502,6 @@ impl Options {
                     "ties = correct never updates from zero weights: every score is 0, and 0 counts as right",
                 )
                 .remedy("use --ties mistake, a --margin-demand above 0, or another --start"));
-            }
-            for (name, set) in [
-                ("gradient", self.gradient != Gradient::default()),
-                ("decay", self.decay != 0.0),
-            ] {
-                if set {
-                    return Err(
-                        Error::options(format!("--{name} belongs to the linear unit"))
-                            .remedy("add --learner linear-unit"),
-                    );
-                }
             }
         } else {
             let defaults = Options::default();

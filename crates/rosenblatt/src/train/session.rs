@@ -340,12 +340,14 @@ impl<'a> Session<'a> {
                     .go()?,
                 };
                 progress.stop = Some(stop);
+                let (margin, updates_at_most) =
+                    margin::from_dual_run(data, &importance, &mut dual, options, &progress, stop);
                 Ok(Fitted {
                     radius: dual.squared_radius(lift).sqrt(),
                     learning_rate: options.rate(),
                     model: require_finite(watcher.model(&dual, &progress))?,
-                    margin: None,
-                    updates_at_most: None,
+                    margin,
+                    updates_at_most,
                     spectrum: Some(Spectrum::of(&options.kernel(), data, options.seed)),
                 })
             }
