@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod check;
+mod check_kernel;
 mod convert;
 mod experiment;
 mod generate;
