@@ -70,11 +70,10 @@ pub fn say(quiet: bool, text: &str) {
     }
 }
 
-/// Writes a text file whole or not at all.
-pub fn write_text(path: &Path, text: &str) -> rosenblatt::Result<()> {
+/// Writes a file whole or not at all.
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> rosenblatt::Result<()> {
     rosenblatt::file::write_aside(path, |out| {
-        out.write_all(text.as_bytes())
-            .map_err(|e| Error::io(path, &e))
+        out.write_all(bytes).map_err(|e| Error::io(path, &e))
     })
 }
 

@@ -55,7 +55,7 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
         let names = model.preparation.as_ref().map(|p| p.feature_names());
         let file = args.data.display().to_string();
         let page = test_page(&file, &model, &names.unwrap_or_default(), &judged);
-        output::write_text(path, &page)?;
+        output::write_bytes(path, page.as_bytes())?;
     }
     if args.json {
         let accuracy = evaluation.accuracy();

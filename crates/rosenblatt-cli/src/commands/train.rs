@@ -210,7 +210,8 @@ fn write_report(
         Judged::of(model, data, number, context.threads)
     });
     let judged = [training.as_ref(), held_out.as_ref()];
-    output::write_text(path, &train_page(outcome, model, &train.names, judged))
+    let page = train_page(outcome, model, &train.names, judged);
+    output::write_bytes(path, page.as_bytes())
 }
 
 /// An error about the data names their file.
