@@ -7,7 +7,7 @@ use dashu_int::IBig;
 use serde_json::{Map, Value, json};
 
 use super::jointly::Jointly;
-use super::{Bias, Decision, Verdict, Witness};
+use super::{Bias, Decision, Direction, Verdict, Witness};
 use crate::data::Dataset;
 use crate::data::read::{Coding, ColumnCoding, Format, Preparation, ReadReport};
 use crate::error::{Error, Result};
@@ -185,18 +185,28 @@ fn two_sided(subject: Subject<'_>, decision: &Decision) -> Value {
             .map(|(i, v)| json!([row(*i), v.to_string()]));
         list.collect::<Vec<_>>().into()
     };
+    let vectors = |vectors: &[Direction]| -> Value {
+        let list = vectors.iter().map(|v| vector(v, subject.bias));
+        list.collect::<Vec<_>>().into()
+    };
     match &decision.witness {
         Witness::Separable { w } => json!({"w": vector(w, subject.bias)}),
-        Witness::QuasiSeparable { w, lambda: l, .. } => {
-            json!({"w": vector(w, subject.bias), "lambda": lambda(l)})
+        Witness::QuasiSeparable {
+            w,
+            lambda: l,
+            null_space,
+            ..
+        } => {
+            let mut parts = json!({"w": vector(w, subject.bias), "lambda": lambda(l)});
+            if let Some(null_space) = null_space {
+                parts["null_space"] = vectors(null_space);
+            }
+            parts
         }
         Witness::Overlapping {
             lambda: l,
             null_space,
-        } => json!({
-            "lambda": lambda(l),
-            "null_space": null_space.iter().map(|v| vector(v, subject.bias)).collect::<Vec<_>>(),
-        }),
+        } => json!({"lambda": lambda(l), "null_space": vectors(null_space)}),
     }
 }
 

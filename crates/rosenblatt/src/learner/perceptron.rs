@@ -15,7 +15,7 @@
 
 use crate::data::{Dataset, Row};
 use crate::error::{Error, Result};
-use crate::model::{Average, LinearState, LogEntry, Scheme, UpdateLog, Weights};
+use crate::model::{Average, GROUP, LinearState, LogEntry, Scheme, UpdateLog, Weights};
 use crate::options::{Bias, Options, Readout, Start};
 use crate::random::{Random, Stream};
 use crate::train::{Hypothesis, Importance};
@@ -34,6 +34,22 @@ pub(crate) struct Perceptron<'a> {
     start: Weights,
     normalise_weights: bool,
     normalised_average: bool,
+    scores: Vec<f64>,
+    ahead: Ahead,
+}
+
+/// How many visits ahead rows are asked for.
+const NEAR: usize = 2 * GROUP;
+
+/// Scores found before their visits. They stand until the next update.
+#[derive(Default)]
+struct Ahead {
+    /// Examples about to be visited, in order.
+    block: Vec<u32>,
+    /// The next of them.
+    next: usize,
+    /// Those that are scored.
+    scored: std::ops::Range<usize>,
     scores: Vec<f64>,
 }
 
@@ -89,6 +105,10 @@ impl<'a> Perceptron<'a> {
             start,
             normalise_weights: options.normalise_weights,
             normalised_average,
+            ahead: Ahead {
+                scores: state.weights.score_buffer().repeat(GROUP),
+                ..Ahead::default()
+            },
             scores: state.weights.score_buffer(),
             state,
         })
@@ -262,15 +282,42 @@ impl Hypothesis for Perceptron<'_> {
         }
     }
 
+    fn look_ahead(&mut self, block: &[u32]) {
+        self.ahead.block.clear();
+        self.ahead.block.extend_from_slice(block);
+        self.ahead.next = 0;
+        self.ahead.scored = 0..0;
+    }
+
     #[inline]
     fn scores(&mut self, i: usize) -> &[f64] {
-        self.state
-            .weights
-            .scores(self.data.matrix.row(i), &mut self.scores);
+        let ahead = &mut self.ahead;
+        let matrix = &self.data.matrix;
+        if ahead.block.get(ahead.next) != Some(&(i as u32)) {
+            self.state.weights.scores(matrix.row(i), &mut self.scores);
+            return &self.scores;
+        }
+        let this = ahead.next;
+        ahead.next += 1;
+        if !ahead.scored.contains(&this) {
+            ahead.scored = this..ahead.block.len().min(this + GROUP);
+            let soon = ahead.block.iter().skip(this + NEAR).take(GROUP);
+            soon.for_each(|&i| matrix.row(i as usize).prefetch());
+            let group = &ahead.block[ahead.scored.clone()];
+            let rows = group.iter().map(|&i| matrix.row(i as usize));
+            self.state.weights.scores_of_group(rows, &mut ahead.scores);
+        }
+        let from = (this - ahead.scored.start) * self.scores.len();
+        // One score is copied faster than a list of them.
+        match self.scores.as_mut_slice() {
+            [score] => *score = ahead.scores[from],
+            scores => scores.copy_from_slice(&ahead.scores[from..from + scores.len()]),
+        }
         &self.scores
     }
 
     fn update(&mut self, i: usize, changes: &[(u32, f64)]) -> f64 {
+        self.ahead.scored = 0..0;
         let row = self.row(i);
         let weight = self.importance.of(i, self.data.labels[i]);
         let amount = self.step * weight;

@@ -25,6 +25,7 @@ pub use parts::{Array, Element, Parts};
 pub use scheme::Scheme;
 pub use state::{Average, LinearState, LogEntry, UpdateLog};
 pub use voted::Voted;
+pub(crate) use weights::GROUP;
 pub use weights::Weights;
 
 use crate::data::read::Preparation;

@@ -100,6 +100,53 @@ impl Preparation {
         })
     }
 
+    /// What takes files to the features of arrays that were given as they are: a table with a
+    /// numeric column for each name and one for the label, or without names libsvm rows
+    /// counted from 1.
+    pub fn for_arrays(
+        features: usize,
+        names: Option<&StringTable>,
+        label: &str,
+        precision: Precision,
+    ) -> Self {
+        let number = |name: &str| PlannedColumn {
+            name: name.to_owned(),
+            role: Role::Number {
+                centre: 0.0,
+                scale: 1.0,
+                indicator: false,
+            },
+        };
+        let input = match names {
+            Some(names) => Input::Table {
+                format: Format::Csv,
+                delimiter: Delimiter::Byte(b','),
+                header: true,
+                columns: names
+                    .iter()
+                    .map(number)
+                    .chain(
+                        (!names.iter().any(|name| name == label)).then(|| PlannedColumn {
+                            name: label.to_owned(),
+                            role: Role::Label,
+                        }),
+                    )
+                    .collect(),
+            },
+            None => Input::Sparse {
+                first: 1,
+                width: features,
+                moments: Moments::default(),
+            },
+        };
+        Preparation {
+            input,
+            scale: Scale::None,
+            precision,
+            labels: LabelRules::default(),
+        }
+    }
+
     /// How features are scaled.
     pub fn scale(&self) -> Scale {
         self.scale
