@@ -14,7 +14,7 @@ mod train;
 mod verify;
 
 pub use train::TrainOutcome;
-use train::{in_data, interrupt_flag, writable};
+use train::{in_data, interrupt_flag};
 
 use std::path::Path;
 

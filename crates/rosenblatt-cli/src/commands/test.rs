@@ -18,9 +18,7 @@ use crate::render::table::{Align, clipped, columns};
 pub fn run(context: Context, args: &TestArgs) -> Outcome {
     let model = Model::load(&args.model)?;
     if let Some(path) = &args.report {
-        super::writable(path)?;
-        output::refuse_overwriting(&args.data, path)?;
-        output::refuse_overwriting(&args.model, path)?;
+        output::check_page(path, &[&args.data, &args.model])?;
     }
     let mut batches = super::open_batches(context, &model, &args.data, &args.source)?;
     let mut judged = Judged::new(&model, context.threads);
