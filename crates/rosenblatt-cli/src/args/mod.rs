@@ -93,6 +93,11 @@ pub enum Command {
         rosenblatt experiment all -o studies\n\n\
         Runs are noted in the folder as they end. An interrupted command goes on when it is given again.")]
     Experiment(ExperimentArgs),
+    /// Draw a figure that explains
+    #[command(
+        after_help = "Examples:\n  rosenblatt figure hulls -o hulls.svg\n  rosenblatt figure all -o figures"
+    )]
+    Figure(FigureArgs),
     /// Show what a model is and how it came about
     #[command(
         after_help = "Examples:\n  rosenblatt inspect model.rbm\n  rosenblatt inspect model.rbm --command"
@@ -350,6 +355,25 @@ pub struct ExperimentArgs {
     /// Run everything again, whatever the folder holds
     #[arg(long)]
     pub fresh: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct FigureArgs {
+    /// Which figures: names, or all
+    #[arg(required = true, value_name = "NAME", long_help = figures_help())]
+    pub figures: Vec<String>,
+    /// An .svg or .png file for one figure, or a folder
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+fn figures_help() -> String {
+    let mut text = String::from("Which figures:\n");
+    for drawing in crate::figures::DRAWINGS {
+        text.push_str(&format!("  {:<14} {}\n", drawing.name, drawing.summary));
+    }
+    text.push_str("  all            every one of them");
+    text
 }
 
 fn studies_help() -> String {
