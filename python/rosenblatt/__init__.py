@@ -15,7 +15,7 @@ array(['yes', 'no'], dtype='<U3')
 
 from ._core import __version__
 from ._trace import trace
-from .files import Table, load, read_libsvm, read_table, save
+from .files import Table, export, load, read_libsvm, read_table, save
 from .kernel import KernelPerceptron
 from .linear_unit import LinearUnit
 from .network import PerceptronNetwork
@@ -31,6 +31,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "check_separability",
+    "export",
     "load",
     "read_libsvm",
     "read_table",

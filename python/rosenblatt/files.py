@@ -135,6 +135,41 @@ def save(estimator: Estimator, path: Any, *, label: str = "label") -> None:
     )
 
 
+def export(estimator: Estimator, path: Any = None) -> bytes:
+    """Export a fitted estimator to ONNX.
+
+    The graph takes rows as doubles in ``X`` (or, for a loaded model that was trained on a
+    table, its columns, each by its name) and gives ``label`` and ``scores``, a column a
+    class. Linear models become a LinearClassifier, whose labels are found in single
+    precision; scores, and the labels of all other models, are in double precision.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted estimator.
+    path : path-like, default=None
+        Where to write the graph, if anywhere.
+
+    Returns
+    -------
+    graph : bytes
+        The ONNX file.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron, export
+    >>> clf = Perceptron().fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
+    >>> b"LinearClassifier" in export(clf)
+    True
+    """
+    check_is_fitted(estimator, "_model")
+    graph = estimator._model.to_onnx()
+    if path is not None:
+        with open(path, "wb") as file:
+            file.write(graph)
+    return graph
+
+
 def _read(path: Any, given: dict[str, Any], model: Estimator | None) -> Table:
     given = {name: value for name, value in given.items() if value is not None}
     with _options.spoken():

@@ -38,4 +38,4 @@ def test_only_the_two_checks_of_order_may_fail():
 def test_other_read_outs_and_schemes(readout, multiclass):
     from sklearn.utils.estimator_checks import check_classifiers_train
 
-    check_classifiers_train("Perceptron", Perceptron(readout=readout, multiclass=multiclass))
+    check_classifiers_train("Perceptron", Perceptron(readout=readout, multiclass=multiclass, max_iter=20))

@@ -3,6 +3,7 @@
 mod check;
 mod convert;
 mod experiment;
+mod export;
 mod generate;
 mod inspect;
 mod pages;
@@ -49,6 +50,7 @@ pub fn run(cli: Cli) -> Outcome {
         Command::Experiment(args) => experiment::run(context, &args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Convert(args) => convert::run(context, &args),
+        Command::Export(args) => export::run(&args),
         Command::Completions { shell } => pages::completions(shell),
         Command::Man { folder } => pages::manual(&folder),
     }
