@@ -18,6 +18,7 @@ from ._trace import trace
 from .files import Table, export, load, read_libsvm, read_table, save
 from .kernel import KernelPerceptron
 from .linear_unit import LinearUnit
+from .max_margin import MaxMarginClassifier
 from .network import PerceptronNetwork
 from .perceptron import Perceptron
 from .separability import Verdict, check_separability
@@ -25,6 +26,7 @@ from .separability import Verdict, check_separability
 __all__ = [
     "KernelPerceptron",
     "LinearUnit",
+    "MaxMarginClassifier",
     "Perceptron",
     "PerceptronNetwork",
     "Table",

@@ -14,12 +14,19 @@ from . import _core, _data, _options
 from ._base import Estimator, threads
 from .kernel import KernelPerceptron
 from .linear_unit import LinearUnit
+from .max_margin import MaxMarginClassifier
 from .network import PerceptronNetwork
 from .perceptron import Perceptron
 
 ESTIMATORS = {
     kind._learner: kind
-    for kind in (Perceptron, KernelPerceptron, LinearUnit, PerceptronNetwork)
+    for kind in (
+        Perceptron,
+        KernelPerceptron,
+        LinearUnit,
+        MaxMarginClassifier,
+        PerceptronNetwork,
+    )
 }
 
 

@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod experiment;
+mod figures;
 mod output;
 mod render;
 

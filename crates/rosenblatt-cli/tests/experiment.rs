@@ -146,6 +146,48 @@ fn an_interrupted_study_keeps_its_runs_and_goes_on() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn an_interrupt_keeps_the_runs_that_ended() {
+    let place = Place::new();
+    let (folder, csv) = (place.to("study"), place.path("study/angle.csv"));
+    let study = ["experiment", "angle", "--threads", "1", "-o", &folder];
+    let child = common::program(&study)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let runs = || std::fs::read_to_string(&csv).map_or(0, |text| text.lines().count());
+    while runs() < 5 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let killed = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    let kept = runs() - 1;
+    assert!(kept >= 4 && stderr(&output).contains(&format!("{kept} of 680 runs are kept")));
+    // The first of the plan are there; a smaller plan finds them.
+    let output = run(&[
+        "experiment",
+        "angle",
+        "--quick",
+        "--seeds",
+        "1",
+        "-o",
+        &folder,
+    ]);
+    assert!(output.status.success());
+    assert!(
+        stderr(&output).contains("of them found in the folder"),
+        "{}",
+        stderr(&output)
+    );
+}
+
 #[test]
 fn wrong_arguments_are_explained() {
     let place = Place::new();

@@ -67,6 +67,12 @@ pub struct TrainReport {
     pub options: Vec<(&'static str, String)>,
     /// The largest weights of each discriminator, by feature name.
     pub largest_weights: Vec<Discriminator>,
+    /// Maximum margin: how good each plane is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub planes: Vec<PlaneReport>,
+    /// Maximum margin: row numbers from 1 with their largest α, the hardest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub support_vectors: Vec<(u64, f64)>,
     /// Kernel learners: examples that were corrected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrected_examples: Option<u64>,
@@ -116,10 +122,54 @@ pub struct Discriminator {
     pub largest: Vec<(String, f64)>,
 }
 
+/// How near a plane of largest margin is to the best.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlaneReport {
+    /// What a positive score speaks for.
+    pub name: String,
+    /// ½‖w‖² + Σ C_i max(0, 1 − y_i s_i).
+    pub primal: f64,
+    /// No plane has less than this.
+    pub dual: f64,
+    /// (primal − dual)/primal.
+    pub relative_gap: f64,
+    /// 1/‖w‖.
+    pub margin: f64,
+    /// Examples that hold it up.
+    pub support_vectors: u64,
+}
+
+/// How good the planes of a maximum-margin model are.
+pub fn planes(model: &Model) -> Vec<PlaneReport> {
+    let Some(support) = &model.support else {
+        return Vec::new();
+    };
+    let optima = support.optima.iter().enumerate();
+    optima
+        .map(|(d, optimum)| PlaneReport {
+            name: discriminator_name(model, d),
+            primal: optimum.primal,
+            dual: optimum.dual,
+            relative_gap: optimum.relative_gap(),
+            margin: optimum.margin,
+            support_vectors: support.count(d) as u64,
+        })
+        .collect()
+}
+
+/// The support vectors of a maximum-margin model: row numbers from 1 and their largest α,
+/// the hardest first.
+pub fn support_vectors(model: &Model) -> Vec<(u64, f64)> {
+    model
+        .support
+        .as_ref()
+        .map_or_else(Vec::new, |support| support.hardest())
+}
+
 /// The examples that a kernel learner corrected most often: row numbers from 1 and how
 /// often, the hardest first.
 pub fn hardest(model: &Model, most: usize) -> Vec<(u64, u64)> {
-    let Decision::Kernel(kernel) = &model.decision else {
+    let (Decision::Kernel(kernel), None) = (&model.decision, &model.support) else {
         return Vec::new();
     };
     let mut hardest = kernel.log.hardest();
@@ -239,8 +289,10 @@ impl TrainReport {
             seed: options.seed,
             options: options.changed(),
             largest_weights: largest_weights(model, &data.names, 10),
-            corrected_examples: match &model.decision {
-                Decision::Kernel(kernel) => Some(kernel.rows.len() as u64),
+            planes: planes(model),
+            support_vectors: support_vectors(model),
+            corrected_examples: match (&model.decision, &model.support) {
+                (Decision::Kernel(kernel), None) => Some(kernel.rows.len() as u64),
                 _ => None,
             },
             hardest: hardest(model, 10),
@@ -343,6 +395,12 @@ fn reason(stop: Stop, options: &Options) -> String {
         }
         LearnerKind::LinearUnit if limited => {
             format!("{stop}, the gradient is not yet within the tolerance")
+        }
+        LearnerKind::MaxMargin if limited => {
+            format!("{stop}, the duality gap is not yet within the tolerance")
+        }
+        LearnerKind::MaxMargin if stop == Stop::Converged => {
+            "converged: the duality gap is within the tolerance".into()
         }
         _ => stop.to_string(),
     }

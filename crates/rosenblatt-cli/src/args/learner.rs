@@ -16,7 +16,9 @@ impl LearnerArgs {
         let given = |name: &str| self.given.iter().any(|(n, _)| *n == name);
         // An option that only one learner has says which learner is meant.
         if !given("learner") && options.learner == LearnerKind::Perceptron {
-            if given("kernel") || given("start-dual") {
+            if given("c") {
+                options.learner = LearnerKind::MaxMargin;
+            } else if given("kernel") || given("start-dual") {
                 options.learner = LearnerKind::Kernel;
             } else if given("hidden") {
                 options.learner = LearnerKind::Network;

@@ -67,7 +67,8 @@ pub enum Command {
     Test(Box<TestArgs>),
     /// Is it separable? With proof, margin, bound, and what it means for a logistic regression
     #[command(after_help = "Examples:\n  rosenblatt check data.csv --label y\n  \
-        rosenblatt check data.csv --certificate proof.json && rosenblatt verify proof.json data.csv")]
+        rosenblatt check data.csv --certificate proof.json && rosenblatt verify proof.json data.csv\n  \
+        rosenblatt check xor.csv --kernel quadratic --dual-lp")]
     Check(Box<CheckArgs>),
     /// Check a proof in exact arithmetic against the file itself
     #[command(after_help = "Example:\n  rosenblatt verify proof.json data.csv")]
@@ -92,6 +93,11 @@ pub enum Command {
         rosenblatt experiment all -o studies\n\n\
         Runs are noted in the folder as they end. An interrupted command goes on when it is given again.")]
     Experiment(ExperimentArgs),
+    /// Draw a figure that explains
+    #[command(
+        after_help = "Examples:\n  rosenblatt figure hulls -o hulls.svg\n  rosenblatt figure all -o figures"
+    )]
+    Figure(FigureArgs),
     /// Show what a model is and how it came about
     #[command(
         after_help = "Examples:\n  rosenblatt inspect model.rbm\n  rosenblatt inspect model.rbm --command"
@@ -221,9 +227,15 @@ pub struct CheckArgs {
     /// Write the proof as JSON, once the independent checker accepts it
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
-    /// Whether the plane may stand off the origin
-    #[arg(long, value_enum, default_value = "lifted")]
-    pub bias: CheckBias,
+    /// Whether the plane may stand off the origin; with a kernel, lifted means K + 1 [default: lifted, none with --kernel]
+    #[arg(long, value_enum)]
+    pub bias: Option<CheckBias>,
+    /// Decide in the space of a kernel: linear, quadratic, polynomial:DEGREE[,SCALE,CONST], geometric:DEGREE, monomial:DEGREE, rbf:GAMMA, laplacian:GAMMA or precomputed
+    #[arg(long, value_name = "KERNEL")]
+    pub kernel: Option<rosenblatt::kernel::Kernel>,
+    /// Solve for the smallest dual coefficients that separate: minimise Σ a_i so that y_i Σ_j a_j y_j K(x_j, x_i) ≥ 1, a ≥ 0
+    #[arg(long)]
+    pub dual_lp: bool,
     /// Narrow the margin to this relative gap
     #[arg(long, value_name = "GAP", default_value_t = 1e-6)]
     pub gap: f64,
@@ -348,6 +360,25 @@ pub struct ExperimentArgs {
     /// Run everything again, whatever the folder holds
     #[arg(long)]
     pub fresh: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct FigureArgs {
+    /// Which figures: names, or all
+    #[arg(required = true, value_name = "NAME", long_help = figures_help())]
+    pub figures: Vec<String>,
+    /// An .svg or .png file for one figure, or a folder
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+fn figures_help() -> String {
+    let mut text = String::from("Which figures:\n");
+    for drawing in crate::figures::DRAWINGS {
+        text.push_str(&format!("  {:<14} {}\n", drawing.name, drawing.summary));
+    }
+    text.push_str("  all            every one of them");
+    text
 }
 
 fn studies_help() -> String {

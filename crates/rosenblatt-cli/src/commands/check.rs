@@ -17,29 +17,32 @@ use rosenblatt_verify::Outcome as Checked;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{Context, verify};
+use super::{Context, check_kernel, verify};
 use crate::args::{CheckArgs, CheckBias};
 use crate::output::{self, Done, Failure, Outcome};
 use crate::render::numbers::{count, counted, short};
 use crate::render::table::{Align, clipped, columns};
 
 /// A file as `check` sees it: in its own units, reference levels left out.
-struct Examined {
-    data: Dataset,
+pub(super) struct Examined {
+    pub data: Dataset,
     preparation: Preparation,
     report: read::ReadReport,
     labels: Vec<(String, u32)>,
     exceptions: Vec<Exception>,
-    reading: Reading,
+    pub reading: Reading,
 }
 
 pub fn run(context: Context, args: &CheckArgs) -> Outcome {
     let examined = examine(context, args)?;
     let rows = ExactRows::new(&examined.data, examined.reading, &examined.exceptions)?;
-    let bias = match args.bias {
-        CheckBias::Lifted => Bias::Lifted,
-        CheckBias::None => Bias::None,
+    let bias = match (args.bias, &args.kernel) {
+        (Some(CheckBias::Lifted), _) | (None, None) => Bias::Lifted,
+        (Some(CheckBias::None), _) | (None, Some(_)) => Bias::None,
     };
+    if args.kernel.is_some() || args.dual_lp {
+        return check_kernel::run(context, args, &examined, &rows, bias);
+    }
     if examined.data.classes.len() <= 2 {
         two_classes(context, args, &examined, &rows, bias)
     } else {
@@ -126,7 +129,7 @@ fn coordinate_name(data: &Dataset, bias: Bias, j: usize) -> String {
     }
 }
 
-fn support(data: &Dataset, decision: &Decision) -> Vec<usize> {
+pub(super) fn support(data: &Dataset, decision: &Decision) -> Vec<usize> {
     decision
         .lambda()
         .iter()
@@ -260,7 +263,7 @@ fn finite(x: f64) -> Value {
     }
 }
 
-fn separated(decision: &Decision) -> Option<&[usize]> {
+pub(super) fn separated(decision: &Decision) -> Option<&[usize]> {
     match &decision.witness {
         Witness::QuasiSeparable { separated, .. } => Some(separated),
         _ => None,
@@ -394,7 +397,7 @@ fn several_classes(
     Ok(Done::Finished)
 }
 
-fn proved_text(args: &CheckArgs, proved: Option<bool>) -> String {
+pub(super) fn proved_text(args: &CheckArgs, proved: Option<bool>) -> String {
     match (&args.certificate, proved) {
         (Some(path), Some(_)) => format!(
             "certificate {}, checked in exact arithmetic\n",
@@ -405,7 +408,7 @@ fn proved_text(args: &CheckArgs, proved: Option<bool>) -> String {
 }
 
 /// Writes the certificate, if one is asked for, once the independent checker accepts it.
-fn prove(
+pub(super) fn prove(
     args: &CheckArgs,
     examined: &Examined,
     bias: Bias,

@@ -13,7 +13,7 @@ use crate::render::progress::Progress;
 use crate::render::table::{Align, columns};
 
 pub fn run(context: Context, args: &ExperimentArgs) -> Outcome {
-    let studies = experiment::find(&args.studies)?;
+    let studies = super::chosen(experiment::STUDIES, |s| s.name, "study", &args.studies)?;
     let effort = Effort {
         quick: args.quick,
         seeds: args.seeds.map(u64::from),
@@ -58,7 +58,7 @@ pub fn run(context: Context, args: &ExperimentArgs) -> Outcome {
     }
     let page = folder.join("index.html");
     let html = experiment::page(&finished, |names| command(names, args));
-    output::write_text(&page, &html)?;
+    output::write_bytes(&page, html.as_bytes())?;
     output::say(context.quiet, &format!("page: {}", page.display()));
     let broken: Vec<&str> = finished
         .iter()

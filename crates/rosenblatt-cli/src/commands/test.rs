@@ -18,9 +18,7 @@ use crate::render::table::{Align, clipped, columns};
 pub fn run(context: Context, args: &TestArgs) -> Outcome {
     let model = Model::load(&args.model)?;
     if let Some(path) = &args.report {
-        super::writable(path)?;
-        output::refuse_overwriting(&args.data, path)?;
-        output::refuse_overwriting(&args.model, path)?;
+        output::check_page(path, &[&args.data, &args.model])?;
     }
     let mut batches = super::open_batches(context, &model, &args.data, &args.source)?;
     let mut judged = Judged::new(&model, context.threads);
@@ -55,7 +53,7 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
         let names = model.preparation.as_ref().map(|p| p.feature_names());
         let file = args.data.display().to_string();
         let page = test_page(&file, &model, &names.unwrap_or_default(), &judged);
-        output::write_text(path, &page)?;
+        output::write_bytes(path, page.as_bytes())?;
     }
     if args.json {
         let accuracy = evaluation.accuracy();

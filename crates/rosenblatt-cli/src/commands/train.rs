@@ -85,12 +85,11 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
             .into());
     }
     if let Some(path) = args.output.as_deref().filter(|p| !output::is_dash(p)) {
-        writable(path)?;
+        output::writable(path)?;
         output::refuse_overwriting(&args.data, path)?;
     }
     if let Some(path) = &args.report {
-        writable(path)?;
-        output::refuse_overwriting(&args.data, path)?;
+        output::check_page(path, &[&args.data])?;
     }
 
     let reading = Instant::now();
@@ -210,7 +209,8 @@ fn write_report(
         Judged::of(model, data, number, context.threads)
     });
     let judged = [training.as_ref(), held_out.as_ref()];
-    output::write_text(path, &train_page(outcome, model, &train.names, judged))
+    let page = train_page(outcome, model, &train.names, judged);
+    output::write_bytes(path, page.as_bytes())
 }
 
 /// An error about the data names their file.
@@ -221,22 +221,6 @@ pub fn in_data(error: Error, file: impl AsRef<Path>) -> Error {
     } else {
         error
     }
-}
-
-/// Fails before hours of work rather than after them.
-pub fn writable(path: &Path) -> rosenblatt::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    if path.is_dir() {
-        return Err(Error::new(rosenblatt::ErrorKind::Io, "this is a folder")
-            .in_file(path)
-            .remedy("name a file in it"));
-    }
-    std::fs::metadata(folder)
-        .map_err(|e| Error::io(folder, &e).remedy("make the folder first"))
-        .map(|_| ())
 }
 
 fn layout(options: &Options) -> Layout {

@@ -2,27 +2,24 @@
 
 use std::path::Path;
 
-use rosenblatt::file::write_aside;
 use rosenblatt::{Error, ErrorKind, Result};
 use rosenblatt_plot::html::{self, Page};
 
 use super::runner::Finished;
 use super::study::{Conclusion, Study, Table};
-use crate::output::write_text;
+use crate::output::write_bytes;
 
 /// Writes every picture of a study as SVG and PNG; gives how many there are.
 pub fn write_figures(study: &Study, conclusion: &Conclusion, folder: &Path) -> Result<usize> {
     for (name, figure) in &conclusion.figures {
         let stem = format!("{}-{name}", study.name);
         let svg = folder.join(format!("{stem}.svg"));
-        write_text(&svg, &figure.svg())?;
+        write_bytes(&svg, figure.svg().as_bytes())?;
         let png = folder.join(format!("{stem}.png"));
         let bytes = figure
             .png(2.0)
             .map_err(|e| Error::new(ErrorKind::Io, e.to_string()).in_file(&png))?;
-        write_aside(&png, |out| {
-            out.write_all(&bytes).map_err(|e| Error::io(&png, &e))
-        })?;
+        write_bytes(&png, &bytes)?;
     }
     Ok(conclusion.figures.len())
 }

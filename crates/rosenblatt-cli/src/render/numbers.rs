@@ -28,6 +28,11 @@ pub fn short(x: f64) -> String {
     digits(x, 4)
 }
 
+/// A number with nine significant digits, for those that are to be compared.
+pub fn precise(x: f64) -> String {
+    digits(x, 9)
+}
+
 /// A number with so many significant digits, plain where that is short.
 pub fn digits(x: f64, significant: i32) -> String {
     if x == 0.0 {

@@ -6,10 +6,10 @@ use rosenblatt::Options;
 use rosenblatt::data::Dataset;
 use rosenblatt::data::read::{ColumnRole, Preparation, ReadReport, Scale};
 use rosenblatt::model::{Model, Scheme, Weights};
-use rosenblatt::report::{Discriminator, TrainReport};
+use rosenblatt::report::{Discriminator, PlaneReport, TrainReport};
 use serde_json::json;
 
-use super::numbers::{bytes, count, counted, percent, seconds, short};
+use super::numbers::{bytes, count, counted, percent, precise, seconds, short};
 use super::table::{Align, clipped, columns};
 use crate::commands::TrainOutcome;
 use crate::output::{self, Done, Outcome};
@@ -87,9 +87,18 @@ pub fn text(outcome: &TrainOutcome, colour: bool) -> String {
     if report.learner == "perceptron" || report.learner == "kernel" {
         page.section("updates", &updates(report));
     }
+    if !report.planes.is_empty() {
+        page.section("planes", &planes(&report.planes));
+    }
     page.section("accuracy", &accuracy(report));
     if !report.largest_weights.is_empty() {
         page.section("weights", &weights(&report.largest_weights, 8, 12));
+    }
+    if !report.planes.is_empty() {
+        page.section(
+            "support",
+            &support_vectors(&report.support_vectors, Some(report.examples)),
+        );
     }
     if let Some(corrected) = report.corrected_examples {
         let hardest: Vec<String> = report
@@ -344,6 +353,48 @@ pub fn updates(report: &TrainReport) -> String {
         (None, _) => {
             text.push_str("; the margin is not known, so there is no bound to hold against them")
         }
+    }
+    text
+}
+
+/// How good each plane of largest margin is.
+pub fn planes(planes: &[PlaneReport]) -> String {
+    const SHOWN: usize = 12;
+    let mut text = String::new();
+    for plane in planes.iter().take(SHOWN) {
+        if planes.len() > 1 {
+            let _ = write!(text, "{}: ", clipped(&plane.name, 40));
+        }
+        let _ = writeln!(
+            text,
+            "objective {}, at least {}, relative gap {}; margin 1/‖w‖ = {}, {}",
+            precise(plane.primal),
+            precise(plane.dual),
+            short(plane.relative_gap),
+            short(plane.margin),
+            counted(plane.support_vectors, "support vector", "support vectors"),
+        );
+    }
+    if planes.len() > SHOWN {
+        let more = (planes.len() - SHOWN) as u64;
+        let _ = writeln!(text, "and {} more", counted(more, "plane", "planes"));
+    }
+    text
+}
+
+/// The support vectors, the hardest by name.
+pub fn support_vectors(all: &[(u64, f64)], examples: Option<u64>) -> String {
+    let hardest: Vec<String> = all
+        .iter()
+        .take(10)
+        .map(|(row, alpha)| format!("row {row} (α = {})", short(*alpha)))
+        .collect();
+    let mut text = counted(all.len() as u64, "support vector", "support vectors");
+    if let Some(examples) = examples {
+        let _ = write!(text, " of {}", counted(examples, "example", "examples"));
+    }
+    if !hardest.is_empty() {
+        let _ = write!(text, "; hardest: {}", hardest.join(", "));
     }
     text
 }

@@ -7,10 +7,11 @@ use dashu_int::IBig;
 use serde_json::{Map, Value, json};
 
 use super::jointly::Jointly;
-use super::{Bias, Decision, Direction, Verdict, Witness};
+use super::{Bias, Decision, Direction, StrictKernel, Verdict, Witness};
 use crate::data::Dataset;
 use crate::data::read::{Coding, ColumnCoding, Format, Preparation, ReadReport};
 use crate::error::{Error, Result};
+use crate::kernel::Kernel;
 
 /// The file that a certificate speaks of.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +39,11 @@ pub enum Claim<'a> {
     AgainstRest(u32, &'a Decision),
     /// All classes jointly.
     Jointly(&'a Jointly<'a>, &'a Decision),
+    /// This class against the others, in the space of a kernel with exact values: what was
+    /// decided on its Gram matrix.
+    InKernel(u32, &'a Kernel, &'a Decision),
+    /// This class against the others, in the space of a strictly positive definite kernel.
+    InStrictKernel(u32, &'a Kernel, &'a StrictKernel),
 }
 
 fn refuse(why: &str) -> Error {
@@ -64,11 +70,25 @@ pub fn certificate(subject: Subject<'_>, claim: Claim<'_>) -> Result<String> {
             .map(|(_, (text, _))| text.as_str())
             .collect()
     };
+    let against_rest =
+        |class| json!({"positive": labels_of(class, true), "negative": labels_of(class, false)});
     let (labels, verdict, witness) = match claim {
         Claim::AgainstRest(class, decision) => (
-            json!({"positive": labels_of(class, true), "negative": labels_of(class, false)}),
+            against_rest(class),
             decision.verdict().name(),
             two_sided(subject, decision),
+        ),
+        Claim::InKernel(class, _, decision) => {
+            let (verdict, witness) = in_kernel(subject, decision);
+            (against_rest(class), verdict, witness)
+        }
+        Claim::InStrictKernel(class, _, strict) => (
+            against_rest(class),
+            strict.verdict.name(),
+            match strict.verdict {
+                Verdict::Separable => json!({}),
+                _ => json!({"lambda": by_row(subject, &strict.lambda)}),
+            },
         ),
         Claim::Jointly(rows, decision) => {
             let classes: Vec<Vec<&str>> = (0..subject.data.classes.len() as u32)
@@ -86,7 +106,7 @@ pub fn certificate(subject: Subject<'_>, claim: Claim<'_>) -> Result<String> {
             )
         }
     };
-    let document = json!({
+    let mut document = json!({
         "rosenblatt-certificate": 1,
         "data": data(subject)?,
         "labels": labels,
@@ -94,6 +114,9 @@ pub fn certificate(subject: Subject<'_>, claim: Claim<'_>) -> Result<String> {
         "verdict": verdict,
         "witness": witness,
     });
+    if let Claim::InKernel(_, kernel, _) | Claim::InStrictKernel(_, kernel, _) = claim {
+        document["kernel"] = kernel_fields(kernel)?;
+    }
     Ok(format!("{document:#}\n"))
 }
 
@@ -181,14 +204,15 @@ fn vector(values: &[IBig], bias: Bias) -> Value {
     map.into()
 }
 
+/// Numbers by row, those of the file counted from 1.
+fn by_row<T: ToString>(subject: Subject<'_>, values: &[(usize, T)]) -> Value {
+    let list = values
+        .iter()
+        .map(|(i, v)| json!([subject.data.number(*i) + 1, v.to_string()]));
+    list.collect::<Vec<_>>().into()
+}
+
 fn two_sided(subject: Subject<'_>, decision: &Decision) -> Value {
-    let row = |position: usize| subject.data.number(position) + 1;
-    let lambda = |multipliers: &[(usize, IBig)]| -> Value {
-        let list = multipliers
-            .iter()
-            .map(|(i, v)| json!([row(*i), v.to_string()]));
-        list.collect::<Vec<_>>().into()
-    };
     let vectors = |vectors: &[Direction]| -> Value {
         let list = vectors.iter().map(|v| vector(v, subject.bias));
         list.collect::<Vec<_>>().into()
@@ -197,21 +221,72 @@ fn two_sided(subject: Subject<'_>, decision: &Decision) -> Value {
         Witness::Separable { w } => json!({"w": vector(w, subject.bias)}),
         Witness::QuasiSeparable {
             w,
-            lambda: l,
+            lambda,
             null_space,
             ..
         } => {
-            let mut parts = json!({"w": vector(w, subject.bias), "lambda": lambda(l)});
+            let mut parts =
+                json!({"w": vector(w, subject.bias), "lambda": by_row(subject, lambda)});
             if let Some(null_space) = null_space {
                 parts["null_space"] = vectors(null_space);
             }
             parts
         }
-        Witness::Overlapping {
-            lambda: l,
-            null_space,
-        } => json!({"lambda": lambda(l), "null_space": vectors(null_space)}),
+        Witness::Overlapping { lambda, null_space } => {
+            json!({"lambda": by_row(subject, lambda), "null_space": vectors(null_space)})
+        }
     }
+}
+
+/// What a decision on a Gram matrix proves. Without features there is no null space to show
+/// that λ spans every row, so where it does not weigh every row, only that the rows are not
+/// separable is claimed.
+fn in_kernel(subject: Subject<'_>, decision: &Decision) -> (&'static str, Value) {
+    let alpha = |w: &[IBig]| {
+        let entries = w.iter().cloned().enumerate();
+        let not_zero: Vec<(usize, IBig)> = entries.filter(|(_, a)| *a != IBig::ZERO).collect();
+        by_row(subject, &not_zero)
+    };
+    match &decision.witness {
+        Witness::Separable { w } => ("separable", json!({"alpha": alpha(w)})),
+        Witness::QuasiSeparable { w, lambda, .. } => (
+            "quasi-separable",
+            json!({"alpha": alpha(w), "lambda": by_row(subject, lambda)}),
+        ),
+        Witness::Overlapping { lambda, .. } => (
+            if lambda.len() == subject.data.len() {
+                "overlapping"
+            } else {
+                "not-separable"
+            },
+            json!({"lambda": by_row(subject, lambda)}),
+        ),
+    }
+}
+
+fn kernel_fields(kernel: &Kernel) -> Result<Value> {
+    Ok(match *kernel {
+        Kernel::Linear => json!({"name": "linear"}),
+        Kernel::Polynomial {
+            degree,
+            scale,
+            constant,
+        } => json!({
+            "name": "polynomial",
+            "degree": degree,
+            "scale": scale.to_string(),
+            "constant": constant.to_string(),
+        }),
+        Kernel::Geometric { degree } => json!({"name": "geometric", "degree": degree}),
+        Kernel::Monomial { degree } => json!({"name": "monomial", "degree": degree}),
+        Kernel::Rbf { gamma } => json!({"name": "rbf", "gamma": gamma.to_string()}),
+        Kernel::Laplacian { gamma } => json!({"name": "laplacian", "gamma": gamma.to_string()}),
+        Kernel::Sigmoid { .. } | Kernel::Precomputed => {
+            return Err(refuse(&format!(
+                "its format has no name for the kernel {kernel}"
+            )));
+        }
+    })
 }
 
 fn joint(subject: Subject<'_>, rows: &Jointly<'_>, decision: &Decision) -> Value {

@@ -13,6 +13,7 @@ use super::decide::Verdict;
 use super::number::{Exact, Reading};
 use super::rows::{ExactRows, Rows, TwoSides};
 use crate::error::{Error, Result};
+use crate::kernel::Kernel;
 
 /// A kernel whose values are exact for exact data.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,6 +42,28 @@ pub enum ExactKernel {
 }
 
 impl ExactKernel {
+    /// The kernel, if its values are exact for exact data.
+    pub fn of(kernel: &Kernel) -> Option<Self> {
+        match *kernel {
+            Kernel::Linear => Some(ExactKernel::Linear),
+            Kernel::Polynomial {
+                degree,
+                scale,
+                constant,
+            } => Some(ExactKernel::Polynomial {
+                degree,
+                scale,
+                constant,
+            }),
+            Kernel::Geometric { degree } => Some(ExactKernel::Geometric { degree }),
+            Kernel::Monomial { degree } => Some(ExactKernel::Monomial { degree }),
+            Kernel::Rbf { .. }
+            | Kernel::Laplacian { .. }
+            | Kernel::Sigmoid { .. }
+            | Kernel::Precomputed => None,
+        }
+    }
+
     fn value(self, x: &[(usize, Exact)], z: &[(usize, Exact)], reading: Reading) -> Exact {
         let radix = reading.radix();
         let products = || {
@@ -161,6 +184,28 @@ impl Gram {
         })
     }
 
+    /// A matrix of rounded values, for kernels that have no exact ones; `lifted` adds 1 to
+    /// each. Good for the linear program, not for verdicts.
+    pub fn rounded(rows: &TwoSides<'_>, kernel: &Kernel, lifted: bool) -> Result<Self> {
+        let data = rows.exact().data();
+        let (mut examples, mut signs) = (Vec::new(), Vec::new());
+        for group in 0..rows.groups() {
+            rows.members(group, &mut |row| {
+                examples.push(row);
+                signs.push(rows.sign(row));
+            });
+        }
+        check_size(examples.len())?;
+        let lift = f64::from(u8::from(lifted));
+        let pairs = examples
+            .iter()
+            .flat_map(|&i| examples.iter().map(move |&j| (i, j)));
+        let values: Vec<f64> = pairs
+            .map(|(i, j)| kernel.value(data.row(i), data.row(j)) + lift)
+            .collect();
+        Self::precomputed(&values, signs, Reading::Binary)
+    }
+
     /// The number of examples.
     pub fn len(&self) -> usize {
         self.n
@@ -259,13 +304,16 @@ pub struct StrictKernel {
     pub verdict: Verdict,
     /// For each point with both labels one row of either, ascending.
     pub conflicts: Vec<(usize, usize)>,
+    /// Multipliers that refute separability, on every row in a conflict, ascending: each row
+    /// weighs as much as its point has rows of the other label.
+    pub lambda: Vec<(usize, usize)>,
 }
 
 /// Decides for a strictly positive definite kernel: by identical rows with different labels.
 pub fn strict_kernel(rows: &TwoSides<'_>) -> StrictKernel {
     let exact: &ExactRows<'_> = rows.exact();
     type Point = Vec<(usize, String, i32)>;
-    let mut seen: HashMap<Point, [Option<usize>; 2]> = HashMap::new();
+    let mut seen: HashMap<Point, [Vec<usize>; 2]> = HashMap::new();
     for group in 0..rows.groups() {
         rows.members(group, &mut |row| {
             let mut key = Vec::new();
@@ -281,18 +329,23 @@ pub fn strict_kernel(rows: &TwoSides<'_>) -> StrictKernel {
                 key.push((j, digits, value.exponent + zeros));
             });
             let side = usize::from(rows.sign(row) > 0.0);
-            seen.entry(key).or_default()[side].get_or_insert(row);
+            seen.entry(key).or_default()[side].push(row);
         });
     }
     let mut conflicts = Vec::new();
+    let mut lambda = Vec::new();
     let mut peace = false;
-    for sides in seen.values() {
-        match sides {
-            [Some(a), Some(b)] => conflicts.push((*a.min(b), *a.max(b))),
-            _ => peace = true,
+    for [negative, positive] in seen.values() {
+        if let (Some(a), Some(b)) = (negative.first(), positive.first()) {
+            conflicts.push((*a.min(b), *a.max(b)));
+            lambda.extend(negative.iter().map(|&row| (row, positive.len())));
+            lambda.extend(positive.iter().map(|&row| (row, negative.len())));
+        } else {
+            peace = true;
         }
     }
     conflicts.sort_unstable();
+    lambda.sort_unstable();
     StrictKernel {
         verdict: match (conflicts.is_empty(), peace) {
             (true, _) => Verdict::Separable,
@@ -300,5 +353,6 @@ pub fn strict_kernel(rows: &TwoSides<'_>) -> StrictKernel {
             (false, false) => Verdict::Overlapping,
         },
         conflicts,
+        lambda,
     }
 }

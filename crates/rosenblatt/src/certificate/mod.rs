@@ -35,5 +35,6 @@ pub use dual_lp::{DualCounts, dual_counts};
 pub use gram::{ExactKernel, Gram, StrictKernel, strict_kernel};
 pub use jointly::Jointly;
 pub use margin::{Bracket, Effort, MarginKind, margin, radius};
+pub(crate) use nearest::{Nearest, Walk};
 pub use number::{Exact, Reading};
 pub use rows::{Bias, ExactRows, Exception, Rows, Sides, TwoSides};

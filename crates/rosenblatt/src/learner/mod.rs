@@ -2,6 +2,7 @@
 
 pub(crate) mod dual;
 pub(crate) mod linear_unit;
+pub(crate) mod max_margin;
 pub(crate) mod network;
 pub(crate) mod perceptron;
 mod scoreboard;

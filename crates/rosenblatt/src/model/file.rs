@@ -8,7 +8,8 @@ use std::path::Path;
 
 use super::parts::Parts;
 use super::{
-    Average, Decision, Fingerprint, LinearState, LogEntry, Model, Scheme, UpdateLog, Voted, Weights,
+    Average, Decision, Fingerprint, LinearState, LogEntry, Model, Scheme, SupportVectors,
+    UpdateLog, Voted, Weights,
 };
 use crate::data::read::Preparation;
 use crate::data::{Classes, Precision};
@@ -50,6 +51,9 @@ impl Model {
         }
         if let Some(state) = &self.state {
             put_state(&mut parts, state);
+        }
+        if let Some(support) = &self.support {
+            support.put(&mut parts);
         }
         parts.put_fact("recipe", &self.recipe);
         if let Some(preparation) = &self.preparation {
@@ -102,6 +106,7 @@ impl Model {
             Decision::Linear(take_weights(&mut parts, "", scheme)?)
         };
         let embedding = take_embedding(&mut parts, &options)?;
+        let support = SupportVectors::take(&mut parts, scheme)?;
         let recipe = parts.take_fact("recipe")?;
         let preparation = take_preparation(&mut parts)?;
         let model = Model {
@@ -111,6 +116,7 @@ impl Model {
             options,
             progress,
             state,
+            support,
             trained_on,
             embedding,
             preparation,

@@ -27,6 +27,9 @@ pub struct KernelModel {
     pub log: DualLog,
     /// The read-out.
     pub readout: Readout,
+    /// What every score begins with, one a discriminator; votes know no bias beside the
+    /// kernel's constant.
+    bias: Vec<f64>,
     /// Coefficients of the read-out, corrected example by corrected example.
     coefficients: Vec<f64>,
     /// For each correction, which corrected example it names.
@@ -93,9 +96,23 @@ impl KernelModel {
             rows,
             log,
             readout,
+            bias: vec![0.0; scheme.discriminators()],
             coefficients,
             index,
         })
+    }
+
+    /// The same with a bias of its own for each discriminator; `None` if they are not as
+    /// many, or not finite.
+    pub fn with_bias(mut self, bias: Vec<f64>) -> Option<Self> {
+        let fits = bias.len() == self.bias.len() && bias.iter().all(|b| b.is_finite());
+        self.bias = bias;
+        fits.then_some(self)
+    }
+
+    /// What every score begins with, one a discriminator.
+    pub fn bias(&self) -> &[f64] {
+        &self.bias
     }
 
     /// The number of features a row must have.
@@ -131,7 +148,8 @@ impl KernelModel {
             self.rows.clone(),
             log,
             readout,
-        )
+        )?
+        .with_bias(self.bias.clone())
     }
 
     /// The scores of every row of `matrix`, `rows × discriminators`, row by row.
@@ -212,6 +230,7 @@ impl KernelModel {
             });
         } else {
             simd::dispatch(Weigh {
+                bias: &self.bias,
                 coefficients: &self.coefficients,
                 values,
                 board,
@@ -239,6 +258,7 @@ impl KernelModel {
 
 /// Adds coefficients times kernel values, corrected example by corrected example.
 struct Weigh<'a> {
+    bias: &'a [f64],
     coefficients: &'a [f64],
     values: &'a [[f64; WIDTH]],
     board: &'a mut [[f64; WIDTH]],
@@ -253,7 +273,9 @@ impl Work for Weigh<'_> {
     #[inline(always)]
     fn run<const LEVEL: u8>(self) {
         let k = self.board.len();
-        self.board.fill([0.0; WIDTH]);
+        for (board, bias) in self.board.iter_mut().zip(self.bias) {
+            board.fill(*bias);
+        }
         for (coefficients, values) in self
             .coefficients
             .chunks(AT_ONCE * k)

@@ -28,6 +28,9 @@ pub(super) fn put(parts: &mut Parts, model: &KernelModel) {
     if let Some(shares) = &log.shares {
         parts.put("kernel.shares", shares.clone());
     }
+    if model.bias().iter().any(|b| *b != 0.0) {
+        parts.put("kernel.bias", model.bias().to_vec());
+    }
     let entries = &log.entries;
     parts.put("kernel.log.row", entries.iter().map(|e| e.row).collect());
     parts.put(
@@ -95,6 +98,11 @@ pub(super) fn take(parts: &mut Parts, scheme: Scheme, options: &Options) -> Resu
     let log = log
         .checked(scheme)
         .ok_or_else(|| bad("its log of updates does not fit its classes"))?;
+    let bias = if parts.has("kernel.bias") {
+        parts.take("kernel.bias")?
+    } else {
+        vec![0.0; scheme.discriminators()]
+    };
     KernelModel::from_parts(
         scheme,
         options.kernel(),
@@ -104,5 +112,7 @@ pub(super) fn take(parts: &mut Parts, scheme: Scheme, options: &Options) -> Resu
         log,
         options.readout(),
     )
-    .ok_or_else(|| bad("its log of updates names examples it does not have"))
+    .ok_or_else(|| bad("its log of updates names examples it does not have"))?
+    .with_bias(bias)
+    .ok_or_else(|| bad("its biases do not fit its classes"))
 }

@@ -10,6 +10,7 @@ mod network_file;
 mod parts;
 mod scheme;
 mod state;
+mod support_vectors;
 mod voted;
 mod weights;
 
@@ -24,6 +25,7 @@ pub use parts::seal;
 pub use parts::{Array, Element, Parts};
 pub use scheme::Scheme;
 pub use state::{Average, LinearState, LogEntry, UpdateLog};
+pub use support_vectors::{Optimum, SupportVectors};
 pub use voted::Voted;
 pub(crate) use weights::GROUP;
 pub use weights::Weights;
@@ -63,6 +65,8 @@ pub struct Model {
     pub progress: Progress,
     /// What its run remembers; `None` for learners that start afresh.
     pub state: Option<LinearState>,
+    /// The examples that hold its planes up, for maximum-margin learners.
+    pub support: Option<SupportVectors>,
     /// A fingerprint of the examples it was trained on.
     pub trained_on: Fingerprint,
     /// Features made of features before anything else, where the options ask for it.

@@ -15,6 +15,8 @@ pub enum LearnerKind {
     LinearUnit,
     /// A network with hidden layers, by back-propagation.
     Network,
+    /// The plane of largest margin, hard or soft, with or without a kernel.
+    MaxMargin,
 }
 
 /// Which hypothesis of the run becomes the model.
@@ -131,6 +133,7 @@ impl Choice for LearnerKind {
         (Self::Kernel, "kernel"),
         (Self::LinearUnit, "linear-unit"),
         (Self::Network, "network"),
+        (Self::MaxMargin, "max-margin"),
     ];
 }
 
@@ -370,6 +373,16 @@ pub(super) fn positive(text: &str) -> Result<f64, String> {
             Err("expected a number above 0".into())
         }
     })
+}
+
+/// A finite number above 0, or infinity as nothing.
+pub(super) fn positive_or_infinite(text: &str) -> Result<Option<f64>, String> {
+    match text.trim() {
+        "none" | "inf" => Ok(None),
+        text => positive(text)
+            .map(Some)
+            .map_err(|e| format!("{e}, or none")),
+    }
 }
 
 /// A finite number from 0 on.

@@ -14,7 +14,7 @@ pub use choices::{
 use crate::embedding::Embed;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
-use choices::{count, list_text, not_negative, number_list, positive};
+use choices::{count, list_text, not_negative, number_list, positive, positive_or_infinite};
 
 /// Everything a learner can be told. See [`PARAMETERS`] for the meaning of each.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +47,9 @@ pub struct Options {
     pub kernel: Option<Kernel>,
     /// Features made of features before learning.
     pub embed: Option<Embed>,
+    /// What a unit of margin violation costs a maximum-margin learner; `None`: no price is
+    /// too high, the margin is hard.
+    pub c: Option<f64>,
     /// Units in each hidden layer of a network, from the input on.
     pub hidden: Vec<u64>,
     /// What the hidden units of a network do with their sum.
@@ -73,7 +76,8 @@ pub struct Options {
     pub gradient: Gradient,
     /// κ in the rate η/(1 + κt) of stochastic descent, t counted in visits.
     pub decay: f64,
-    /// The linear unit stops when ‖∇E‖ ≤ tolerance·(1 + ‖Xᵀy‖).
+    /// The linear unit stops when ‖∇E‖ ≤ tolerance·(1 + ‖Xᵀy‖), a maximum-margin learner
+    /// when primal − dual ≤ tolerance·primal.
     pub tolerance: f64,
     /// Seed of everything random.
     pub seed: u64,
@@ -95,6 +99,7 @@ impl Default for Options {
             start_dual: None,
             kernel: None,
             embed: None,
+            c: None,
             hidden: vec![128],
             activation: Activation::default(),
             loss: Loss::default(),
@@ -170,21 +175,21 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "learner",
         value: "LEARNER",
-        help: "which learner: perceptron, kernel (the perceptron over a kernel), linear-unit or network",
+        help: "which learner: perceptron, kernel (the perceptron over a kernel), linear-unit, network or max-margin",
         get: |o| choice_name(o.learner).into(),
         set: |o, t| parse_choice(t).map(|v| o.learner = v),
     },
     Parameter {
         name: "readout",
         value: "READOUT",
-        help: "which weights of the run become the model: last, averaged, averaged-normalised, voted, random or pocket; auto: averaged, but last for the linear unit and the network",
+        help: "which weights of the run become the model: last, averaged, averaged-normalised, voted, random or pocket; auto: averaged, but last for the linear unit, the network and max-margin",
         get: |o| o.readout.map_or("auto", choice_name).into(),
         set: |o, t| auto(t, "auto", parse_choice).map(|v| o.readout = v),
     },
     Parameter {
         name: "epochs",
         value: "N",
-        help: "stop after N passes; auto: about 3e8 visited numbers, at least 5 and at most 10000 passes",
+        help: "stop after N passes; auto: about 3e8 visited numbers, at least 5 and at most 10000 passes; ten times that for max-margin",
         get: |o| optional(&o.epochs, "auto"),
         set: |o, t| auto(t, "auto", count).map(|v| o.epochs = v),
     },
@@ -212,7 +217,7 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "bias",
         value: "BIAS",
-        help: "lifted (a constant feature 1), none (a plane through the origin) or unlifted[:RHO] (its own rate ηρ²; ρ is the radius unless given); auto: lifted, but none for kernels (where lifted means K + 1) and for embeddings that contain the constant",
+        help: "lifted (a constant feature 1), none (a plane through the origin) or unlifted[:RHO] (its own rate ηρ²; ρ is the radius unless given; max-margin: a bias that ½‖w‖² leaves out); auto: lifted, but none for kernels (where lifted means K + 1) and for embeddings that contain the constant",
         get: |o| optional(&o.bias, "auto"),
         set: |o, t| auto(t, "auto", str::parse).map(|v| o.bias = v),
     },
@@ -251,7 +256,7 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "kernel",
         value: "KERNEL",
-        help: "kernel learner: linear, quadratic, polynomial:DEGREE[,SCALE,CONST], geometric:DEGREE, monomial:DEGREE, rbf:GAMMA, laplacian:GAMMA, sigmoid:A,C or precomputed",
+        help: "kernel learner and max-margin: linear, quadratic, polynomial:DEGREE[,SCALE,CONST], geometric:DEGREE, monomial:DEGREE, rbf:GAMMA, laplacian:GAMMA, sigmoid:A,C or precomputed",
         get: |o| optional(&o.kernel, "none"),
         set: |o, t| auto(t, "none", str::parse).map(|v| o.kernel = v),
     },
@@ -261,6 +266,13 @@ pub const PARAMETERS: &[Parameter] = &[
         help: "features made of features: monomials:DEGREE, circle, squares, fourier:N,GAMMA or nystrom:N,GAMMA",
         get: |o| optional(&o.embed, "none"),
         set: |o, t| auto(t, "none", str::parse).map(|v| o.embed = v),
+    },
+    Parameter {
+        name: "c",
+        value: "C",
+        help: "max-margin: what a unit of margin violation costs, against ½‖w‖²; none or inf: the margin is hard, for separable data",
+        get: |o| optional(&o.c, "none"),
+        set: |o, t| positive_or_infinite(t).map(|v| o.c = v),
     },
     Parameter {
         name: "hidden",
@@ -305,14 +317,14 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "multiclass",
         value: "SCHEME",
-        help: "argmax, ovr (one against the rest) or ovo (each pair); auto: one plane for two classes, argmax for more",
+        help: "argmax, ovr (one against the rest) or ovo (each pair); auto: one plane for two classes, argmax for more, ovr for the linear unit and max-margin",
         get: |o| o.multiclass.map_or("auto", choice_name).into(),
         set: |o, t| auto(t, "auto", parse_choice).map(|v| o.multiclass = v),
     },
     Parameter {
         name: "class-weight",
         value: "WEIGHTS",
-        help: "none, balanced, or CLASS=WEIGHT,…: multiplies the updates of a class",
+        help: "none, balanced, or CLASS=WEIGHT,…: multiplies the updates of a class, or its C",
         get: |o| o.class_weight.to_string(),
         set: |o, t| t.parse().map(|v| o.class_weight = v),
     },
@@ -361,7 +373,7 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "tolerance",
         value: "TOL",
-        help: "linear unit: stop when the gradient's norm is at most TOL·(1 + ‖Xᵀy‖)",
+        help: "linear unit: stop when the gradient's norm is at most TOL·(1 + ‖Xᵀy‖); max-margin: when the duality gap is at most TOL times the objective",
         get: |o| o.tolerance.to_string(),
         set: |o, t| not_negative(t).map(|v| o.tolerance = v),
     },
@@ -403,7 +415,9 @@ impl Options {
     pub fn readout(&self) -> Readout {
         self.readout.unwrap_or(match self.learner {
             LearnerKind::Perceptron | LearnerKind::Kernel => Readout::Averaged,
-            LearnerKind::LinearUnit | LearnerKind::Network => Readout::Last,
+            LearnerKind::LinearUnit | LearnerKind::Network | LearnerKind::MaxMargin => {
+                Readout::Last
+            }
         })
     }
 
@@ -411,6 +425,7 @@ impl Options {
     pub fn bias(&self) -> Bias {
         self.bias.unwrap_or(match self.learner {
             LearnerKind::Kernel => Bias::None,
+            LearnerKind::MaxMargin if self.kernel.is_some() => Bias::None,
             _ if self.embed.is_some_and(|e| e.contains_constant()) => Bias::None,
             _ => Bias::Lifted,
         })
@@ -444,6 +459,19 @@ impl Options {
 
     /// Refuses combinations that make no sense, with the reason.
     pub fn validate(&self) -> Result<()> {
+        if self.kernel == Some(Kernel::Precomputed) && self.embed.is_some() {
+            return Err(
+                Error::options("a Gram matrix has no features to make others of")
+                    .remedy("leave out --embed, or give rows of features and a --kernel"),
+            );
+        }
+        if self.learner == LearnerKind::MaxMargin {
+            return self.validate_max_margin();
+        }
+        if self.c.is_some() {
+            return Err(Error::options("--c belongs to the maximum-margin learner")
+                .remedy("add --learner max-margin"));
+        }
         let from_zero = matches!(self.start, Start::Zero)
             && self
                 .start_dual
@@ -477,19 +505,7 @@ impl Options {
                 }
             }
         }
-        if self.kernel == Some(Kernel::Precomputed) && self.embed.is_some() {
-            return Err(
-                Error::options("a Gram matrix has no features to make others of")
-                    .remedy("leave out --embed, or give rows of features and a --kernel"),
-            );
-        }
-        if matches!(self.learner, LearnerKind::Perceptron | LearnerKind::Kernel) {
-            if self.ties == Ties::Correct && from_zero && self.margin_demand == 0.0 {
-                return Err(Error::options(
-                    "ties = correct never updates from zero weights: every score is 0, and 0 counts as right",
-                )
-                .remedy("use --ties mistake, a --margin-demand above 0, or another --start"));
-            }
+        if self.learner != LearnerKind::LinearUnit {
             for (name, set) in [
                 ("gradient", self.gradient != Gradient::default()),
                 ("decay", self.decay != 0.0),
@@ -500,6 +516,14 @@ impl Options {
                             .remedy("add --learner linear-unit"),
                     );
                 }
+            }
+        }
+        if matches!(self.learner, LearnerKind::Perceptron | LearnerKind::Kernel) {
+            if self.ties == Ties::Correct && from_zero && self.margin_demand == 0.0 {
+                return Err(Error::options(
+                    "ties = correct never updates from zero weights: every score is 0, and 0 counts as right",
+                )
+                .remedy("use --ties mistake, a --margin-demand above 0, or another --start"));
             }
         } else {
             let defaults = Options::default();
@@ -551,6 +575,58 @@ impl Options {
         if self.patience.is_some() && self.readout() == Readout::Voted {
             return Err(Error::options("--patience needs the validation accuracy after each pass, which the voted read-out makes too costly")
                 .remedy("use --readout averaged"));
+        }
+        Ok(())
+    }
+
+    /// The solution of a maximum-margin problem is unique: most of what shapes a perceptron's
+    /// run has nothing to say about it.
+    fn validate_max_margin(&self) -> Result<()> {
+        const SPEAKS_OF_IT: [&str; 13] = [
+            "learner",
+            "epochs",
+            "bias",
+            "kernel",
+            "embed",
+            "c",
+            "multiclass",
+            "class-weight",
+            "at-zero",
+            "time-limit",
+            "max-updates",
+            "tolerance",
+            "seed",
+        ];
+        let refuse = |name: &str, value: &str, why: &str| {
+            Err(Error::options(format!(
+                "--{name} {value} does not go with --learner max-margin: {why}"
+            ))
+            .remedy(format!("leave out --{name}")))
+        };
+        for (name, value) in self.changed() {
+            let last = name == "readout" && self.readout() == Readout::Last;
+            if !SPEAKS_OF_IT.contains(&name) && !last {
+                return refuse(
+                    name,
+                    &value,
+                    "it has no bearing on the plane of largest margin",
+                );
+            }
+        }
+        if self.multiclass == Some(Multiclass::Argmax) {
+            return refuse(
+                "multiclass",
+                "argmax",
+                "its planes are found one by one (ovr, ovo)",
+            );
+        }
+        if let Some(bias @ Bias::Unlifted(Some(_))) = self.bias {
+            let why = "an unlifted bias is not penalised, whatever ρ";
+            return refuse("bias", &bias.to_string(), why);
+        }
+        if self.c.is_none() && self.class_weight != ClassWeight::One {
+            let why = "class weights multiply C, and without --c the margin is hard";
+            return refuse("class-weight", &self.class_weight.to_string(), why);
         }
         Ok(())
     }

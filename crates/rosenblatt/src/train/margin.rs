@@ -7,6 +7,7 @@
 use super::{Importance, Progress, Stop};
 use crate::certificate::bounds;
 use crate::data::Dataset;
+use crate::learner::dual::Dual;
 use crate::learner::perceptron::Perceptron;
 use crate::model::{Scheme, Weights};
 use crate::options::{Bias, Options, Start};
@@ -79,6 +80,66 @@ pub(super) fn from_run(
         kind: if lifted { "lifted" } else { "plain" },
     };
     let most = bound(data, importance, perceptron, options, joint, lower * norm);
+    (Some(margin), bounds::count(most))
+}
+
+/// The same for a dual run: two classes, from zero, under a kernel that is an inner product.
+/// With w = Σ_j α_j φ(x_j), ‖w‖² = Σ_j α_j s(x_j); and |K(x, z)| ≤ √K(x, x)·√K(z, z) bounds
+/// what a score lost by rounding.
+pub(super) fn from_dual_run(
+    data: &Dataset,
+    importance: &Importance,
+    dual: &mut Dual<'_>,
+    options: &Options,
+    progress: &Progress,
+    stop: Stop,
+) -> (Option<MarginBracket>, Option<u64>) {
+    let lifted = options.bias() == Bias::Lifted;
+    let covered = stop == Stop::Separated
+        && super::Hypothesis::scheme(dual) == Scheme::Binary
+        && options.kernel().is_inner_product()
+        && (lifted || options.bias() == Bias::None)
+        && options.start_dual.is_none()
+        && options.margin_demand == 0.0
+        && !options.normalise_weights
+        && progress.updates > 0;
+    if !covered {
+        return (None, None);
+    }
+    let corrections = dual.corrections();
+    let lengths: Vec<f64> = (0..data.len()).map(|i| dual.length(i)).collect();
+    let reach: f64 = corrections.iter().map(|&(i, a)| a.abs() * lengths[i]).sum();
+    // Each kernel value is a sum over the features and each score one over the corrections.
+    let share = reach * rounding(corrections.len() + 2 * data.features());
+    let mut score = |i: usize| super::Hypothesis::scores(dual, i)[0];
+    let (mut squared, mut lost) = (0.0, 0.0);
+    for &(i, a) in &corrections {
+        squared += a * score(i);
+        lost += a.abs() * lengths[i] * share;
+    }
+    let norm = (squared + lost).sqrt() * (1.0 + rounding(corrections.len()));
+    let mut lower = f64::INFINITY;
+    let (mut shortest, mut radius) = (f64::INFINITY, 0.0f64);
+    for (i, length) in lengths.iter().enumerate() {
+        let c = importance.of(i, data.labels[i]);
+        let margin = score(i) * if data.labels[i] == 1 { 1.0 } else { -1.0 };
+        lower = lower.min(c * (margin - length * share) * (1.0 - 4.0 * f64::EPSILON));
+        shortest = shortest.min(c * length);
+        radius = radius.max(c * length);
+    }
+    lower = lower / norm * (1.0 - 4.0 * f64::EPSILON);
+    if lower.is_nan() || lower <= 0.0 || !norm.is_finite() {
+        return (None, None);
+    }
+    let up = |x: f64| x * (1.0 + rounding(data.features()));
+    // The coefficients are in units of η, so M corrections from zero have Mγ ≤ ‖w‖.
+    let upper = up(shortest).min(norm / progress.updates as f64).max(lower);
+    let margin = MarginBracket {
+        lower,
+        upper,
+        kind: if lifted { "lifted" } else { "plain" },
+    };
+    let most = bounds::from_zero(up(radius), lower);
     (Some(margin), bounds::count(most))
 }
 

@@ -13,9 +13,12 @@ use crate::error::{Error, Result};
 use crate::kernel::Spectrum;
 use crate::learner::dual::{Dual, Means};
 use crate::learner::linear_unit::LinearUnit;
+use crate::learner::max_margin::MaxMargin;
 use crate::learner::network::NetworkLearner;
 use crate::learner::perceptron::Perceptron;
-use crate::model::{Decision, Fingerprint, LinearState, Model, Scheme, Voted, Weights};
+use crate::model::{
+    Decision, Fingerprint, LinearState, Model, Scheme, SupportVectors, Voted, Weights,
+};
 use crate::options::{
     Bias, ClassWeight, Gradient, LearnerKind, Multiclass, Options, Order, PARAMETERS, Readout,
     choice_name,
@@ -208,12 +211,14 @@ impl<'a> Session<'a> {
         });
         let data = embedded.as_ref().unwrap_or(raw);
         let scheme = match options.learner {
-            LearnerKind::LinearUnit if data.classes.len() > 2 => {
+            LearnerKind::LinearUnit | LearnerKind::MaxMargin
+                if data.classes.len() > 2 && options.multiclass.is_none() =>
+            {
                 Scheme::new(data.classes.len(), Some(Multiclass::Ovr))
             }
             _ => Scheme::new(data.classes.len(), options.multiclass),
         };
-        if !matches!(options.learner, LearnerKind::Kernel | LearnerKind::Network) {
+        if options.kernel.is_none() && options.learner != LearnerKind::Network {
             fits_memory(scheme, data.features())?;
         }
         let importance = Importance::new(data, &options.class_weight, self.threads)?;
@@ -258,6 +263,10 @@ impl<'a> Session<'a> {
                         LearnerKind::Kernel => {
                             Options::default_kernel_epochs(non_zeros, data.len())
                         }
+                        // Passes leave most examples out before long.
+                        LearnerKind::MaxMargin => {
+                            10 * Options::default_epochs(non_zeros, scheme.discriminators())
+                        }
                         _ => Options::default_epochs(non_zeros, scheme.discriminators()),
                     }
                 }),
@@ -271,6 +280,7 @@ impl<'a> Session<'a> {
             options: options.clone(),
             progress: Progress::default(),
             state: None,
+            support: None,
             trained_on: fingerprint,
             embedding: embedding.clone(),
             preparation: None,
@@ -311,14 +321,7 @@ impl<'a> Session<'a> {
                 })
             }
             LearnerKind::Kernel => {
-                let means = Means {
-                    memory: self
-                        .memory
-                        .unwrap_or_else(crate::threads::memory_to_use)
-                        .try_into()
-                        .unwrap_or(usize::MAX),
-                    threads: self.threads,
-                };
+                let means = self.means();
                 let log = match self.from {
                     From::Run(model) => match &model.decision {
                         Decision::Kernel(kernel) => Some(kernel.log.clone()),
@@ -340,12 +343,14 @@ impl<'a> Session<'a> {
                     .go()?,
                 };
                 progress.stop = Some(stop);
+                let (margin, updates_at_most) =
+                    margin::from_dual_run(data, &importance, &mut dual, options, &progress, stop);
                 Ok(Fitted {
                     radius: dual.squared_radius(lift).sqrt(),
                     learning_rate: options.rate(),
                     model: require_finite(watcher.model(&dual, &progress))?,
-                    margin: None,
-                    updates_at_most: None,
+                    margin,
+                    updates_at_most,
                     spectrum: Some(Spectrum::of(&options.kernel(), data, options.seed)),
                 })
             }
@@ -368,6 +373,26 @@ impl<'a> Session<'a> {
                     spectrum: None,
                 })
             }
+            LearnerKind::MaxMargin => {
+                if matches!(self.from, From::Run(_)) {
+                    return Err(Error::options(
+                        "the search for the largest margin cannot be resumed: its answer is the same from any start",
+                    )
+                    .remedy("train afresh with larger limits or another --tolerance"));
+                }
+                let mut learner = MaxMargin::new(data, &importance, scheme, options, self.means())?;
+                let stop = learner.go(control, &mut progress, |progress| watcher.tell(progress))?;
+                progress.stop = Some(stop);
+                let spectrum = options.kernel;
+                Ok(Fitted {
+                    radius,
+                    learning_rate: options.rate(),
+                    model: require_finite(watcher.model(&learner, &progress))?,
+                    margin: learner.margin(),
+                    updates_at_most: None,
+                    spectrum: spectrum.map(|kernel| Spectrum::of(&kernel, data, options.seed)),
+                })
+            }
             LearnerKind::LinearUnit => {
                 let mut unit = LinearUnit::new(data, &importance, scheme, options, state)?;
                 let stop = match finished {
@@ -384,6 +409,20 @@ impl<'a> Session<'a> {
                     spectrum: None,
                 })
             }
+        }
+    }
+}
+
+impl Session<'_> {
+    /// What a learner over a kernel may use.
+    fn means(&self) -> Means {
+        Means {
+            memory: self
+                .memory
+                .unwrap_or_else(crate::threads::memory_to_use)
+                .try_into()
+                .unwrap_or(usize::MAX),
+            threads: self.threads,
         }
     }
 }
@@ -499,6 +538,9 @@ fn check_carries_on(options: &Options) -> Result<()> {
 trait Readable {
     fn decision(&self, data: &Dataset, readout: Readout) -> Decision;
     fn saved_state(&self) -> Option<LinearState>;
+    fn support(&self) -> Option<SupportVectors> {
+        None
+    }
 }
 
 impl Readable for Perceptron<'_> {
@@ -550,6 +592,20 @@ impl Readable for NetworkLearner<'_> {
     }
 }
 
+impl Readable for MaxMargin<'_> {
+    fn decision(&self, _: &Dataset, _: Readout) -> Decision {
+        self.decision()
+    }
+
+    fn saved_state(&self) -> Option<LinearState> {
+        None
+    }
+
+    fn support(&self) -> Option<SupportVectors> {
+        Some(self.support())
+    }
+}
+
 impl Readable for LinearUnit<'_> {
     fn decision(&self, _: &Dataset, _: Readout) -> Decision {
         Decision::Linear(self.weights().clone())
@@ -570,11 +626,19 @@ struct Watcher<'a> {
 }
 
 impl Watcher<'_> {
+    /// A pass is over of which there is no model yet.
+    fn tell(&mut self, progress: &Progress) {
+        if let Some(pass) = progress.passes.last() {
+            self.observer.pass(progress.passes.len() as u64, pass);
+        }
+    }
+
     fn model<H: Readable>(&self, hypothesis: &H, progress: &Progress) -> Model {
         Model {
             decision: hypothesis.decision(self.data, self.template.options.readout()),
             progress: progress.clone(),
             state: hypothesis.saved_state(),
+            support: hypothesis.support(),
             ..self.template.clone()
         }
     }

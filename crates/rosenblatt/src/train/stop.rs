@@ -26,6 +26,8 @@ pub enum Stop {
     Interrupted,
     /// The gradient is as small as the tolerance asks.
     Converged,
+    /// Rounding leaves nothing to gain, though the duality gap is above the tolerance.
+    Stalled,
     /// Every start of a network got stuck: its loss stopped falling while examples were wrong.
     Stuck {
         /// Starts tried.
@@ -50,6 +52,7 @@ impl Stop {
             Stop::NoImprovement => "no_improvement",
             Stop::Interrupted => "interrupted",
             Stop::Converged => "converged",
+            Stop::Stalled => "stalled",
             Stop::Stuck { .. } => "stuck",
             Stop::Diverged { .. } => "diverged",
         }
@@ -62,6 +65,7 @@ impl Stop {
             Stop::Separated
                 | Stop::NoMistakes { .. }
                 | Stop::Converged
+                | Stop::Stalled
                 | Stop::Stuck { .. }
                 | Stop::Diverged { .. }
         )
@@ -88,6 +92,9 @@ impl fmt::Display for Stop {
             }
             Stop::Interrupted => f.write_str("interrupted"),
             Stop::Converged => f.write_str("converged: the gradient is within the tolerance"),
+            Stop::Stalled => f.write_str(
+                "stalled: rounding leaves nothing to gain, with the duality gap above the tolerance",
+            ),
             Stop::Stuck { starts } => write!(
                 f,
                 "stuck: in each of {starts} starts the loss stopped falling while examples were wrong"

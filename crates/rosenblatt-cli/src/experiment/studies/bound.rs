@@ -198,8 +198,13 @@ fn conclude(rows: &[Row<'_>]) -> Result<Conclusion> {
                 listed.join(" and ")
             ),
             format!(
-                "Orthonormal rows reach the bound exactly in {met} of {} cases, so no smaller one could hold for all data.",
-                worst.len()
+                "Orthonormal rows reach the bound exactly in {met} of {} cases{}.",
+                worst.len(),
+                if met > 0 {
+                    ", so no smaller one could hold for all data"
+                } else {
+                    ""
+                }
             ),
         ],
         checks,

@@ -124,7 +124,9 @@ fn conclude(rows: &[Row<'_>]) -> Result<Conclusion> {
                 exponent("margin")
             ),
             format!(
-                "The bound, which knows only the margin, is never passed; the median run uses {} % of it.",
+                "The bound knows only the margin; {} of {} runs pass it, and the median run uses {} % of it.",
+                share.iter().filter(|s| **s > 1.0).count(),
+                share.len(),
                 short(100.0 * median(&share))
             ),
         ],

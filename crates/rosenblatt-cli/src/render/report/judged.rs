@@ -18,6 +18,8 @@ pub struct Hard {
     pub row: usize,
     pub truth: u32,
     pub predicted: u32,
+    /// The best class but the truth.
+    pub rival: u32,
     pub margin: f64,
     /// Its features that are not zero.
     pub features: Vec<(usize, f64)>,
@@ -33,10 +35,10 @@ impl Hard {
         let weight = |j: usize| match model.scheme {
             Scheme::Binary if self.truth == 1 => weights.get(0, j),
             Scheme::Binary => -weights.get(0, j),
-            Scheme::Argmax { .. } | Scheme::OneVsRest { .. } if self.truth != self.predicted => {
-                weights.get(self.truth as usize, j) - weights.get(self.predicted as usize, j)
+            Scheme::Argmax { .. } | Scheme::OneVsRest { .. } => {
+                weights.get(self.truth as usize, j) - weights.get(self.rival as usize, j)
             }
-            _ => 0.0,
+            Scheme::OneVsOne { .. } => 0.0,
         };
         let mut pulls: Vec<(usize, f64)> = self
             .features
@@ -116,7 +118,7 @@ impl<'m> Judged<'m> {
             if model.scheme == Scheme::Binary {
                 self.evaluation.rank(scores[0], truth == 1);
             }
-            let margin = margin(model.scheme, scores, truth as usize);
+            let (margin, rival) = margin(model.scheme, scores, truth as usize);
             self.margins.push(margin);
             if matrix.columns() == 2 && self.points.len() < POINTS {
                 let x = matrix.row(i).to_dense(2);
@@ -133,6 +135,7 @@ impl<'m> Judged<'m> {
                         row: number(i),
                         truth,
                         predicted: class,
+                        rival: rival as u32,
                         margin,
                         features,
                     },
@@ -153,25 +156,21 @@ impl<'m> Judged<'m> {
     }
 }
 
-/// How far scores are on the side of the truth: positive where the answer is right.
-fn margin(scheme: Scheme, scores: &[f64], truth: usize) -> f64 {
-    let others = (0..scheme.classes()).filter(|&c| c != truth);
-    match scheme {
+/// How far scores are on the side of the truth, positive where the answer is right; and the
+/// class that comes closest to it or beats it.
+fn margin(scheme: Scheme, scores: &[f64], truth: usize) -> (f64, usize) {
+    let against = |c: usize| match scheme {
         Scheme::Binary if truth == 1 => scores[0],
         Scheme::Binary => -scores[0],
-        Scheme::OneVsOne { .. } => others
-            .map(|c| {
-                if truth > c {
-                    scores[scheme.pair(c, truth)]
-                } else {
-                    -scores[scheme.pair(truth, c)]
-                }
-            })
-            .fold(f64::INFINITY, f64::min),
-        _ => others
-            .map(|c| scores[truth] - scores[c])
-            .fold(f64::INFINITY, f64::min),
-    }
+        Scheme::OneVsOne { .. } if truth > c => scores[scheme.pair(c, truth)],
+        Scheme::OneVsOne { .. } => -scores[scheme.pair(truth, c)],
+        _ => scores[truth] - scores[c],
+    };
+    (0..scheme.classes())
+        .filter(|&c| c != truth)
+        .map(|c| (against(c), c))
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .unwrap_or((f64::INFINITY, truth))
 }
 
 #[cfg(test)]
@@ -180,15 +179,15 @@ mod tests {
 
     #[test]
     fn margins_are_positive_where_the_answer_is_right() {
-        assert_eq!(margin(Scheme::Binary, &[2.5], 1), 2.5);
-        assert_eq!(margin(Scheme::Binary, &[2.5], 0), -2.5);
+        assert_eq!(margin(Scheme::Binary, &[2.5], 1), (2.5, 0));
+        assert_eq!(margin(Scheme::Binary, &[2.5], 0), (-2.5, 1));
         let argmax = Scheme::Argmax { classes: 3 };
-        assert_eq!(margin(argmax, &[1.0, 4.0, 2.5], 1), 1.5);
-        assert_eq!(margin(argmax, &[1.0, 4.0, 2.5], 2), -1.5);
+        assert_eq!(margin(argmax, &[1.0, 4.0, 2.5], 1), (1.5, 2));
+        assert_eq!(margin(argmax, &[1.0, 4.0, 2.5], 2), (-1.5, 1));
         // Pairs in the order 0-1, 0-2, 1-2; positive speaks for the second.
         let pairs = Scheme::OneVsOne { classes: 3 };
-        assert_eq!(margin(pairs, &[1.0, -2.0, -3.0], 1), 1.0);
-        assert_eq!(margin(pairs, &[1.0, -2.0, -3.0], 0), -1.0);
-        assert_eq!(margin(pairs, &[1.0, -2.0, -3.0], 2), -3.0);
+        assert_eq!(margin(pairs, &[1.0, -2.0, -3.0], 1), (1.0, 0));
+        assert_eq!(margin(pairs, &[1.0, -2.0, -3.0], 0), (-1.0, 1));
+        assert_eq!(margin(pairs, &[1.0, -2.0, -3.0], 2), (-3.0, 1));
     }
 }

@@ -34,7 +34,7 @@ pub fn train_page(
 ) -> String {
     let report = &outcome.report;
     let [training, held_out] = judged;
-    let mut page = Page::new(format!("Trained on {}", outcome.data.file))
+    let mut page = Page::new(format!("Trained on {}", file_name(&outcome.data.file)))
         .contents()
         .note(trust(report))
         .facts(facts(outcome));
@@ -80,7 +80,7 @@ pub fn test_page(file: &str, model: &Model, names: &FeatureNames, judged: &Judge
     let evaluation = &judged.evaluation;
     let most = majority(evaluation);
     let accuracy = evaluation.accuracy().unwrap_or(0.0);
-    let mut page = Page::new(format!("Tested on {file}"))
+    let mut page = Page::new(format!("Tested on {}", file_name(file)))
         .contents()
         .note(format!(
             "Of {} the model gets {} right; always answering the commonest class would get {} right.",
@@ -148,10 +148,15 @@ fn stopped(report: &TrainReport) -> String {
     }
 }
 
-fn facts(outcome: &TrainOutcome) -> Vec<(&'static str, String)> {
+/// The last part of a path: what a reader calls the file.
+fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+fn facts(outcome: &TrainOutcome) -> Vec<(String, String)> {
     let report = &outcome.report;
     let share = |accuracy: Option<f64>| accuracy.map_or_else(|| "–".into(), percent);
-    let mut facts = vec![
+    let mut named = vec![
         ("training examples", count(report.examples)),
         ("features", count(report.features)),
         ("classes", count(report.classes.len() as u64)),
@@ -161,17 +166,17 @@ fn facts(outcome: &TrainOutcome) -> Vec<(&'static str, String)> {
         ("training accuracy", share(report.train_accuracy)),
     ];
     if let Some(held) = &report.validation {
-        facts.push(("held-out accuracy", percent(held.accuracy)));
+        named.push(("held-out accuracy", percent(held.accuracy)));
     }
     if let Some(cv) = &outcome.cv {
-        facts.push((
+        named.push((
             "cross-validated accuracy",
             format!("{} ± {}", percent(cv.mean), percent(cv.standard_deviation)),
         ));
     }
-    facts.push(("commonest class", percent(report.majority_accuracy)));
-    facts.push(("seed", report.seed.to_string()));
-    facts.push((
+    named.push(("commonest class", percent(report.majority_accuracy)));
+    named.push(("seed", report.seed.to_string()));
+    named.push((
         "time",
         format!(
             "{} reading, {} training",
@@ -179,9 +184,12 @@ fn facts(outcome: &TrainOutcome) -> Vec<(&'static str, String)> {
             seconds(report.seconds.train)
         ),
     ));
+    let mut facts: Vec<(String, String)> = (named.into_iter())
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
     for (name, value) in &report.options {
         if !matches!(*name, "learner" | "readout" | "seed") {
-            facts.push((name, clipped(value, 60)));
+            facts.push((format!("--{name}"), clipped(value, 60)));
         }
     }
     facts
@@ -346,7 +354,7 @@ fn hardest(
         let against: Vec<String> = hard
             .against(model)
             .iter()
-            .map(|(j, pull)| format!("{} {}", clipped(&names.get(*j), 32), short(*pull)))
+            .map(|(j, pull)| format!("{} ({})", clipped(&names.get(*j), 32), short(*pull)))
             .collect();
         vec![
             count(hard.row as u64 + 1),

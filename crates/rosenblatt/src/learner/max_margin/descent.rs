@@ -1,0 +1,401 @@
+//! Linear planes: dual coordinate descent, with conjugate gradients on the free face.
+//!
+//! *Rule.* The dual is to minimise ½αᵀQα − Σα over 0 ≤ α_i ≤ C_i, Q_ij = y_i y_j(x_i·x_j + κ),
+//! with w = Σ α_i y_i x_i always at hand. A visit sets α_i to its best value given the rest,
+//! α_i ← clip(α_i − G_i/Q_ii), G_i = y_i s_i − 1. Examples that sit at a bound and are pushed
+//! against it are left out of the following passes (shrinking).
+//!
+//! Coordinate descent soon knows which α lie at a bound and is then slow to settle the
+//! others. So passes take turns with steps on the face of the free ones: conjugate gradients
+//! as on an unbounded quadratic, then back along the path's projection into the box until
+//! the objective has fallen enough (Moré & Toraldo, 1991). Whichever has lately gained more
+//! for each row visited goes next.
+//!
+//! A lifted bias is κ = 1, none is κ = 0. A bias that ½‖w‖² leaves out is found by proximal
+//! steps: with b held near a centre b₀ at a price of (b − b₀)²/2κ, which is coordinate
+//! descent as before with b = b₀ + κ Σ α_i y_i, and then with the centre moved to b. At rest
+//! Σ α_i y_i = 0, as the problem without that price asks.
+//!
+//! *Guarantee.* A run ends when primal − dual ≤ tolerance·primal, both computed from what is
+//! saved.
+//!
+//! *Reference.* C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi and S. Sundararajan, "A
+//! dual coordinate descent method for large-scale linear SVM", ICML (2008); J. J. Moré and
+//! G. Toraldo, "On the solution of large quadratic programming problems with bound
+//! constraints", SIAM J. Optimization 1 (1991).
+
+use super::linear;
+use super::plane::{Objective, Plane, Solution};
+use super::{Limits, Told};
+use crate::data::Dataset;
+use crate::error::Result;
+use crate::options::Bias;
+use crate::random::{Random, Stream};
+use crate::train::{BLOCK, Pass, Stop};
+
+/// A linear plane on its way.
+pub(super) struct Descent<'a> {
+    data: &'a Dataset,
+    plane: &'a Plane,
+    bias: Bias,
+    /// What the bias adds to every product.
+    kappa: f64,
+    /// b₀: where an unlifted bias is held near.
+    center: f64,
+    /// Q_ii.
+    squares: Vec<f64>,
+    alphas: Vec<f64>,
+    w: Vec<f64>,
+    /// Σ α_i y_i.
+    lean: f64,
+    b: f64,
+    /// The examples that take part in passes, ascending.
+    active: Vec<u32>,
+    /// The largest and smallest projected gradient of the last pass: beyond them an example
+    /// at its bound is left out.
+    high: f64,
+    low: f64,
+}
+
+/// What a step cost and brought.
+#[derive(Debug, Clone, Copy, Default)]
+struct Yield {
+    /// By how much the dual objective fell.
+    gain: f64,
+    /// Rows visited.
+    rows: f64,
+}
+
+impl Yield {
+    fn rate(self) -> f64 {
+        self.gain / self.rows.max(1.0)
+    }
+}
+
+impl<'a> Descent<'a> {
+    pub(super) fn new(data: &'a Dataset, plane: &'a Plane, bias: Bias) -> Self {
+        let mut squares: Vec<f64> = plane
+            .examples
+            .iter()
+            .map(|&i| data.row(i as usize).squared_norm())
+            .collect();
+        let kappa = match bias {
+            Bias::Lifted => 1.0,
+            Bias::None => 0.0,
+            // As long as the rows, so that no coordinate outweighs the others.
+            Bias::Unlifted(_) => {
+                let mean = squares.iter().sum::<f64>() / squares.len().max(1) as f64;
+                if mean > 0.0 { mean } else { 1.0 }
+            }
+        };
+        squares.iter_mut().for_each(|s| *s += kappa);
+        Descent {
+            data,
+            plane,
+            bias,
+            kappa,
+            center: 0.0,
+            squares,
+            alphas: vec![0.0; plane.len()],
+            w: vec![0.0; data.features()],
+            lean: 0.0,
+            b: 0.0,
+            active: (0..plane.len() as u32).collect(),
+            high: f64::INFINITY,
+            low: f64::NEG_INFINITY,
+        }
+    }
+
+    /// Descends until the gap is closed or something else stops it.
+    pub(super) fn go(mut self, limits: &mut Limits<'_>, told: Told<'_>) -> Result<Solution> {
+        let mut passes: Vec<Pass> = Vec::new();
+        let mut visits = 0;
+        let mut face = Yield::default();
+        let (mut wait, mut waited) = (3, 0);
+        // What passes are to bring the largest violation below before the gap is measured.
+        let mut goal = 0.1;
+        let mut unmeasured = 0.0;
+        let all = self.plane.len() as f64;
+        let unlifted = matches!(self.bias, Bias::Unlifted(_));
+        let stop = loop {
+            if let Some(stop) = limits.reached(passes.len(), visits, self.plane.len()) {
+                break stop;
+            }
+            let (mut pass, descent) = self.pass(limits, passes.len() as u64);
+            unmeasured += descent.rows;
+            let violation = self.violation();
+            if unlifted && violation <= (self.kappa * self.lean).abs() {
+                self.recentre();
+            }
+            waited += 1;
+            let mut due = violation > 0.0 && (waited >= wait || face.rate() > descent.rate());
+            while due {
+                face = self.on_the_face(&mut pass);
+                unmeasured += face.rows;
+                due = face.gain > 0.0 && face.rate() > descent.rate();
+                wait = if due { 2 } else { (wait * 2).min(64) };
+                waited = 0;
+            }
+            told(&pass)?;
+            visits += pass.visits;
+            passes.push(pass);
+            if limits.updates_left == 0 {
+                break Stop::UpdateLimit;
+            }
+            let settled =
+                violation <= goal && (!unlifted || (self.kappa * self.lean).abs() <= 10.0 * goal);
+            if settled || unmeasured > 5.0 * all {
+                unmeasured = 0.0;
+                let objective = self.sweep();
+                let gap = objective.relative_gap();
+                if gap <= limits.options.tolerance {
+                    break Stop::Converged;
+                }
+                if settled {
+                    goal = violation.min(goal)
+                        * (0.5 * limits.options.tolerance / gap).clamp(0.01, 0.5);
+                }
+            }
+        };
+        let (data, plane, bias) = (self.data, self.plane, self.bias);
+        Ok(linear::solution(
+            data,
+            plane,
+            bias,
+            self.alphas,
+            stop,
+            passes,
+        ))
+    }
+
+    /// How far the last pass found an example from its optimum.
+    fn violation(&self) -> f64 {
+        if self.high.is_finite() || self.low.is_finite() {
+            self.high.max(0.0).max(-self.low)
+        } else {
+            0.0
+        }
+    }
+
+    /// One visit to every active example, in a new order.
+    fn pass(&mut self, limits: &mut Limits<'_>, epoch: u64) -> (Pass, Yield) {
+        let mut pass = Pass::default();
+        let mut gain = 0.0;
+        let (high, low) = (
+            if self.high > 0.0 {
+                self.high
+            } else {
+                f64::INFINITY
+            },
+            if self.low < 0.0 {
+                self.low
+            } else {
+                f64::NEG_INFINITY
+            },
+        );
+        (self.high, self.low) = (f64::NEG_INFINITY, f64::INFINITY);
+        let mut left_out = 0;
+        let mut order = std::mem::take(&mut self.active);
+        let mut random = Random::new(limits.options.seed, Stream::Order, epoch);
+        let blocks = order.len().div_ceil(BLOCK);
+        let mut sequence: Vec<u32> = (0..blocks as u32).collect();
+        random.shuffle(&mut sequence);
+        let mut visits = [0; BLOCK];
+        'blocks: for block in sequence {
+            let range = block as usize * BLOCK..(block as usize * BLOCK + BLOCK).min(order.len());
+            let visits = &mut visits[..range.len()];
+            for (k, visit) in visits.iter_mut().enumerate() {
+                *visit = range.start as u32 + k as u32;
+            }
+            mix(&mut random, visits);
+            for &place in visits.iter() {
+                let t = order[place as usize] as usize;
+                let row = self.data.row(self.plane.examples[t] as usize);
+                let (sign, price, alpha) =
+                    (self.plane.signs[t], self.plane.prices[t], self.alphas[t]);
+                let margin = sign * row.dot(&self.w, self.b);
+                let gradient = margin - 1.0;
+                let projected = if alpha <= 0.0 {
+                    if gradient > high {
+                        order[place as usize] = u32::MAX;
+                        left_out += 1;
+                        continue;
+                    }
+                    gradient.min(0.0)
+                } else if alpha >= price {
+                    if gradient < low {
+                        order[place as usize] = u32::MAX;
+                        left_out += 1;
+                        continue;
+                    }
+                    gradient.max(0.0)
+                } else {
+                    gradient
+                };
+                pass.visits += 1;
+                pass.mistakes += u64::from(margin <= 0.0);
+                pass.perceptron_loss += (-margin).max(0.0);
+                pass.hinge_loss += (-gradient).max(0.0);
+                pass.on_boundary += u64::from(margin == 0.0);
+                self.high = self.high.max(projected);
+                self.low = self.low.min(projected);
+                if projected == 0.0 {
+                    continue;
+                }
+                let best = (alpha - gradient / self.squares[t]).clamp(0.0, price);
+                let step = best - alpha;
+                if step == 0.0 {
+                    continue;
+                }
+                self.alphas[t] = best;
+                gain -= step * (gradient + 0.5 * self.squares[t] * step);
+                row.add_to(&mut self.w, step * sign);
+                self.lean += step * sign;
+                self.b += self.kappa * step * sign;
+                pass.updates += 1;
+                limits.updates_left -= 1;
+                if limits.updates_left == 0 {
+                    break 'blocks;
+                }
+            }
+        }
+        let rows = (pass.visits + left_out) as f64;
+        if left_out > 0 {
+            order.retain(|&t| t != u32::MAX);
+        }
+        self.active = order;
+        (pass, Yield { gain, rows })
+    }
+
+    /// Moves the centre of an unlifted bias to where the bias is.
+    fn recentre(&mut self) {
+        self.center = self.b;
+        self.b = self.center + self.kappa * self.lean;
+    }
+
+    /// Conjugate gradients on the free variables, projected into the box.
+    fn on_the_face(&mut self, pass: &mut Pass) -> Yield {
+        const ITERATIONS: usize = 100;
+        let free: Vec<usize> = self
+            .active
+            .iter()
+            .map(|&t| t as usize)
+            .filter(|&t| self.alphas[t] > 0.0 && self.alphas[t] < self.plane.prices[t])
+            .collect();
+        if free.is_empty() {
+            return Yield::default();
+        }
+        let gradient: Vec<f64> = free
+            .iter()
+            .map(|&t| self.margin(t, &self.w, self.b) - 1.0)
+            .collect();
+        let mut rows = free.len() as f64;
+        let mut residual: Vec<f64> = gradient.iter().map(|g| -g).collect();
+        let mut direction = residual.clone();
+        let mut step = vec![0.0; free.len()];
+        let mut squared: f64 = residual.iter().map(|r| r * r).sum();
+        let enough = squared * 1e-6;
+        for _ in 0..ITERATIONS {
+            let (v, tilt, curvature) = self.combine(&free, &direction);
+            rows += 2.0 * free.len() as f64;
+            let length: f64 = direction.iter().map(|p| p * p).sum();
+            if curvature <= 1e-14 * length {
+                break;
+            }
+            let amount = squared / curvature;
+            let mut outside = false;
+            for (k, &t) in free.iter().enumerate() {
+                step[k] += amount * direction[k];
+                residual[k] -= amount * self.margin(t, &v, tilt);
+                let at = self.alphas[t] + step[k];
+                outside |= at < 0.0 || at > self.plane.prices[t];
+            }
+            let next: f64 = residual.iter().map(|r| r * r).sum();
+            if outside || next <= enough {
+                break;
+            }
+            let ratio = next / squared;
+            for (p, r) in direction.iter_mut().zip(&residual) {
+                *p = r + ratio * *p;
+            }
+            squared = next;
+        }
+        let mut length = 1.0;
+        for _ in 0..8 {
+            let change: Vec<f64> = free
+                .iter()
+                .zip(&step)
+                .map(|(&t, s)| {
+                    let alpha = self.alphas[t];
+                    (alpha + length * s).clamp(0.0, self.plane.prices[t]) - alpha
+                })
+                .collect();
+            let (v, tilt, curvature) = self.combine(&free, &change);
+            rows += free.len() as f64;
+            let slope: f64 = gradient.iter().zip(&change).map(|(g, c)| g * c).sum();
+            let gain = -(slope + 0.5 * curvature);
+            if slope < 0.0 && gain >= -1e-2 * slope {
+                for (&t, change) in free.iter().zip(&change) {
+                    let price = self.plane.prices[t];
+                    self.alphas[t] = (self.alphas[t] + change).clamp(0.0, price);
+                    self.lean += change * self.plane.signs[t];
+                }
+                for (w, v) in self.w.iter_mut().zip(&v) {
+                    *w += v;
+                }
+                self.b += tilt;
+                pass.updates += free.len() as u64;
+                return Yield { gain, rows };
+            }
+            length *= 0.5;
+        }
+        Yield { gain: 0.0, rows }
+    }
+
+    /// y·(x·w + b) of example `t` by weights w and bias b.
+    fn margin(&self, t: usize, w: &[f64], b: f64) -> f64 {
+        let row = self.data.row(self.plane.examples[t] as usize);
+        self.plane.signs[t] * row.dot(w, b)
+    }
+
+    /// v = Σ a_t y_t x_t, what it adds to the bias, and aᵀQa.
+    fn combine(&self, examples: &[usize], a: &[f64]) -> (Vec<f64>, f64, f64) {
+        let places = examples.iter().copied().zip(a.iter().copied());
+        let (v, lean) = linear::combination(self.data, self.plane, places);
+        let squared = v.iter().fold(self.kappa * lean * lean, |s, x| s + x * x);
+        (v, self.kappa * lean, squared)
+    }
+
+    /// Measures the objectives and looks at every example anew: those that are held at a
+    /// bound by more than the last violation stay out of the passes to come.
+    fn sweep(&mut self) -> Objective {
+        let violation = self.violation();
+        let scores = linear::scores(self.data, self.plane, &self.w);
+        self.active.clear();
+        for (t, score) in scores.iter().enumerate() {
+            let gradient = self.plane.signs[t] * (score + self.b) - 1.0;
+            let held = (self.alphas[t] <= 0.0 && gradient > violation)
+                || (self.alphas[t] >= self.plane.prices[t] && gradient < -violation);
+            if !held {
+                self.active.push(t as u32);
+            }
+        }
+        (self.high, self.low) = (f64::INFINITY, f64::NEG_INFINITY);
+        let (data, plane, bias) = (self.data, self.plane, self.bias);
+        linear::measure(data, plane, bias, &self.alphas, &self.w, &scores).objective
+    }
+}
+
+/// A new order of a block of visits (Fisher and Yates), two draws from each 64 bits.
+fn mix(random: &mut Random, visits: &mut [u32]) {
+    let mut bits = random.bits();
+    for i in (1..visits.len()).rev() {
+        bits = if i & 1 == 1 {
+            random.bits()
+        } else {
+            bits >> 32
+        };
+        let j = ((bits & 0xFFFF_FFFF) * (i as u64 + 1)) >> 32;
+        visits.swap(i, j as usize);
+    }
+}

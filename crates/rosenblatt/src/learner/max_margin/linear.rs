@@ -1,0 +1,171 @@
+//! What a linear plane is worth: the objectives of w and α, however they were found.
+
+use super::plane::{Objective, Plane, Solution, best_bias};
+use crate::data::Dataset;
+use crate::options::Bias;
+use crate::train::{Pass, Stop};
+
+/// w = Σ α_i y_i x_i on its way to becoming a solution.
+#[derive(Debug)]
+pub(super) struct Measured {
+    pub objective: Objective,
+    pub bias: f64,
+    /// ‖w‖², a lifted bias included.
+    pub squared_norm: f64,
+    /// The smallest y·s.
+    pub least: f64,
+    /// Σ α, after both sides are made equal where the bias is unlifted.
+    pub total: f64,
+}
+
+fn squared(w: &[f64]) -> f64 {
+    w.iter().fold(0.0, |sum, x| sum + x * x)
+}
+
+/// Every example's score by w, the bias left out.
+pub(super) fn scores(data: &Dataset, plane: &Plane, w: &[f64]) -> Vec<f64> {
+    let examples = plane.examples.iter();
+    examples
+        .map(|&i| data.row(i as usize).dot(w, 0.0))
+        .collect()
+}
+
+/// Σ a_t y_t x_t over the examples at `places`, and Σ a_t y_t.
+pub(super) fn combination(
+    data: &Dataset,
+    plane: &Plane,
+    places: impl Iterator<Item = (usize, f64)>,
+) -> (Vec<f64>, f64) {
+    let mut v = vec![0.0; data.features()];
+    let mut lean = 0.0;
+    for (t, a) in places.filter(|(_, a)| *a != 0.0) {
+        let signed = a * plane.signs[t];
+        data.row(plane.examples[t] as usize).add_to(&mut v, signed);
+        lean += signed;
+    }
+    (v, lean)
+}
+
+/// The objectives of w = Σ α y x, whose scores without a bias are `scores`.
+pub(super) fn measure(
+    data: &Dataset,
+    plane: &Plane,
+    bias: Bias,
+    alphas: &[f64],
+    w: &[f64],
+    scores: &[f64],
+) -> Measured {
+    let own = squared(w);
+    let (b, squared_norm, dual_squared, total);
+    match bias {
+        Bias::Unlifted(_) => {
+            b = best_bias(plane, scores);
+            squared_norm = own;
+            (dual_squared, total) = balanced(data, plane, alphas, w);
+        }
+        Bias::Lifted | Bias::None => {
+            let lean: f64 = alphas.iter().zip(&plane.signs).map(|(a, y)| a * y).sum();
+            b = if bias == Bias::Lifted { lean } else { 0.0 };
+            squared_norm = own + b * b;
+            dual_squared = squared_norm;
+            total = alphas.iter().sum();
+        }
+    }
+    let margins = || scores.iter().zip(&plane.signs).map(|(s, y)| y * (s + b));
+    let least = margins().fold(f64::INFINITY, f64::min);
+    let objective = if plane.is_hard() {
+        // Both w and α are measured at the lengths that suit them best.
+        Objective {
+            primal: if least > 0.0 {
+                0.5 * squared_norm / (least * least)
+            } else {
+                f64::INFINITY
+            },
+            dual: if dual_squared > 0.0 {
+                0.5 * total * total / dual_squared
+            } else {
+                0.0
+            },
+        }
+    } else {
+        let violations = margins().zip(&plane.prices);
+        let loss: f64 = violations.map(|(m, c)| c * (1.0 - m).max(0.0)).sum();
+        Objective {
+            primal: 0.5 * squared_norm + loss,
+            dual: total - 0.5 * dual_squared,
+        }
+    };
+    Measured {
+        objective,
+        bias: b,
+        squared_norm,
+        least,
+        total,
+    }
+}
+
+/// ‖w‖² and Σα once the heavier side is scaled down until Σ α_i y_i = 0, as a bias without a
+/// price asks of every α that is to bound the optimum.
+fn balanced(data: &Dataset, plane: &Plane, alphas: &[f64], w: &[f64]) -> (f64, f64) {
+    let side = |sign: f64| {
+        let of_side = alphas
+            .iter()
+            .zip(&plane.signs)
+            .filter(move |(_, y)| **y == sign);
+        of_side.map(|(a, _)| *a).sum::<f64>()
+    };
+    let (positive, negative) = (side(1.0), side(-1.0));
+    let (heavy, light, sign) = if positive > negative {
+        (positive, negative, 1.0)
+    } else {
+        (negative, positive, -1.0)
+    };
+    let excess = if heavy > 0.0 {
+        1.0 - light / heavy
+    } else {
+        0.0
+    };
+    if excess == 0.0 {
+        return (squared(w), 2.0 * light);
+    }
+    let places = alphas.iter().enumerate();
+    let of_side = places.filter(|(t, _)| plane.signs[*t] == sign);
+    let (part, _) = combination(data, plane, of_side.map(|(t, a)| (t, -excess * a)));
+    let sum = w
+        .iter()
+        .zip(&part)
+        .fold(0.0, |s, (w, p)| s + (w + p) * (w + p));
+    (sum, 2.0 * light)
+}
+
+/// The solution that α makes, its weights summed anew so that no rounding of the run is left
+/// in them. A hard margin is scaled until the nearest example has a margin of 1.
+pub(super) fn solution(
+    data: &Dataset,
+    plane: &Plane,
+    bias: Bias,
+    mut alphas: Vec<f64>,
+    stop: Stop,
+    passes: Vec<Pass>,
+) -> Solution {
+    let places = alphas.iter().copied().enumerate();
+    let (mut w, _) = combination(data, plane, places);
+    let scores = scores(data, plane, &w);
+    let mut found = measure(data, plane, bias, &alphas, &w, &scores);
+    if plane.is_hard() && found.objective.primal.is_finite() {
+        w.iter_mut().for_each(|w| *w /= found.least);
+        found.bias /= found.least;
+        let scale = found.total / found.squared_norm;
+        alphas.iter_mut().for_each(|a| *a *= scale);
+        found.squared_norm /= found.least * found.least;
+    }
+    Solution {
+        alphas,
+        weights: w,
+        bias: found.bias,
+        squared_norm: found.squared_norm,
+        objective: found.objective,
+        stop,
+        passes,
+    }
+}

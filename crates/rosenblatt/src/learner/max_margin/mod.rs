@@ -1,0 +1,406 @@
+//! The plane of largest margin: support vector machines, hard and soft.
+//!
+//! *Rule.* Soft margin: minimise ½‖w‖² + Σ C_i max(0, 1 − y_i s_i), C_i = C·c_i. Hard margin
+//! (no C): minimise ½‖w‖² subject to y_i s_i ≥ 1, which is the plane farthest from the
+//! examples. A lifted bias counts in ‖w‖, an unlifted one does not. The dual is to maximise
+//! Σα_i − ½Σ α_i α_j y_i y_j K_ij over 0 ≤ α_i ≤ C_i, with Σ α_i y_i = 0 where the bias is
+//! unlifted; w = Σ α_i y_i φ(x_i). Examples with α_i > 0 are the support vectors.
+//!
+//! *Guarantee.* w is unique. Any α bounds the optimum from below and any w from above; a run
+//! ends when the two differ by no more than the tolerance, and both are reported. A hard
+//! margin exists iff the examples are separable, and where it is not found, that is decided
+//! in exact arithmetic.
+//!
+//! *Cost.* Linear: O(non-zeros) a pass over the examples that still move. Kernels: a row of
+//! the Gram matrix for each support vector while memory lasts, O(examples) a step. Hard
+//! linear margins: Wolfe's method on a growing working set.
+//!
+//! *Reference.* B. E. Boser, I. M. Guyon and V. N. Vapnik, "A training algorithm for optimal
+//! margin classifiers", COLT (1992); C. Cortes and V. Vapnik, "Support-vector networks",
+//! Machine Learning 20 (1995). Each solver names its own.
+
+mod descent;
+mod hull;
+mod linear;
+mod pairwise;
+mod plane;
+mod rows;
+
+use self::descent::Descent;
+use self::plane::{Objective, Plane, Solution, sides};
+use self::rows::KernelRows;
+use super::dual::Means;
+use crate::certificate::{
+    self, ExactRows, Reading, Sides, TwoSides, Verdict, decide, strict_kernel,
+};
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::model::{
+    Decision, DualLog, KernelModel, LogEntry, Optimum, Scheme, SupportVectors, Weights,
+};
+use crate::options::{Bias, Options, Readout};
+use crate::train::{Control, Importance, MarginBracket, Pass, Progress, Stop, asked_to_stop};
+
+/// What may end the search for a plane before it is found.
+#[derive(Clone, Copy)]
+struct Limits<'a> {
+    options: &'a Options,
+    control: Control<'a>,
+    updates_left: u64,
+}
+
+impl Limits<'_> {
+    /// Whether so many passes and visits over `examples` are enough. Where nobody said how
+    /// many passes may be made, it is the visits that count: late passes leave most out.
+    fn reached(&self, passes: usize, visits: u64, examples: usize) -> Option<Stop> {
+        if self.updates_left == 0 {
+            return Some(Stop::UpdateLimit);
+        }
+        let made = if self.options.epochs.is_some() {
+            passes as u64
+        } else {
+            visits / examples.max(1) as u64
+        };
+        if made >= self.control.epochs {
+            return Some(Stop::EpochLimit);
+        }
+        asked_to_stop(self.options, self.control)
+    }
+}
+
+/// Someone who is told of every pass.
+type Told<'a> = &'a mut dyn FnMut(&Pass) -> Result<()>;
+
+/// The planes of largest margin of a data set.
+pub(crate) struct MaxMargin<'a> {
+    data: &'a Dataset,
+    importance: &'a Importance,
+    scheme: Scheme,
+    options: &'a Options,
+    means: Means,
+    planes: Vec<(Plane, Solution)>,
+}
+
+impl<'a> MaxMargin<'a> {
+    pub(crate) fn new(
+        data: &'a Dataset,
+        importance: &'a Importance,
+        scheme: Scheme,
+        options: &'a Options,
+        means: Means,
+    ) -> Result<Self> {
+        if let Some(kernel) = &options.kernel {
+            kernel.check(data)?;
+        }
+        if options.c.is_none() && data.weights.is_some() {
+            return Err(Error::options(
+                "weights of examples multiply C, and without --c the margin is hard",
+            )
+            .remedy("add --c 1, or leave out --weight-column"));
+        }
+        Ok(MaxMargin {
+            data,
+            importance,
+            scheme,
+            options,
+            means,
+            planes: Vec::new(),
+        })
+    }
+
+    /// Finds the planes one after the other, or several at once where nobody has to be told.
+    pub(crate) fn go(
+        &mut self,
+        control: Control<'_>,
+        progress: &mut Progress,
+        mut tell: impl FnMut(&Progress),
+    ) -> Result<Stop> {
+        let k = self.scheme.discriminators();
+        let mut limits = Limits {
+            options: self.options,
+            control,
+            updates_left: self.options.max_updates.unwrap_or(u64::MAX),
+        };
+        let mut kernel_rows = self.options.kernel.map(|kernel| {
+            let lifted = self.options.bias() == Bias::Lifted;
+            KernelRows::new(self.data, kernel, f64::from(u8::from(lifted)), self.means)
+        });
+        let together = k > 1 && kernel_rows.is_none() && self.options.max_updates.is_none();
+        if together && self.means.threads > 1 {
+            let mut found: Vec<Option<Result<(Plane, Solution)>>> = (0..k).map(|_| None).collect();
+            let this = &*self;
+            crate::threads::chunks(&mut found, 1, this.means.threads, || {
+                |d: usize, out: &mut [Option<_>]| {
+                    let mut limits = limits;
+                    out[0] = Some(this.solve(d, &mut limits, None, &mut |_| Ok(())));
+                }
+            });
+            for plane in found.into_iter().flatten() {
+                let plane = plane?;
+                plane.1.passes.iter().enumerate().for_each(|(epoch, pass)| {
+                    record(progress, epoch, pass);
+                });
+                self.planes.push(plane);
+            }
+        } else {
+            for d in 0..k {
+                let mut epoch = 0;
+                let plane = self.solve(d, &mut limits, kernel_rows.as_mut(), &mut |pass| {
+                    record(progress, epoch, pass);
+                    epoch += 1;
+                    tell(progress);
+                    Ok(())
+                })?;
+                self.planes.push(plane);
+            }
+        }
+        let stops = self.planes.iter().map(|(_, solution)| solution.stop);
+        Ok(stops
+            .into_iter()
+            .find(|stop| *stop != Stop::Converged)
+            .unwrap_or(Stop::Converged))
+    }
+
+    fn solve(
+        &self,
+        d: usize,
+        limits: &mut Limits<'_>,
+        kernel_rows: Option<&mut KernelRows<'_>>,
+        told: Told<'_>,
+    ) -> Result<(Plane, Solution)> {
+        let (data, options) = (self.data, self.options);
+        let plane = Plane::new(data, self.importance, self.scheme, d, options.c);
+        let unlifted = matches!(options.bias(), Bias::Unlifted(_));
+        let solution = if plane.len() == 0 || (unlifted && !plane.has_two_sides()) {
+            on_one_side(&plane, data.features())
+        } else if let Some(rows) = kernel_rows {
+            if plane.is_hard() {
+                self.require_kernel_separable(d, rows.kernel())?;
+            }
+            let solution = pairwise::solve(&plane, rows, unlifted, limits, told)?;
+            if solution.stop == Stop::Stalled && !solution.objective.primal.is_finite() {
+                return Err(self.no_kernel_margin(d));
+            }
+            solution
+        } else if plane.is_hard() && hull::is_worthwhile(data, &plane) {
+            hull::solve(data, &plane, options.bias(), limits, told)?
+                .ok_or_else(|| self.why_not_separated(d))?
+        } else {
+            if plane.is_hard() {
+                self.require_separable(d)?;
+            }
+            Descent::new(data, &plane, options.bias()).go(limits, told)?
+        };
+        Ok((plane, solution))
+    }
+
+    /// Which planes these are, for messages.
+    fn plane_name(&self, d: usize) -> String {
+        let name = |class: u32| self.data.classes.name(class);
+        match (self.scheme, sides(self.scheme, d)) {
+            (Scheme::Binary, _) => "the classes".into(),
+            (_, (Some(low), high)) => format!("{} and {}", name(high), name(low)),
+            (_, (None, class)) => format!("{} and the rest", name(class)),
+        }
+    }
+
+    fn not_separable(&self, d: usize, verdict: &str) -> Error {
+        Error::data(format!(
+            "{} are not separable ({verdict}), so no plane has a hard margin",
+            self.plane_name(d)
+        ))
+        .remedy("allow violations at a price: --c 1")
+    }
+
+    /// Decides in exact arithmetic whether there is a plane with a margin at all.
+    fn require_separable(&self, d: usize) -> Result<()> {
+        let decision = self.with_sides(d, |rows| decide(rows, self.means.threads))?;
+        match decision.verdict() {
+            Verdict::Separable => Ok(()),
+            verdict => Err(self.not_separable(d, verdict.name())),
+        }
+    }
+
+    /// Why no plane with a margin was found.
+    fn why_not_separated(&self, d: usize) -> Error {
+        let thin = || {
+            Error::data(format!(
+                "{} have a margin too thin for floating point to find",
+                self.plane_name(d)
+            ))
+            .remedy("scale the features (--scale standard), or allow violations at a price: --c 1")
+        };
+        self.require_separable(d).err().unwrap_or_else(thin)
+    }
+
+    fn no_kernel_margin(&self, d: usize) -> Error {
+        Error::data(format!(
+            "no hard margin was found between {}: in the space of this kernel it is less than a ten-millionth of the radius, or there is none",
+            self.plane_name(d)
+        ))
+        .remedy("allow violations at a price: --c 1; rosenblatt check --kernel decides whether the classes are separable")
+    }
+
+    fn with_sides<T>(&self, d: usize, ask: impl FnOnce(&TwoSides<'_>) -> Result<T>) -> Result<T> {
+        let exact = ExactRows::new(self.data, Reading::Binary, &[])?;
+        let sides = match sides(self.scheme, d) {
+            (None, class) => Sides::AgainstRest(class),
+            (Some(low), high) => Sides::Pair(high, low),
+        };
+        let bias = match self.options.bias() {
+            Bias::None => certificate::Bias::None,
+            _ => certificate::Bias::Lifted,
+        };
+        ask(&TwoSides::new(&exact, bias, sides))
+    }
+
+    /// Strictly positive definite kernels separate unless equal rows have different labels.
+    fn require_kernel_separable(&self, d: usize, kernel: Kernel) -> Result<()> {
+        if !kernel.separates_all_distinct_rows() {
+            return Ok(());
+        }
+        let strict = self.with_sides(d, |rows| Ok(strict_kernel(rows)))?;
+        match strict.conflicts.first() {
+            None => Ok(()),
+            Some(&(a, b)) => {
+                let (a, b) = (self.data.number(a) + 1, self.data.number(b) + 1);
+                let why = format!("rows {} and {} are equal", a.min(b), a.max(b));
+                Err(self.not_separable(d, &why))
+            }
+        }
+    }
+
+    /// What predicts.
+    pub(crate) fn decision(&self) -> Decision {
+        match self.options.kernel {
+            Some(kernel) => Decision::Kernel(Box::new(self.kernel_model(kernel))),
+            None => Decision::Linear(self.weights()),
+        }
+    }
+
+    /// The planes as weights.
+    fn weights(&self) -> Weights {
+        let k = self.scheme.discriminators();
+        let mut weights = Weights::zero(k, self.data.features());
+        for (d, (_, solution)) in self.planes.iter().enumerate() {
+            weights.set_bias(d, solution.bias);
+            for (j, &w) in solution.weights.iter().enumerate() {
+                weights.set(d, j, w);
+            }
+        }
+        weights
+    }
+
+    /// The planes as coefficients over the kernel.
+    fn kernel_model(&self, kernel: Kernel) -> KernelModel {
+        let mut log = DualLog::new(self.scheme, Vec::new(), 1.0);
+        for (d, (plane, solution)) in self.planes.iter().enumerate() {
+            let mut entries: Vec<LogEntry> = support_of(plane, solution)
+                .map(|t| LogEntry {
+                    row: self.data.number(plane.examples[t] as usize) as u32,
+                    raised: d as u32,
+                    lowered: LogEntry::NONE,
+                    coefficient: solution.alphas[t] * plane.signs[t],
+                    divisor: 1.0,
+                    survived: 0,
+                })
+                .collect();
+            entries.sort_unstable_by_key(|e| e.row);
+            for entry in entries {
+                log.push(self.scheme, entry, 0.0);
+            }
+        }
+        let bias = self.planes.iter().map(|(_, s)| s.bias).collect();
+        let constant = f64::from(u8::from(self.options.bias() == Bias::Lifted));
+        KernelModel::new(self.data, self.scheme, kernel, constant, log, Readout::Last)
+            .with_bias(bias)
+            .unwrap_or_else(|| unreachable!("one finite bias a discriminator"))
+    }
+
+    /// The examples that hold the planes up.
+    pub(crate) fn support(&self) -> SupportVectors {
+        let k = self.scheme.discriminators();
+        let mut by_row = std::collections::BTreeMap::new();
+        for (d, (plane, solution)) in self.planes.iter().enumerate() {
+            for t in support_of(plane, solution) {
+                let row = self.data.number(plane.examples[t] as usize) as u32;
+                by_row.entry(row).or_insert_with(|| vec![0.0; k])[d] = solution.alphas[t];
+            }
+        }
+        let optima = self
+            .planes
+            .iter()
+            .map(|(_, solution)| Optimum {
+                primal: solution.objective.primal,
+                dual: solution.objective.dual,
+                margin: 1.0 / solution.squared_norm.sqrt(),
+            })
+            .collect();
+        SupportVectors {
+            rows: by_row.keys().copied().collect(),
+            alphas: by_row.into_values().flatten().collect(),
+            optima,
+        }
+    }
+
+    /// Between what the margin of two separable classes lies, from a hard margin's plane.
+    pub(crate) fn margin(&self) -> Option<MarginBracket> {
+        let [(plane, solution)] = self.planes.as_slice() else {
+            return None;
+        };
+        let Objective { primal, dual } = solution.objective;
+        if !(plane.is_hard() && plane.has_two_sides() && dual > 0.0 && primal.is_finite()) {
+            return None;
+        }
+        // Outward by what sums of this length may have lost.
+        let terms = (self.data.features() + plane.len() + 16) as f64;
+        let slack = 8.0 * terms * f64::EPSILON;
+        Some(MarginBracket {
+            lower: (1.0 - slack) / (2.0 * primal).sqrt(),
+            upper: (1.0 + slack) / (2.0 * dual).sqrt(),
+            kind: match self.options.bias() {
+                Bias::Lifted => "lifted",
+                _ => "plain",
+            },
+        })
+    }
+}
+
+/// Adds a plane's pass to those of the planes before it.
+fn record(progress: &mut Progress, epoch: usize, pass: &Pass) {
+    if progress.passes.len() <= epoch {
+        progress.passes.resize(epoch + 1, Pass::default());
+    }
+    let sum = &mut progress.passes[epoch];
+    sum.visits += pass.visits;
+    sum.mistakes += pass.mistakes;
+    sum.updates += pass.updates;
+    sum.perceptron_loss += pass.perceptron_loss;
+    sum.hinge_loss += pass.hinge_loss;
+    sum.on_boundary += pass.on_boundary;
+    progress.visits += pass.visits;
+    progress.mistakes += pass.mistakes;
+    progress.updates += pass.updates;
+}
+
+/// The places of a plane's support vectors.
+fn support_of<'s>(plane: &'s Plane, solution: &'s Solution) -> impl Iterator<Item = usize> + 's {
+    (0..plane.len()).filter(|&t| solution.alphas[t] > 0.0)
+}
+
+/// Without an opponent an unlifted bias alone says all there is to say.
+fn on_one_side(plane: &Plane, features: usize) -> Solution {
+    Solution {
+        alphas: vec![0.0; plane.len()],
+        weights: vec![0.0; features],
+        bias: plane.signs.first().copied().unwrap_or(0.0),
+        squared_norm: 0.0,
+        objective: Objective {
+            primal: 0.0,
+            dual: 0.0,
+        },
+        stop: Stop::Converged,
+        passes: Vec::new(),
+    }
+}
