@@ -108,6 +108,11 @@ pub enum Command {
         after_help = "Examples:\n  rosenblatt convert data.csv data.svm\n  rosenblatt convert digits-images-idx3-ubyte.gz digits.csv.gz\n  rosenblatt convert data.svm data.rbc"
     )]
     Convert(Box<ConvertArgs>),
+    /// Write a model as ONNX, for programs that know nothing of perceptrons
+    #[command(after_help = "Example:\n  rosenblatt export model.rbm model.onnx\n\n\
+        The graph takes rows as doubles in X, or the columns of the training table, each by its \
+        name;\nit gives label and scores.")]
+    Export(ExportArgs),
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  rosenblatt completions bash > ~/.local/share/bash-completion/completions/rosenblatt"
@@ -401,6 +406,14 @@ pub struct InspectArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// The model
+    pub model: PathBuf,
+    /// Where the graph goes, or - for stdout
+    pub output: PathBuf,
 }
 
 #[derive(Debug, Args)]
