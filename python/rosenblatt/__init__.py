@@ -15,9 +15,10 @@ array(['yes', 'no'], dtype='<U3')
 
 from ._core import __version__
 from ._trace import trace
-from .files import Table, load, read_libsvm, read_table, save
+from .files import Table, export, load, read_libsvm, read_table, save
 from .kernel import KernelPerceptron
 from .linear_unit import LinearUnit
+from .max_margin import MaxMarginClassifier
 from .network import PerceptronNetwork
 from .perceptron import Perceptron
 from .separability import Verdict, check_separability
@@ -25,12 +26,14 @@ from .separability import Verdict, check_separability
 __all__ = [
     "KernelPerceptron",
     "LinearUnit",
+    "MaxMarginClassifier",
     "Perceptron",
     "PerceptronNetwork",
     "Table",
     "Verdict",
     "__version__",
     "check_separability",
+    "export",
     "load",
     "read_libsvm",
     "read_table",

@@ -14,12 +14,19 @@ from . import _core, _data, _options
 from ._base import Estimator, threads
 from .kernel import KernelPerceptron
 from .linear_unit import LinearUnit
+from .max_margin import MaxMarginClassifier
 from .network import PerceptronNetwork
 from .perceptron import Perceptron
 
 ESTIMATORS = {
     kind._learner: kind
-    for kind in (Perceptron, KernelPerceptron, LinearUnit, PerceptronNetwork)
+    for kind in (
+        Perceptron,
+        KernelPerceptron,
+        LinearUnit,
+        MaxMarginClassifier,
+        PerceptronNetwork,
+    )
 }
 
 
@@ -133,6 +140,41 @@ def save(estimator: Estimator, path: Any, *, label: str = "label") -> None:
         label,
         bool(estimator._single),
     )
+
+
+def export(estimator: Estimator, path: Any = None) -> bytes:
+    """Export a fitted estimator to ONNX.
+
+    The graph takes rows as doubles in ``X`` (or, for a loaded model that was trained on a
+    table, its columns, each by its name) and gives ``label`` and ``scores``, a column a
+    class. Linear models become a LinearClassifier, whose labels are found in single
+    precision; scores, and the labels of all other models, are in double precision.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted estimator.
+    path : path-like, default=None
+        Where to write the graph, if anywhere.
+
+    Returns
+    -------
+    graph : bytes
+        The ONNX file.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron, export
+    >>> clf = Perceptron().fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
+    >>> b"LinearClassifier" in export(clf)
+    True
+    """
+    check_is_fitted(estimator, "_model")
+    graph = estimator._model.to_onnx()
+    if path is not None:
+        with open(path, "wb") as file:
+            file.write(graph)
+    return graph
 
 
 def _read(path: Any, given: dict[str, Any], model: Estimator | None) -> Table:

@@ -21,7 +21,7 @@ def refuse_penalty(estimator: Any) -> None:
         )
 
 
-def _takes_parts(estimator: Any) -> bool:
+def _goes_on(estimator: Any) -> bool:
     return estimator._takes_parts()
 
 
@@ -32,7 +32,7 @@ class PartialFit:
         """Whether the learner, as its parameters are, can go on with other rows."""
         return True
 
-    @available_if(_takes_parts)
+    @available_if(_goes_on)
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Any:

@@ -3,7 +3,13 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rosenblatt import KernelPerceptron, LinearUnit, Perceptron, PerceptronNetwork
+from rosenblatt import (
+    KernelPerceptron,
+    LinearUnit,
+    MaxMarginClassifier,
+    Perceptron,
+    PerceptronNetwork,
+)
 
 #: Learners that visit rows one after the other see a repeated row twice, at different
 #: weights; a row that counts double they see once.
@@ -17,12 +23,21 @@ EXPECTED = {
     KernelPerceptron: ORDER,
     # Batch descent sums over rows, so repeating one is the same as doubling its weight.
     LinearUnit: {},
+    # Nor does the plane of largest margin depend on it.
+    MaxMarginClassifier: {},
     PerceptronNetwork: ORDER,
 }
 
 
 @parametrize_with_checks(
-    [Perceptron(), KernelPerceptron(), LinearUnit(), PerceptronNetwork(hidden=(16,), max_iter=200)],
+    [
+        Perceptron(),
+        KernelPerceptron(),
+        LinearUnit(),
+        MaxMarginClassifier(),
+        MaxMarginClassifier(kernel="rbf:0.5"),
+        PerceptronNetwork(hidden=(16,), max_iter=200),
+    ],
     expected_failed_checks=lambda estimator: EXPECTED[type(estimator)],
 )
 def test_estimator(estimator, check):
@@ -38,4 +53,4 @@ def test_only_the_two_checks_of_order_may_fail():
 def test_other_read_outs_and_schemes(readout, multiclass):
     from sklearn.utils.estimator_checks import check_classifiers_train
 
-    check_classifiers_train("Perceptron", Perceptron(readout=readout, multiclass=multiclass))
+    check_classifiers_train("Perceptron", Perceptron(readout=readout, multiclass=multiclass, max_iter=20))

@@ -98,6 +98,12 @@ impl Model {
             .map_err(raised)
     }
 
+    /// The bytes of an ONNX file that predicts as it does.
+    fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let graph = rosenblatt_onnx::export(&self.model).map_err(raised)?;
+        Ok(PyBytes::new(py, &graph))
+    }
+
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Rebuilt<'py>)> {
         let py = slf.py();
         let this = slf.get();

@@ -1,9 +1,11 @@
 //! The commands, one file each.
 
+mod cached;
 mod check;
 mod check_kernel;
 mod convert;
 mod experiment;
+mod export;
 mod figure;
 mod generate;
 mod inspect;
@@ -52,6 +54,7 @@ pub fn run(cli: Cli) -> Outcome {
         Command::Figure(args) => figure::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Convert(args) => convert::run(context, &args),
+        Command::Export(args) => export::run(&args),
         Command::Completions { shell } => pages::completions(shell),
         Command::Man { folder } => pages::manual(&folder),
     }

@@ -168,8 +168,12 @@ fn data(subject: Subject<'_>) -> Result<Value> {
 
 fn column(coding: &ColumnCoding<'_>) -> Result<Value> {
     Ok(match coding {
-        ColumnCoding::Number { indicator: false } => "numeric".into(),
-        ColumnCoding::Number { indicator: true } => "numeric-or-missing".into(),
+        ColumnCoding::Number {
+            indicator: false, ..
+        } => "numeric".into(),
+        ColumnCoding::Number {
+            indicator: true, ..
+        } => "numeric-or-missing".into(),
         ColumnCoding::Category(levels) => json!({"category": levels.iter().collect::<Vec<_>>()}),
         ColumnCoding::Text {
             words,
