@@ -2,6 +2,8 @@
 
 mod args;
 mod commands;
+mod experiment;
+mod figures;
 mod output;
 mod render;
 

@@ -70,6 +70,13 @@ pub fn say(quiet: bool, text: &str) {
     }
 }
 
+/// Writes a file whole or not at all.
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> rosenblatt::Result<()> {
+    rosenblatt::file::write_aside(path, |out| {
+        out.write_all(bytes).map_err(|e| Error::io(path, &e))
+    })
+}
+
 /// Whether a path means stdin or stdout.
 pub fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
@@ -89,6 +96,33 @@ pub fn refuse_overwriting(input: &Path, output: &Path) -> rosenblatt::Result<()>
         .remedy("name another file"));
     }
     Ok(())
+}
+
+/// Fails early where a page cannot be written or would replace one of the inputs.
+pub fn check_page(path: &Path, inputs: &[&Path]) -> rosenblatt::Result<()> {
+    if is_dash(path) {
+        return Err(Error::options("a page does not go to stdout").remedy("name an .html file"));
+    }
+    writable(path)?;
+    inputs
+        .iter()
+        .try_for_each(|input| refuse_overwriting(input, path))
+}
+
+/// Fails before hours of work rather than after them.
+pub fn writable(path: &Path) -> rosenblatt::Result<()> {
+    let folder = path
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    if path.is_dir() {
+        return Err(Error::new(ErrorKind::Io, "this is a folder")
+            .in_file(path)
+            .remedy("name a file in it"));
+    }
+    std::fs::metadata(folder)
+        .map_err(|e| Error::io(folder, &e).remedy("make the folder first"))
+        .map(|_| ())
 }
 
 /// Whether colour is welcome on stdout.

@@ -127,6 +127,57 @@ impl Evaluation {
             .collect()
     }
 
+    /// The ROC curve: for every threshold, from the strictest to the laxest, the share of the
+    /// negative examples at or above it and the share of the positive ones. Examples of one
+    /// score come together, so that the area below is [`auc`](Self::auc). Empty unless both
+    /// classes were ranked.
+    pub fn roc(&self) -> Vec<(f64, f64)> {
+        let (positives, negatives) = self.ranked_totals();
+        if positives == 0.0 || negatives == 0.0 {
+            return Vec::new();
+        }
+        let start = std::iter::once((0.0, 0.0));
+        let rest = self.above_thresholds().into_iter();
+        start
+            .chain(rest.map(|(up, down)| (down / negatives, up / positives)))
+            .collect()
+    }
+
+    /// Recall and precision at every threshold, from the strictest to the laxest. Empty unless
+    /// both classes were ranked.
+    pub fn precision_recall(&self) -> Vec<(f64, f64)> {
+        let (positives, negatives) = self.ranked_totals();
+        if positives == 0.0 || negatives == 0.0 {
+            return Vec::new();
+        }
+        let above = self.above_thresholds().into_iter();
+        above
+            .map(|(up, down)| (up / positives, up / (up + down)))
+            .collect()
+    }
+
+    /// Ranked examples of the positive and of the negative class.
+    fn ranked_totals(&self) -> (f64, f64) {
+        let positives = self.ranked.iter().filter(|(_, p)| *p).count();
+        (positives as f64, (self.ranked.len() - positives) as f64)
+    }
+
+    /// Positive and negative examples at or above each score, the highest score first.
+    fn above_thresholds(&self) -> Vec<(f64, f64)> {
+        let mut ranked = self.ranked.clone();
+        ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let (mut up, mut down) = (0.0, 0.0);
+        ranked
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|tied| {
+                let hits = tied.iter().filter(|(_, p)| *p).count() as f64;
+                up += hits;
+                down += tied.len() as f64 - hits;
+                (up, down)
+            })
+            .collect()
+    }
+
     /// The probability that a positive example scores above a negative one, ties counted
     /// half (the area under the ROC curve); `None` unless both classes were ranked.
     pub fn auc(&self) -> Option<f64> {
@@ -213,6 +264,20 @@ mod tests {
             }
         }
         assert_eq!(e.auc(), Some(wins / pairs));
+        // The same area under the curve, by trapezia.
+        let curve = e.roc();
+        let area: f64 = curve
+            .windows(2)
+            .map(|w| (w[1].0 - w[0].0) * (w[0].1 + w[1].1) / 2.0)
+            .sum();
+        assert!((area - wins / pairs).abs() < 1e-12);
+        assert_eq!((curve[0], curve[curve.len() - 1]), ((0.0, 0.0), (1.0, 1.0)));
+        // 0.8 is right; the three at 0.4 hold two more; then three negatives.
+        let third = 1.0 / 3.0;
+        assert_eq!(
+            e.precision_recall(),
+            [(third, 1.0), (1.0, 0.75), (1.0, 0.6), (1.0, 0.5)]
+        );
         assert_eq!(
             Evaluation::new(&Classes::from_labels(["n", "p"])).auc(),
             None

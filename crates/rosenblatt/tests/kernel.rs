@@ -493,6 +493,79 @@ fn xor_separates_where_it_should() {
 }
 
 #[test]
+fn a_separated_kernel_run_stays_below_its_bound() {
+    for (kernel, bias) in [
+        ("quadratic", None),
+        ("rbf:1", None),
+        ("rbf:0.5", Some(Bias::Lifted)),
+        ("polynomial:4", None),
+    ] {
+        let options = Options {
+            bias,
+            epochs: Some(500),
+            ..kernel_options(kernel)
+        };
+        let fitted = Session::new(&options).train(&xor()).unwrap();
+        let margin = fitted.margin.unwrap();
+        let updates = fitted.model.progress.updates;
+        assert!(
+            0.0 < margin.lower && margin.lower <= margin.upper,
+            "{kernel}"
+        );
+        assert!(updates <= fitted.updates_at_most.unwrap(), "{kernel}");
+        let allowed = (fitted.radius / margin.lower).powi(2);
+        let bound = fitted.updates_at_most.unwrap() as f64;
+        assert!((bound - allowed).abs() <= 1.0 + 1e-9 * allowed, "{kernel}");
+    }
+    // Under the quadratic kernel XOR's margin is known: the least ‖Σ λ_i y_i φ(x_i)‖.
+    let options = Options {
+        epochs: Some(500),
+        ..kernel_options("quadratic")
+    };
+    let margin = Session::new(&options)
+        .train(&xor())
+        .unwrap()
+        .margin
+        .unwrap();
+    let phi = |x: f64, y: f64| {
+        let r = std::f64::consts::SQRT_2;
+        [1.0, r * x, r * y, x * x, r * x * y, y * y]
+    };
+    let signed: [(f64, [f64; 6]); 4] = [
+        (-1.0, phi(0., 0.)),
+        (1.0, phi(0., 1.)),
+        (1.0, phi(1., 0.)),
+        (-1.0, phi(1., 1.)),
+    ];
+    let mut least = f64::INFINITY;
+    for a in 0..=60 {
+        for b in 0..=(60 - a) {
+            for c in 0..=(60 - a - b) {
+                let weights = [a, b, c, 60 - a - b - c].map(|w| f64::from(w) / 60.0);
+                let mut sum = [0.0; 6];
+                for (w, (y, phi)) in weights.iter().zip(&signed) {
+                    sum.iter_mut().zip(phi).for_each(|(s, p)| *s += w * y * p);
+                }
+                least = least.min(sum.iter().map(|s| s * s).sum::<f64>().sqrt());
+            }
+        }
+    }
+    assert!(
+        margin.lower <= least && least <= margin.upper * 1.05,
+        "{margin:?} {least}"
+    );
+    // No theorem speaks of kernels that need not be inner products.
+    let sigmoid = kernel_options("sigmoid:1,0");
+    assert!(
+        Session::new(&sigmoid)
+            .train(&xor())
+            .unwrap()
+            .updates_at_most
+            .is_none()
+    );
+}
+
+#[test]
 fn a_gram_matrix_is_a_kernel_too() {
     let data = small_sets().pop().unwrap();
     let n = data.len();
@@ -575,6 +648,18 @@ fn options_that_belong_to_another_learner_are_refused() {
             .to_string()
             .contains("--learner kernel")
     );
+    for learner in [LearnerKind::Network, LearnerKind::Kernel] {
+        let decaying = Options {
+            learner,
+            decay: 0.5,
+            ..Options::default()
+        };
+        let error = decaying.validate().unwrap_err().to_string();
+        assert!(
+            error.contains("--decay belongs to the linear unit"),
+            "{error}"
+        );
+    }
     let started = Options {
         start: Start::Given(vec![1.0, 1.0]),
         ..kernel_options("linear")

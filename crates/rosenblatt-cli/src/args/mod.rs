@@ -88,6 +88,16 @@ pub enum Command {
         rosenblatt generate sparse --examples 200000 -o text.svm"
     )]
     Generate(Box<GenerateArgs>),
+    /// Run studies of how perceptrons learn: a ledger of every run, pictures, one page
+    #[command(after_help = "Examples:\n  rosenblatt experiment bound --quick\n  \
+        rosenblatt experiment all -o studies\n\n\
+        Runs are noted in the folder as they end. An interrupted command goes on when it is given again.")]
+    Experiment(ExperimentArgs),
+    /// Draw a figure that explains
+    #[command(
+        after_help = "Examples:\n  rosenblatt figure hulls -o hulls.svg\n  rosenblatt figure all -o figures"
+    )]
+    Figure(FigureArgs),
     /// Show what a model is and how it came about
     #[command(
         after_help = "Examples:\n  rosenblatt inspect model.rbm\n  rosenblatt inspect model.rbm --command"
@@ -95,9 +105,14 @@ pub enum Command {
     Inspect(InspectArgs),
     /// Convert data between formats
     #[command(
-        after_help = "Examples:\n  rosenblatt convert data.csv data.svm\n  rosenblatt convert digits-images-idx3-ubyte.gz digits.csv.gz"
+        after_help = "Examples:\n  rosenblatt convert data.csv data.svm\n  rosenblatt convert digits-images-idx3-ubyte.gz digits.csv.gz\n  rosenblatt convert data.svm data.rbc"
     )]
     Convert(Box<ConvertArgs>),
+    /// Write a model as ONNX, for programs that know nothing of perceptrons
+    #[command(after_help = "Example:\n  rosenblatt export model.rbm model.onnx\n\n\
+        The graph takes rows as doubles in X, or the columns of the training table, each by its \
+        name;\nit gives label and scores.")]
+    Export(ExportArgs),
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  rosenblatt completions bash > ~/.local/share/bash-completion/completions/rosenblatt"
@@ -130,9 +145,15 @@ pub struct TrainArgs {
     /// Save the model after a pass when this many seconds have gone by since it was last saved
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
     pub save_every: f64,
-    /// Memory for kernel values: bytes, or with KiB, MiB or GiB [default: half of what is free]
+    /// Memory for kernel values and for pages of a cache: bytes, or with KiB, MiB or GiB [default: half of what is free]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
+    /// Keep the data as read in FILE.rbc beside them, and take them from there while it is fresh
+    #[arg(long)]
+    pub cache: bool,
+    /// Show the run on one self-contained page: data, passes, margins, confusions, weights, hardest examples
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// Say what would be read and done, with memory and time estimated, and do nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -167,6 +188,9 @@ pub struct TestArgs {
     pub model: PathBuf,
     /// The data: a file, or - for stdin
     pub data: PathBuf,
+    /// Show the test on one self-contained page
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
@@ -323,6 +347,53 @@ pub(crate) fn precision(name: &str) -> Result<rosenblatt::data::Precision, Strin
 }
 
 #[derive(Debug, Args)]
+pub struct ExperimentArgs {
+    /// Which studies: names, or all
+    #[arg(required = true, value_name = "NAME", long_help = studies_help())]
+    pub studies: Vec<String>,
+    /// The folder for tables, pictures and index.html
+    #[arg(long, short, value_name = "DIR", default_value = "experiments")]
+    pub output: PathBuf,
+    /// Smaller cases and fewer seeds
+    #[arg(long)]
+    pub quick: bool,
+    /// Seeds for each case [default: each study's own number]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub seeds: Option<u32>,
+    /// Run everything again, whatever the folder holds
+    #[arg(long)]
+    pub fresh: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct FigureArgs {
+    /// Which figures: names, or all
+    #[arg(required = true, value_name = "NAME", long_help = figures_help())]
+    pub figures: Vec<String>,
+    /// An .svg or .png file for one figure, or a folder
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+fn figures_help() -> String {
+    let mut text = String::from("Which figures:\n");
+    for drawing in crate::figures::DRAWINGS {
+        text.push_str(&format!("  {:<14} {}\n", drawing.name, drawing.summary));
+    }
+    text.push_str("  all            every one of them");
+    text
+}
+
+fn studies_help() -> String {
+    let mut text = String::from("Which studies:\n");
+    for study in crate::experiment::STUDIES {
+        text.push_str(&format!("  {:<14} {}\n", study.name, study.title));
+    }
+    text.push_str("  all            every one of them");
+    text
+}
+
+#[derive(Debug, Args)]
 pub struct InspectArgs {
     /// The model
     pub model: PathBuf,
@@ -335,6 +406,14 @@ pub struct InspectArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// The model
+    pub model: PathBuf,
+    /// Where the graph goes, or - for stdout
+    pub output: PathBuf,
 }
 
 #[derive(Debug, Args)]

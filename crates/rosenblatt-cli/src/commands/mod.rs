@@ -1,8 +1,12 @@
 //! The commands, one file each.
 
+mod cached;
 mod check;
 mod check_kernel;
 mod convert;
+mod experiment;
+mod export;
+mod figure;
 mod generate;
 mod inspect;
 mod pages;
@@ -46,11 +50,33 @@ pub fn run(cli: Cli) -> Outcome {
         Command::Verify(args) => verify::run(&args),
         Command::Trace(args) => trace::run(context, &args),
         Command::Generate(args) => generate::run(context, &args),
+        Command::Experiment(args) => experiment::run(context, &args),
+        Command::Figure(args) => figure::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Convert(args) => convert::run(context, &args),
+        Command::Export(args) => export::run(&args),
         Command::Completions { shell } => pages::completions(shell),
         Command::Man { folder } => pages::manual(&folder),
     }
+}
+
+/// Those of `all` that are named, in their own order; the name `all` means every one.
+fn chosen<T>(
+    all: &'static [T],
+    name: fn(&T) -> &'static str,
+    what: &str,
+    names: &[String],
+) -> rosenblatt::Result<Vec<&'static T>> {
+    let known = |asked: &String| asked == "all" || all.iter().any(|one| name(one) == asked);
+    if let Some(asked) = names.iter().find(|n| !known(n)) {
+        let names: Vec<&str> = all.iter().map(name).collect();
+        return Err(
+            Error::options(format!("there is no {what} called {asked:?}"))
+                .remedy(format!("choose among {}, or all", names.join(", "))),
+        );
+    }
+    let meant = |one: &&T| names.iter().any(|n| n == "all" || n == name(one));
+    Ok(all.iter().filter(meant).collect())
 }
 
 /// Opens a file for a saved model: its own options, with what is said now beside them.

@@ -5,20 +5,23 @@ use std::fmt::Write;
 use rosenblatt::Error;
 use rosenblatt::data::read::LabelFound;
 use rosenblatt::metrics::Evaluation;
-use rosenblatt::model::{Model, Scheme};
+use rosenblatt::model::Model;
 use serde_json::json;
 
 use super::{Context, report_batches};
 use crate::args::TestArgs;
 use crate::output::{self, Done, Outcome};
 use crate::render::numbers::{count, counted, percent};
+use crate::render::report::{Judged, test_page};
 use crate::render::table::{Align, clipped, columns};
 
 pub fn run(context: Context, args: &TestArgs) -> Outcome {
     let model = Model::load(&args.model)?;
+    if let Some(path) = &args.report {
+        output::check_page(path, &[&args.data, &args.model])?;
+    }
     let mut batches = super::open_batches(context, &model, &args.data, &args.source)?;
-    let mut evaluation = Evaluation::new(&model.classes);
-    let binary = model.scheme == Scheme::Binary;
+    let mut judged = Judged::new(&model, context.threads);
     for batch in &mut batches {
         let batch = batch?;
         let labels = batch.labels.ok_or_else(|| {
@@ -26,25 +29,31 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
                 .in_file(&args.data)
                 .remedy("use predict, or give --label or --labels")
         })?;
-        let scored = model.score_all(&batch.matrix, context.threads);
-        for (label, (class, score)) in labels.iter().zip(scored) {
+        let known = |i: usize| match labels[i] {
+            LabelFound::Class(class) => Some(class),
+            _ => None,
+        };
+        let predicted = judged.add(&batch.matrix, known, |i| batch.first_row + i);
+        for (label, class) in labels.iter().zip(predicted) {
             match label {
-                LabelFound::Class(truth) => {
-                    evaluation.count(*truth, class);
-                    if binary {
-                        evaluation.rank(score, *truth == 1);
-                    }
-                }
-                LabelFound::Unknown(text) => evaluation.count_unknown(text, class),
-                LabelFound::Absent => evaluation.count_unknown("", class),
+                LabelFound::Class(_) => {}
+                LabelFound::Unknown(text) => judged.evaluation.count_unknown(text, class),
+                LabelFound::Absent => judged.evaluation.count_unknown("", class),
             }
         }
     }
+    let evaluation = &judged.evaluation;
     report_batches(context, batches.report());
     if evaluation.examples() == 0 {
         return Err(Error::data("there are no rows to test on")
             .in_file(&args.data)
             .into());
+    }
+    if let Some(path) = &args.report {
+        let names = model.preparation.as_ref().map(|p| p.feature_names());
+        let file = args.data.display().to_string();
+        let page = test_page(&file, &model, &names.unwrap_or_default(), &judged);
+        output::write_bytes(path, page.as_bytes())?;
     }
     if args.json {
         let accuracy = evaluation.accuracy();
@@ -60,7 +69,7 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
             "unknown_labels": evaluation.unknown().iter().map(|(label, n)| json!({"label": label, "examples": n})).collect::<Vec<_>>(),
         }))?;
     } else {
-        output::print(&text(&evaluation))?;
+        output::print(&text(evaluation))?;
     }
     Ok(Done::Finished)
 }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rosenblatt::data::read::{self, Preparation, Raw, ReadReport, Scale};
+use rosenblatt::data::read::{self, Preparation, Raw, ReadReport};
 use rosenblatt::data::{Dataset, Layout, split};
 use rosenblatt::model::Model;
 use rosenblatt::options::Order;
@@ -14,8 +14,8 @@ use rosenblatt::train::{Fitted, Observer, Pass, Session, Stop};
 use rosenblatt::{Error, Options};
 use serde::Serialize;
 
-use super::Context;
-use crate::args::{DataOptions, TrainArgs};
+use super::{Context, cached};
+use crate::args::{DataArgs, DataOptions, TrainArgs};
 use crate::output::{self, Done, Failure, Outcome};
 use crate::render;
 
@@ -51,6 +51,8 @@ struct Prepared {
     preparation: Preparation,
     train: Dataset,
     held_out: Option<Dataset>,
+    /// Which rows of the file are which, where some are held out.
+    parts: Option<split::Split>,
 }
 
 pub fn run(context: Context, args: &TrainArgs) -> Outcome {
@@ -83,29 +85,31 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
             .into());
     }
     if let Some(path) = args.output.as_deref().filter(|p| !output::is_dash(p)) {
-        writable(path)?;
+        output::writable(path)?;
         output::refuse_overwriting(&args.data, path)?;
+    }
+    if let Some(path) = &args.report {
+        output::check_page(path, &[&args.data])?;
     }
 
     let reading = Instant::now();
-    let raw = read::read(&args.data, &data_options.read)?;
-    source.refuse_foreign(&raw)?;
-    let read_report = raw.report().clone();
-    let cv = match args.cv {
-        Some(folds) if !args.dry_run => Some(cross_validate(
-            context,
-            &raw,
-            &data_options,
-            &options,
-            folds,
-        )?),
-        _ => None,
+    let from_cache = cached::is_cache(&args.data, &data_options) || args.cache;
+    let Loaded {
+        report: read_report,
+        prepared:
+            Prepared {
+                preparation,
+                train,
+                held_out,
+                parts,
+            },
+        cv,
+        source,
+    } = if from_cache {
+        load_cached(context, args, source, &data_options)?
+    } else {
+        load(context, args, source, &data_options, &options)?
     };
-    let Prepared {
-        preparation,
-        train,
-        held_out,
-    } = prepare(raw, &data_options, &options)?;
     let read_seconds = reading.elapsed().as_secs_f64();
     for warning in &read_report.warnings {
         output::say(context.quiet, &format!("warning: {warning}"));
@@ -145,15 +149,27 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     report.seconds.read = read_seconds;
     report.seconds.train = train_seconds;
     let stop = fitted.model.progress.stop;
-    let scaling = describe_scaling(&preparation);
-    let saved = save(args.output.as_deref(), fitted, preparation, recipe)?;
-    let outcome = TrainOutcome {
+    let scaling = render::train::describe_scaling(&preparation);
+    let mut outcome = TrainOutcome {
         report,
         cv,
         scaling,
         data: read_report,
-        model: saved,
+        model: None,
     };
+    if let Some(path) = &args.report {
+        let held_out = held_out.as_ref();
+        write_report(
+            path,
+            &outcome,
+            &fitted.model,
+            &train,
+            held_out,
+            parts.as_ref(),
+            context,
+        )?;
+    }
+    outcome.model = save(args.output.as_deref(), fitted, preparation, recipe)?;
     let to_stdout = args.output.as_deref().is_some_and(output::is_dash);
     let text = render::train::text(&outcome, output::colour() && !to_stdout);
     if to_stdout {
@@ -170,19 +186,95 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     })
 }
 
-fn describe_scaling(preparation: &Preparation) -> Option<&'static str> {
-    match preparation.scale() {
-        Scale::None => None,
-        Scale::Standard => Some(
-            "numeric columns to mean 0 and standard deviation 1, texts to unit length; weights, margin and R speak of scaled values",
-        ),
-        Scale::Minmax => {
-            Some("columns to the range from 0 to 1; weights, margin and R speak of scaled values")
+/// The data of a run.
+struct Loaded {
+    report: ReadReport,
+    prepared: Prepared,
+    cv: Option<CrossValidation>,
+    /// The options they were read with.
+    source: DataArgs,
+}
+
+fn load(
+    context: Context,
+    args: &TrainArgs,
+    source: DataArgs,
+    data_options: &DataOptions,
+    options: &Options,
+) -> Result<Loaded, Failure> {
+    let raw = read::read(&args.data, &data_options.read)?;
+    source.refuse_foreign(&raw)?;
+    let report = raw.report().clone();
+    let cv = match args.cv {
+        Some(folds) if !args.dry_run => {
+            Some(cross_validate(context, &raw, data_options, options, folds)?)
         }
-        Scale::UnitRows => {
-            Some("each row to unit length; weights, margin and R speak of scaled values")
-        }
+        _ => None,
+    };
+    Ok(Loaded {
+        report,
+        prepared: prepare(raw, data_options, options)?,
+        cv,
+        source,
+    })
+}
+
+fn load_cached(
+    context: Context,
+    args: &TrainArgs,
+    source: DataArgs,
+    data_options: &DataOptions,
+) -> Result<Loaded, Failure> {
+    if args.cv.is_some() || data_options.validate.is_some() {
+        return Err(Error::options(
+            "a cache holds all examples, prepared together, so none can be held out",
+        )
+        .remedy("leave out --cv and --validate, or train from the file itself")
+        .into());
     }
+    let found = if cached::is_cache(&args.data, data_options) {
+        cached::open_named(context, &args.data, &args.source, args.memory)?
+    } else {
+        cached::open_or_make(context, &args.data, &source, data_options, args.memory)?
+    };
+    Ok(Loaded {
+        report: found.report,
+        prepared: Prepared {
+            preparation: found.preparation,
+            train: found.data,
+            held_out: None,
+            parts: None,
+        },
+        cv: None,
+        source: DataArgs {
+            given: found.key.options,
+        },
+    })
+}
+
+/// Writes the page that shows the run.
+fn write_report(
+    path: &Path,
+    outcome: &TrainOutcome,
+    model: &Model,
+    train: &Dataset,
+    held_out: Option<&Dataset>,
+    parts: Option<&split::Split>,
+    context: Context,
+) -> rosenblatt::Result<()> {
+    use render::report::{Judged, train_page};
+    // Asking about the training examples is left out where it would cost more than training.
+    let training = outcome.report.train_accuracy.map(|_| {
+        let number = |i: usize| parts.map_or(i, |p| p.train[i]);
+        Judged::of(model, train, number, context.threads)
+    });
+    let held_out = held_out.map(|data| {
+        let number = |i: usize| parts.map_or(i, |p| p.held_out[i]);
+        Judged::of(model, data, number, context.threads)
+    });
+    let judged = [training.as_ref(), held_out.as_ref()];
+    let page = train_page(outcome, model, &train.names, judged);
+    output::write_bytes(path, page.as_bytes())
 }
 
 /// An error about the data names their file.
@@ -193,22 +285,6 @@ pub fn in_data(error: Error, file: impl AsRef<Path>) -> Error {
     } else {
         error
     }
-}
-
-/// Fails before hours of work rather than after them.
-fn writable(path: &Path) -> rosenblatt::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    if path.is_dir() {
-        return Err(Error::new(rosenblatt::ErrorKind::Io, "this is a folder")
-            .in_file(path)
-            .remedy("name a file in it"));
-    }
-    std::fs::metadata(folder)
-        .map_err(|e| Error::io(folder, &e).remedy("make the folder first"))
-        .map(|_| ())
 }
 
 fn layout(options: &Options) -> Layout {
@@ -227,6 +303,7 @@ fn prepare(raw: Raw, data: &DataOptions, options: &Options) -> rosenblatt::Resul
             preparation,
             train,
             held_out: None,
+            parts: None,
         });
     };
     let parts = split::hold_out(raw.labels(), fraction, options.seed);
@@ -237,7 +314,11 @@ fn prepare(raw: Raw, data: &DataOptions, options: &Options) -> rosenblatt::Resul
         ))
         .remedy("use a larger fraction"));
     }
-    prepare_split(&raw, &parts, data, options)
+    let prepared = prepare_split(&raw, &parts, data, options)?;
+    Ok(Prepared {
+        parts: Some(parts),
+        ..prepared
+    })
 }
 
 fn prepare_split(
@@ -253,6 +334,7 @@ fn prepare_split(
         preparation,
         train,
         held_out: Some(held_out),
+        parts: None,
     })
 }
 

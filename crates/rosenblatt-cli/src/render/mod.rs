@@ -3,5 +3,6 @@
 pub mod boundary;
 pub mod numbers;
 pub mod progress;
+pub mod report;
 pub mod table;
 pub mod train;

@@ -33,7 +33,8 @@ pub fn precise(x: f64) -> String {
     digits(x, 9)
 }
 
-fn digits(x: f64, significant: i32) -> String {
+/// A number with so many significant digits, plain where that is short.
+pub fn digits(x: f64, significant: i32) -> String {
     if x == 0.0 {
         return "0".into();
     }
@@ -103,6 +104,7 @@ mod tests {
         assert_eq!(short(1234.567), "1235");
         assert_eq!(short(1.5e-9), "1.500e-9");
         assert_eq!(short(2.5e12), "2.500e12");
+        assert_eq!(digits(-0.60402, 3), "-0.604");
         assert_eq!(bytes(999), "999 B");
         assert_eq!(bytes(1_500_000), "1.5 MB");
         assert_eq!(seconds(0.0012), "1.2 ms");

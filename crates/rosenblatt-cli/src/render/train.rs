@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use rosenblatt::Options;
 use rosenblatt::data::Dataset;
-use rosenblatt::data::read::{ColumnRole, ReadReport};
-use rosenblatt::model::{Scheme, Weights};
+use rosenblatt::data::read::{ColumnRole, Preparation, ReadReport, Scale};
+use rosenblatt::model::{Model, Scheme, Weights};
 use rosenblatt::report::{Discriminator, PlaneReport, TrainReport};
 use serde_json::json;
 
@@ -204,8 +204,22 @@ fn classes(report: &TrainReport) -> String {
 
 fn column_table(data: &ReadReport) -> String {
     const SHOWN: usize = 24;
+    let rows: Vec<Vec<String>> = column_rows(data).into_iter().take(SHOWN).collect();
+    let mut text = columns(&rows, &[Align::Left; 3], 0);
+    if data.columns.len() > SHOWN {
+        let _ = write!(
+            text,
+            "and {} more (--json lists all)",
+            counted((data.columns.len() - SHOWN) as u64, "column", "columns")
+        );
+    }
+    text
+}
+
+/// Each column: its name, what it is used as, and why.
+pub fn column_rows(data: &ReadReport) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
-    for column in data.columns.iter().take(SHOWN) {
+    for column in &data.columns {
         let role = match column.role {
             ColumnRole::Numeric => "numeric",
             ColumnRole::Category => "category",
@@ -235,15 +249,28 @@ fn column_table(data: &ReadReport) -> String {
             detail.join(", "),
         ]);
     }
-    let mut text = columns(&rows, &[Align::Left; 3], 0);
-    if data.columns.len() > SHOWN {
-        let _ = write!(
-            text,
-            "and {} more (--json lists all)",
-            counted((data.columns.len() - SHOWN) as u64, "column", "columns")
-        );
+    rows
+}
+
+/// How a model's features were scaled, where they were.
+pub fn scaling_of(model: &Model) -> Option<&'static str> {
+    model.preparation.as_ref().and_then(describe_scaling)
+}
+
+/// How features are scaled, where they are.
+pub fn describe_scaling(preparation: &Preparation) -> Option<&'static str> {
+    match preparation.scale() {
+        Scale::None => None,
+        Scale::Standard => Some(
+            "numeric columns to mean 0 and standard deviation 1, texts to unit length; weights, margin and R speak of scaled values",
+        ),
+        Scale::Minmax => {
+            Some("columns to the range from 0 to 1; weights, margin and R speak of scaled values")
+        }
+        Scale::UnitRows => {
+            Some("each row to unit length; weights, margin and R speak of scaled values")
+        }
     }
-    text
 }
 
 /// Passes 1 to 5, then 10, 20, 50, 100, …, and the last.
@@ -295,7 +322,8 @@ fn pass_table(report: &TrainReport) -> String {
     columns(&rows, &vec![Align::Right; width], 0)
 }
 
-fn updates(report: &TrainReport) -> String {
+/// Updates and mistakes beside what the theorem allows.
+pub fn updates(report: &TrainReport) -> String {
     let mut text = format!(
         "{}, {}; R = {}",
         counted(report.updates, "update", "updates"),

@@ -51,11 +51,14 @@ impl Verdict {
     }
 }
 
+/// A whole number of any size.
+pub type Whole = IBig;
+
 /// A vector of exact numbers, whole because only its direction matters.
-pub type Direction = Vec<IBig>;
+pub type Direction = Vec<Whole>;
 
 /// Multipliers λ > 0 by row, ascending; whole because only their ratios matter.
-pub type Multipliers = Vec<(usize, IBig)>;
+pub type Multipliers = Vec<(usize, Whole)>;
 
 /// What proves the verdict. Coordinates count the bias as 0 where there is one; rows are
 /// positions in memory.
@@ -74,6 +77,10 @@ pub enum Witness {
         lambda: Multipliers,
         /// The rows with w·z > 0, ascending.
         separated: Vec<usize>,
+        /// A basis of the vectors orthogonal to every row with w·z = 0, which shows that
+        /// none of those can be separated; `None` if it would have more vectors than
+        /// [`MOST_NULL_VECTORS`].
+        null_space: Option<Vec<Direction>>,
     },
     /// Σ λ z = 0 with a support that spans every row.
     Overlapping {
@@ -83,6 +90,10 @@ pub enum Witness {
         null_space: Vec<Direction>,
     },
 }
+
+/// How many vectors a quasi-separable witness may spend on showing that no further row can be
+/// separated. Each costs the checker a product with every row on the plane.
+pub const MOST_NULL_VECTORS: usize = 64;
 
 /// A verdict with its witness.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -417,10 +428,14 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
                         }
                     });
                     rows.sort_unstable();
+                    let vectors = self.rows.dimension() - balanced_rank;
                     Witness::QuasiSeparable {
                         w,
                         lambda,
                         separated: rows,
+                        null_space: (vectors <= MOST_NULL_VECTORS)
+                            .then(|| self.null_space())
+                            .transpose()?,
                     }
                 }
             }

@@ -7,7 +7,7 @@ use dashu_int::IBig;
 use serde_json::{Map, Value, json};
 
 use super::jointly::Jointly;
-use super::{Bias, Decision, StrictKernel, Verdict, Witness};
+use super::{Bias, Decision, Direction, StrictKernel, Verdict, Witness};
 use crate::data::Dataset;
 use crate::data::read::{Coding, ColumnCoding, Format, Preparation, ReadReport};
 use crate::error::{Error, Result};
@@ -168,8 +168,12 @@ fn data(subject: Subject<'_>) -> Result<Value> {
 
 fn column(coding: &ColumnCoding<'_>) -> Result<Value> {
     Ok(match coding {
-        ColumnCoding::Number { indicator: false } => "numeric".into(),
-        ColumnCoding::Number { indicator: true } => "numeric-or-missing".into(),
+        ColumnCoding::Number {
+            indicator: false, ..
+        } => "numeric".into(),
+        ColumnCoding::Number {
+            indicator: true, ..
+        } => "numeric-or-missing".into(),
         ColumnCoding::Category(levels) => json!({"category": levels.iter().collect::<Vec<_>>()}),
         ColumnCoding::Text {
             words,
@@ -209,15 +213,28 @@ fn by_row<T: ToString>(subject: Subject<'_>, values: &[(usize, T)]) -> Value {
 }
 
 fn two_sided(subject: Subject<'_>, decision: &Decision) -> Value {
+    let vectors = |vectors: &[Direction]| -> Value {
+        let list = vectors.iter().map(|v| vector(v, subject.bias));
+        list.collect::<Vec<_>>().into()
+    };
     match &decision.witness {
         Witness::Separable { w } => json!({"w": vector(w, subject.bias)}),
-        Witness::QuasiSeparable { w, lambda, .. } => {
-            json!({"w": vector(w, subject.bias), "lambda": by_row(subject, lambda)})
+        Witness::QuasiSeparable {
+            w,
+            lambda,
+            null_space,
+            ..
+        } => {
+            let mut parts =
+                json!({"w": vector(w, subject.bias), "lambda": by_row(subject, lambda)});
+            if let Some(null_space) = null_space {
+                parts["null_space"] = vectors(null_space);
+            }
+            parts
         }
-        Witness::Overlapping { lambda, null_space } => json!({
-            "lambda": by_row(subject, lambda),
-            "null_space": null_space.iter().map(|v| vector(v, subject.bias)).collect::<Vec<_>>(),
-        }),
+        Witness::Overlapping { lambda, null_space } => {
+            json!({"lambda": by_row(subject, lambda), "null_space": vectors(null_space)})
+        }
     }
 }
 

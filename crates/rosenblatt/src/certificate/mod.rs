@@ -27,7 +27,9 @@ mod settle;
 mod solve;
 
 pub use coefficients::{Coefficients, Trend, coefficients};
-pub use decide::{Decision, Direction, Multipliers, Verdict, Witness, decide};
+pub use decide::{
+    Decision, Direction, MOST_NULL_VECTORS, Multipliers, Verdict, Whole, Witness, decide,
+};
 pub use document::{Claim, Subject, certificate};
 pub use dual_lp::{DualCounts, dual_counts};
 pub use gram::{ExactKernel, Gram, StrictKernel, strict_kernel};

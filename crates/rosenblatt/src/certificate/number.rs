@@ -188,32 +188,72 @@ pub(crate) fn parts(x: f64, reading: Reading) -> (i64, i32) {
             let exponent = exponent + zeros as i32;
             (if x < 0.0 { -magnitude } else { magnitude }, exponent)
         }
-        Reading::Decimal => {
-            // The standard library prints the shortest decimal: digits, perhaps a point, `e`.
-            let mut text = Digits::default();
-            let _ = write!(text, "{x:e}");
-            let (mut mantissa, mut exponent, mut scale) = (0i64, 0i32, 0i32);
-            let (mut negative, mut after_point) = (false, false);
-            for (at, &byte) in text.bytes().iter().enumerate() {
-                match byte {
-                    b'-' => negative = true,
-                    b'.' => after_point = true,
-                    b'e' => {
-                        exponent = text.tail(at + 1).parse().unwrap_or(0);
-                        break;
-                    }
-                    digit => {
-                        mantissa = mantissa * 10 + i64::from(digit - b'0');
-                        scale += i32::from(after_point);
-                    }
-                }
+        Reading::Decimal => short_decimal(x).unwrap_or_else(|| printed_decimal(x)),
+    }
+}
+
+/// The shortest decimal as the standard library prints it: digits, perhaps a point, `e`.
+fn printed_decimal(x: f64) -> (i64, i32) {
+    let mut text = Digits::default();
+    let _ = write!(text, "{x:e}");
+    let (mut mantissa, mut exponent, mut scale) = (0i64, 0i32, 0i32);
+    let (mut negative, mut after_point) = (false, false);
+    for (at, &byte) in text.bytes().iter().enumerate() {
+        match byte {
+            b'-' => negative = true,
+            b'.' => after_point = true,
+            b'e' => {
+                exponent = text.tail(at + 1).parse().unwrap_or(0);
+                break;
             }
-            (
-                if negative { -mantissa } else { mantissa },
-                exponent - scale,
-            )
+            digit => {
+                mantissa = mantissa * 10 + i64::from(digit - b'0');
+                scale += i32::from(after_point);
+            }
         }
     }
+    let mantissa = if negative { -mantissa } else { mantissa };
+    (mantissa, exponent - scale)
+}
+
+/// The decimal of at most 15 digits that rounds to `x`, which is then the shortest one, if
+/// there is such and it lies in the range where powers of ten are exact in binary64.
+///
+/// With k decimals such that x·10ᵏ has 15 digits, the product is off by less than a quarter,
+/// so rounding it finds the digits if there are any; the quotient of whole numbers, which
+/// rounds once, shows whether there are.
+fn short_decimal(x: f64) -> Option<(i64, i32)> {
+    const TENS: [f64; 23] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+        1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+    ];
+    let size = x.abs();
+    if !(1e-7..1e15).contains(&size) {
+        return None;
+    }
+    let mut places = 15;
+    if size >= 1.0 {
+        while size >= TENS[15 - places + 1] {
+            places -= 1;
+        }
+        places -= 1;
+    } else {
+        while size * TENS[places - 15] < 0.1 {
+            places += 1;
+        }
+    }
+    let mantissa = (x * TENS[places]).round();
+    if mantissa / TENS[places] != x {
+        return None;
+    }
+    let (mut mantissa, mut exponent) = (mantissa as i64, -(places as i32));
+    for (power, zeros) in [(100_000_000, 8), (10_000, 4), (100, 2), (10, 1)] {
+        if mantissa % power == 0 {
+            mantissa /= power;
+            exponent += zeros;
+        }
+    }
+    Some((mantissa, exponent))
 }
 
 /// A line of at most 32 bytes on the stack.
@@ -301,6 +341,34 @@ mod tests {
         assert_eq!(decimal(-7.0), (-7, 0));
         assert_eq!(decimal(123_456_789.012_345), (123_456_789_012_345, -6));
         assert_eq!(decimal(f64::MAX), (17_976_931_348_623_157, 292));
+    }
+
+    #[test]
+    fn short_decimals_are_the_ones_that_print() {
+        use crate::random::{Random, Stream};
+        let mut random = Random::new(1, Stream::Sample, 0);
+        let mut short = 0;
+        for case in 0..200_000 {
+            let digits = 1 + case % 17;
+            let whole = random.below(10u64.pow(digits)) as i64 - random.below(3) as i64;
+            let power = random.below(26) as i32 - 23;
+            let text = format!("{whole}e{power}");
+            let x: f64 = text.parse().expect("a number");
+            if x.trunc() == x {
+                continue;
+            }
+            let nearby = f64::from_bits(x.to_bits() + random.below(3));
+            for x in [x, -x, nearby] {
+                if let Some(found) = short_decimal(x) {
+                    assert_eq!(found, printed_decimal(x), "{x:e}");
+                    short += 1;
+                }
+            }
+            if digits <= 15 && (1e-7..1e15).contains(&x.abs()) {
+                assert!(short_decimal(x).is_some(), "{text}");
+            }
+        }
+        assert!(short > 100_000, "{short}");
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Rows in memory: dense or compressed sparse rows (CSR), `f32` or `f64`.
 
+use super::buffer::Buffer;
 use super::row::Row;
+use crate::error::{Error, Result};
 
 /// How many bits a stored feature value keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -17,9 +19,9 @@ pub enum Precision {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// binary32.
-    F32(Vec<f32>),
+    F32(Buffer<f32>),
     /// binary64.
-    F64(Vec<f64>),
+    F64(Buffer<f64>),
 }
 
 impl Values {
@@ -31,8 +33,8 @@ impl Values {
     /// An empty list with room for `capacity` values.
     pub fn with_capacity(precision: Precision, capacity: usize) -> Self {
         match precision {
-            Precision::F32 => Values::F32(Vec::with_capacity(capacity)),
-            Precision::F64 => Values::F64(Vec::with_capacity(capacity)),
+            Precision::F32 => Values::F32(Vec::with_capacity(capacity).into()),
+            Precision::F64 => Values::F64(Vec::with_capacity(capacity).into()),
         }
     }
 
@@ -60,16 +62,16 @@ impl Values {
     /// Appends `x`, rounded to the list's precision.
     pub fn push(&mut self, x: f64) {
         match self {
-            Values::F32(v) => v.push(x as f32),
-            Values::F64(v) => v.push(x),
+            Values::F32(v) => v.to_mut().push(x as f32),
+            Values::F64(v) => v.to_mut().push(x),
         }
     }
 
     /// Drops the last value.
     pub fn pop(&mut self) {
         match self {
-            Values::F32(v) => drop(v.pop()),
-            Values::F64(v) => drop(v.pop()),
+            Values::F32(v) => drop(v.to_mut().pop()),
+            Values::F64(v) => drop(v.to_mut().pop()),
         }
     }
 
@@ -99,9 +101,9 @@ pub enum Matrix {
         /// Number of columns; indices are below it.
         columns: usize,
         /// `rows + 1` ascending offsets into `indices` and `values`.
-        offsets: Vec<usize>,
+        offsets: Buffer<usize>,
         /// Column of each value, strictly ascending within a row.
-        indices: Vec<u32>,
+        indices: Buffer<u32>,
         /// The values, none of them zero.
         values: Values,
     },
@@ -112,10 +114,57 @@ impl Matrix {
     pub fn empty_sparse(columns: usize, precision: Precision) -> Self {
         Matrix::Sparse {
             columns,
-            offsets: vec![0],
-            indices: Vec::new(),
+            offsets: vec![0].into(),
+            indices: Vec::new().into(),
             values: Values::new(precision),
         }
+    }
+
+    /// A sparse matrix from the parts of [`Matrix::Sparse`], checked: offsets that ascend
+    /// from 0 to the number of values, indices that ascend within each row and stay below
+    /// `columns`, no value that is zero.
+    pub fn sparse(
+        columns: usize,
+        offsets: impl Into<Buffer<usize>>,
+        indices: impl Into<Buffer<u32>>,
+        values: Values,
+    ) -> Result<Self> {
+        let (offsets, indices) = (offsets.into(), indices.into());
+        let ends_fit = offsets.first() == Some(&0)
+            && offsets.last() == Some(&values.len())
+            && indices.len() == values.len()
+            && offsets.is_sorted();
+        if !ends_fit {
+            return Err(Error::data(
+                "the offsets of a sparse matrix do not ascend from 0 to the number of its values",
+            ));
+        }
+        for (i, ends) in offsets.windows(2).enumerate() {
+            let row = &indices[ends[0]..ends[1]];
+            if !row.is_sorted_by(|a, b| a < b) {
+                return Err(
+                    Error::data(format!("the indices of row {} do not ascend", i + 1))
+                        .remedy("sort them, and add up what shares an index"),
+                );
+            }
+            if let Some(&last) = row.last().filter(|&&j| j as usize >= columns) {
+                return Err(Error::data(format!(
+                    "row {} has the index {last}, but there are {columns} columns",
+                    i + 1
+                )));
+            }
+        }
+        if (0..values.len()).any(|k| values.get(k) == 0.0) {
+            return Err(
+                Error::data("a sparse matrix stores a zero").remedy("leave out what is zero")
+            );
+        }
+        Ok(Matrix::Sparse {
+            columns,
+            offsets,
+            indices,
+            values,
+        })
     }
 
     /// A dense matrix from rows of equal length.
@@ -190,7 +239,7 @@ impl Matrix {
     ///
     /// # Panics
     /// If there is no such row.
-    #[inline]
+    #[inline(always)]
     pub fn row(&self, i: usize) -> Row<'_> {
         match self {
             Matrix::Dense {
@@ -238,10 +287,10 @@ impl Matrix {
             if values.get(values.len() - 1) == 0.0 {
                 values.pop();
             } else {
-                indices.push(j);
+                indices.to_mut().push(j);
             }
         }
-        offsets.push(indices.len());
+        offsets.to_mut().push(indices.len());
     }
 
     /// The same rows without these columns, which must ascend; the others move up.
@@ -270,10 +319,10 @@ impl Matrix {
                 columns: *columns,
                 values: match values {
                     Values::F32(v) => {
-                        Values::F32(gather(v, rows.map(|i| i * columns..(i + 1) * columns)))
+                        Values::F32(gather(v, rows.map(|i| i * columns..(i + 1) * columns)).into())
                     }
                     Values::F64(v) => {
-                        Values::F64(gather(v, rows.map(|i| i * columns..(i + 1) * columns)))
+                        Values::F64(gather(v, rows.map(|i| i * columns..(i + 1) * columns)).into())
                     }
                 },
             },
@@ -293,11 +342,11 @@ impl Matrix {
                 }
                 Matrix::Sparse {
                     columns: *columns,
-                    offsets: new_offsets,
-                    indices: gather(indices, ranges.clone()),
+                    offsets: new_offsets.into(),
+                    indices: gather(indices, ranges.clone()).into(),
                     values: match values {
-                        Values::F32(v) => Values::F32(gather(v, ranges)),
-                        Values::F64(v) => Values::F64(gather(v, ranges)),
+                        Values::F32(v) => Values::F32(gather(v, ranges).into()),
+                        Values::F64(v) => Values::F64(gather(v, ranges).into()),
                     },
                 }
             }
@@ -358,6 +407,32 @@ mod tests {
         sparse.push_sparse([(0, 1e-50), (1, 2.0)]);
         assert_eq!(sparse.non_zeros(), 1);
         assert_eq!(sparse.row(0).to_dense(2), [0.0, 2.0]);
+    }
+
+    #[test]
+    fn parts_that_do_not_fit_are_refused() {
+        let sparse = |columns, offsets: &[usize], indices: &[u32], values: &[f64]| {
+            let values = Values::F64(values.to_vec().into());
+            Matrix::sparse(columns, offsets.to_vec(), indices.to_vec(), values)
+        };
+        let fine = sparse(3, &[0, 2, 2, 3], &[0, 2, 1], &[1.0, 2.0, 3.0]).unwrap();
+        assert_eq!(fine.row(0).to_dense(3), [1.0, 0.0, 2.0]);
+        for (offsets, indices, values) in [
+            (&[][..], &[][..], &[][..]),
+            (&[1, 2], &[0, 1], &[1.0, 2.0]),
+            (&[0, 1], &[0, 1], &[1.0, 2.0]),
+            (&[0, 2, 1, 2], &[0, 1], &[1.0, 2.0]),
+            (&[0, 2], &[0, 1, 2], &[1.0, 2.0]),
+            (&[0, 2], &[1, 0], &[1.0, 2.0]),
+            (&[0, 2], &[1, 1], &[1.0, 2.0]),
+            (&[0, 2], &[1, 3], &[1.0, 2.0]),
+            (&[0, 2], &[0, 1], &[1.0, 0.0]),
+        ] {
+            assert!(
+                sparse(3, offsets, indices, values).is_err(),
+                "{offsets:?} {indices:?} {values:?}"
+            );
+        }
     }
 
     #[test]

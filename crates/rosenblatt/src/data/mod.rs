@@ -1,6 +1,8 @@
 //! Labelled examples in memory.
 
+mod buffer;
 mod compress;
+mod four;
 mod labels;
 mod matrix;
 mod names;
@@ -11,7 +13,9 @@ pub mod split;
 pub mod synthetic;
 mod write;
 
+pub use buffer::Buffer;
 pub use compress::compressed;
+pub(crate) use four::dots as four_dots;
 pub use labels::{ClassFinder, Classes};
 pub use matrix::{Matrix, Precision, Values};
 pub use names::{FeatureNames, StringTable};

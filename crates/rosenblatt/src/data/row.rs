@@ -4,6 +4,8 @@
 //! runs in ascending feature order with one `f64` accumulator, multiply then add: dense and
 //! sparse storage of the same numbers give the same bits.
 
+use crate::simd::prefetch;
+
 /// The features of one example, borrowed.
 #[derive(Debug, Clone, Copy)]
 pub enum Row<'a> {
@@ -80,6 +82,23 @@ impl<'a> Row<'a> {
             }
         }
         sum
+    }
+
+    /// Asks for the row to be brought near.
+    #[inline]
+    pub(crate) fn prefetch(self) {
+        match self {
+            Row::Dense32(values) => prefetch(values),
+            Row::Dense64(values) => prefetch(values),
+            Row::Sparse32(indices, values) => {
+                prefetch(indices);
+                prefetch(values);
+            }
+            Row::Sparse64(indices, values) => {
+                prefetch(indices);
+                prefetch(values);
+            }
+        }
     }
 
     /// `weights += scale·x`.

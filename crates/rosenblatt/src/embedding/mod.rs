@@ -292,7 +292,7 @@ impl Embedding {
         Matrix::Dense {
             rows: matrix.rows(),
             columns,
-            values: Values::F64(values),
+            values: Values::F64(values.into()),
         }
     }
 

@@ -86,6 +86,11 @@ const HIGHEST_DEGREE: u32 = 64;
 pub const SPELLINGS: &str = "linear, quadratic, polynomial:DEGREE[,SCALE,CONST], geometric:DEGREE, monomial:DEGREE, rbf:GAMMA, laplacian:GAMMA, sigmoid:A,C or precomputed";
 
 impl Kernel {
+    /// Whether it is known to be an inner product, K(x, z) = φ(x)·φ(z), whatever the data.
+    pub fn is_inner_product(&self) -> bool {
+        !matches!(self, Kernel::Sigmoid { .. } | Kernel::Precomputed)
+    }
+
     /// (x·z + 1)².
     pub const QUADRATIC: Kernel = Kernel::Polynomial {
         degree: 2,

@@ -165,6 +165,18 @@ impl<'a> Dual<'a> {
         })
     }
 
+    /// ‖φ(x)‖ of an example, what the bias adds included.
+    pub(crate) fn length(&self, i: usize) -> f64 {
+        (own_value(&self.kernel, self.data, i) + self.constant).sqrt()
+    }
+
+    /// The corrections so far: the example and its signed coefficient.
+    pub(crate) fn corrections(&self) -> Vec<(usize, f64)> {
+        let position = |entry: &LogEntry| self.data.position(entry.row as usize);
+        let entries = self.log.entries.iter();
+        entries.map(|e| (position(e), e.coefficient)).collect()
+    }
+
     /// The model of the run so far.
     pub(crate) fn model(&self) -> KernelModel {
         KernelModel::new(

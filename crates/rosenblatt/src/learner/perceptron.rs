@@ -13,6 +13,7 @@
 //! storage and organization in the brain", Psychological Review 65 (1958); A. Novikoff, "On
 //! convergence proofs on perceptrons" (1962).
 
+use super::ahead::Ahead;
 use crate::data::{Dataset, Row};
 use crate::error::{Error, Result};
 use crate::model::{Average, LinearState, LogEntry, Scheme, UpdateLog, Weights};
@@ -35,6 +36,7 @@ pub(crate) struct Perceptron<'a> {
     normalise_weights: bool,
     normalised_average: bool,
     scores: Vec<f64>,
+    ahead: Ahead,
 }
 
 impl<'a> Perceptron<'a> {
@@ -44,6 +46,7 @@ impl<'a> Perceptron<'a> {
         importance: &'a Importance,
         scheme: Scheme,
         options: &Options,
+        threads: usize,
         resume: Option<LinearState>,
     ) -> Result<Self> {
         let constant = match options.bias() {
@@ -89,6 +92,7 @@ impl<'a> Perceptron<'a> {
             start,
             normalise_weights: options.normalise_weights,
             normalised_average,
+            ahead: Ahead::new(&data.matrix, state.weights.score_buffer().len(), threads),
             scores: state.weights.score_buffer(),
             state,
         })
@@ -262,15 +266,24 @@ impl Hypothesis for Perceptron<'_> {
         }
     }
 
+    fn look_ahead(&mut self, block: &[u32]) {
+        self.ahead.expect(block, &self.data.matrix);
+    }
+
     #[inline]
     fn scores(&mut self, i: usize) -> &[f64] {
-        self.state
-            .weights
-            .scores(self.data.matrix.row(i), &mut self.scores);
+        let (matrix, weights) = (&self.data.matrix, &self.state.weights);
+        match (self.ahead.scores(i, matrix, weights), &mut *self.scores) {
+            // One score is copied faster than a list of them.
+            (Some(&[found]), [score]) => *score = found,
+            (Some(found), scores) => scores.copy_from_slice(found),
+            (None, scores) => weights.scores(matrix.row(i), scores),
+        }
         &self.scores
     }
 
     fn update(&mut self, i: usize, changes: &[(u32, f64)]) -> f64 {
+        self.ahead.forget();
         let row = self.row(i);
         let weight = self.importance.of(i, self.data.labels[i]);
         let amount = self.step * weight;

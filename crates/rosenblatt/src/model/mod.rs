@@ -16,6 +16,7 @@ mod weights;
 
 pub use dual_log::DualLog;
 pub use file::FORMAT;
+pub(crate) use file::{put_preparation, take_preparation};
 pub use fingerprint::Fingerprint;
 pub use kernel::KernelModel;
 pub(crate) use network::Forward;
@@ -27,6 +28,7 @@ pub use scheme::Scheme;
 pub use state::{Average, LinearState, LogEntry, UpdateLog};
 pub use support_vectors::{Optimum, SupportVectors};
 pub use voted::Voted;
+pub(crate) use weights::GROUP;
 pub use weights::Weights;
 
 use crate::data::read::Preparation;

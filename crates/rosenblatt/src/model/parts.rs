@@ -273,13 +273,13 @@ impl Parts {
                     &format!("{name}.offsets"),
                     offsets.iter().map(|&o| o as u64).collect(),
                 );
-                self.put(&format!("{name}.indices"), indices.clone());
+                self.put(&format!("{name}.indices"), indices.to_vec());
                 values
             }
         };
         match values {
-            Values::F32(v) => self.put(&format!("{name}.values"), v.clone()),
-            Values::F64(v) => self.put(&format!("{name}.values"), v.clone()),
+            Values::F32(v) => self.put(&format!("{name}.values"), v.to_vec()),
+            Values::F64(v) => self.put(&format!("{name}.values"), v.to_vec()),
         }
     }
 
@@ -288,8 +288,8 @@ impl Parts {
         let columns: usize = self.take_fact(&format!("{name}.columns"))?;
         let rows: usize = self.take_fact(&format!("{name}.rows"))?;
         let values = match precision {
-            Precision::F32 => Values::F32(self.take(&format!("{name}.values"))?),
-            Precision::F64 => Values::F64(self.take(&format!("{name}.values"))?),
+            Precision::F32 => Values::F32(self.take::<f32>(&format!("{name}.values"))?.into()),
+            Precision::F64 => Values::F64(self.take::<f64>(&format!("{name}.values"))?.into()),
         };
         if (0..values.len()).any(|i| !values.get(i).is_finite()) {
             return Err(bad(format_args!("{name} has values that are not finite")));
@@ -326,8 +326,8 @@ impl Parts {
         }
         Ok(Matrix::Sparse {
             columns,
-            offsets,
-            indices,
+            offsets: offsets.into(),
+            indices: indices.into(),
             values,
         })
     }

@@ -19,6 +19,9 @@ pub struct Weights {
 /// Discriminators are padded to a multiple of this, so that sums fill SIMD registers.
 const LANES: usize = 4;
 
+/// Rows that are scored together.
+pub(crate) const GROUP: usize = 4;
+
 fn stride_of(discriminators: usize) -> usize {
     if discriminators == 1 {
         1
@@ -141,6 +144,30 @@ impl Weights {
                     }
                 });
             }
+        }
+    }
+
+    /// The scores of up to [`GROUP`] rows, one row's after the other's; the same bits as
+    /// [`scores`](Self::scores) gives.
+    #[inline]
+    pub(crate) fn scores_of_group<'r>(
+        &self,
+        rows: impl ExactSizeIterator<Item = Row<'r>>,
+        scores: &mut [f64],
+    ) {
+        let mut group = [Row::Dense32(&[]); GROUP];
+        let n = rows.len();
+        group.iter_mut().zip(rows).for_each(|(to, row)| *to = row);
+        if self.stride == 1 && n == GROUP {
+            scores[..GROUP].copy_from_slice(&crate::data::four_dots(
+                group,
+                &self.values,
+                self.bias[0],
+            ));
+            return;
+        }
+        for (row, scores) in group[..n].iter().zip(scores.chunks_exact_mut(self.stride)) {
+            self.scores(*row, scores);
         }
     }
 

@@ -505,13 +505,7 @@ impl Options {
                 }
             }
         }
-        if matches!(self.learner, LearnerKind::Perceptron | LearnerKind::Kernel) {
-            if self.ties == Ties::Correct && from_zero && self.margin_demand == 0.0 {
-                return Err(Error::options(
-                    "ties = correct never updates from zero weights: every score is 0, and 0 counts as right",
-                )
-                .remedy("use --ties mistake, a --margin-demand above 0, or another --start"));
-            }
+        if self.learner != LearnerKind::LinearUnit {
             for (name, set) in [
                 ("gradient", self.gradient != Gradient::default()),
                 ("decay", self.decay != 0.0),
@@ -522,6 +516,14 @@ impl Options {
                             .remedy("add --learner linear-unit"),
                     );
                 }
+            }
+        }
+        if matches!(self.learner, LearnerKind::Perceptron | LearnerKind::Kernel) {
+            if self.ties == Ties::Correct && from_zero && self.margin_demand == 0.0 {
+                return Err(Error::options(
+                    "ties = correct never updates from zero weights: every score is 0, and 0 counts as right",
+                )
+                .remedy("use --ties mistake, a --margin-demand above 0, or another --start"));
             }
         } else {
             let defaults = Options::default();

@@ -19,7 +19,10 @@ use crate::learner::perceptron::Perceptron;
 use crate::model::{
     Decision, Fingerprint, LinearState, Model, Scheme, SupportVectors, Voted, Weights,
 };
-use crate::options::{Bias, LearnerKind, Multiclass, Options, PARAMETERS, Readout};
+use crate::options::{
+    Bias, ClassWeight, Gradient, LearnerKind, Multiclass, Options, Order, PARAMETERS, Readout,
+    choice_name,
+};
 
 /// One visit of a run, as a teacher would write it on the board.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,10 +78,21 @@ impl Observer for Nobody {}
 pub struct Session<'a> {
     options: &'a Options,
     validation: Option<&'a Dataset>,
-    resume: Option<&'a Model>,
+    from: From<'a>,
     interrupt: Option<&'a AtomicBool>,
     threads: usize,
     memory: Option<u64>,
+}
+
+/// Where a session begins.
+#[derive(Debug, Clone, Copy)]
+enum From<'a> {
+    /// At the start that the options name.
+    Start,
+    /// Where this model's run over the same examples stopped.
+    Run(&'a Model),
+    /// At this model's weights, with other examples.
+    Weights(&'a Model),
 }
 
 /// The outcome of a session.
@@ -104,7 +118,7 @@ impl<'a> Session<'a> {
         Session {
             options,
             validation: None,
-            resume: None,
+            from: From::Start,
             interrupt: None,
             threads: crate::threads::available(),
             memory: None,
@@ -121,7 +135,17 @@ impl<'a> Session<'a> {
     /// Goes on from this model as if its run had never stopped.
     #[must_use]
     pub fn resume(mut self, model: Option<&'a Model>) -> Self {
-        self.resume = model;
+        self.from = model.map_or(From::Start, From::Run);
+        self
+    }
+
+    /// Goes on from this model's weights with the examples it is given next, which need not
+    /// be those the model has seen. Passes are numbered on, so one pass each over the parts
+    /// of a data set, in the order given, makes the visits of one pass over the whole; the
+    /// limit on passes is on those of this session.
+    #[must_use]
+    pub fn carry_on(mut self, model: Option<&'a Model>) -> Self {
+        self.from = model.map_or(From::Start, From::Weights);
         self
     }
 
@@ -169,10 +193,14 @@ impl<'a> Session<'a> {
             )));
         }
         let raw = data;
-        let embedding = options
-            .embed
-            .map(|embed| Embedding::fit(embed, raw, options.seed))
-            .transpose()?;
+        let embedding = match self.from {
+            // Its weights speak of the features it has learnt to make.
+            From::Weights(model) => model.embedding.clone(),
+            _ => options
+                .embed
+                .map(|embed| Embedding::fit(embed, raw, options.seed))
+                .transpose()?,
+        };
         let embedded = embedding.as_ref().map(|embedding| Dataset {
             matrix: embedding.apply(&raw.matrix, self.threads),
             labels: raw.labels.clone(),
@@ -203,28 +231,45 @@ impl<'a> Session<'a> {
         let fingerprint = Fingerprint::of(raw, self.threads);
         let mut progress = Progress::default();
         let mut state = None;
-        if let Some(model) = self.resume {
-            check_resumable(model, options, raw, scheme, fingerprint)?;
+        if let From::Run(model) | From::Weights(model) = self.from {
+            check_same(model, options, raw, scheme)?;
+            match self.from {
+                From::Run(_) => check_resumable(model, fingerprint)?,
+                _ => check_carries_on(options)?,
+            }
             progress = model.progress.clone();
             state = model.state.clone();
+        }
+        let mut made_before = 0;
+        if let From::Weights(_) = self.from {
+            // What the last run proved, and where in its pass it was, is over.
+            progress.stop = None;
+            if progress.current.visits > 0 {
+                let broken_off = std::mem::take(&mut progress.current);
+                progress.passes.push(broken_off);
+            }
+            made_before = progress.passes.len() as u64;
         }
         let control = Control {
             interrupt: self.interrupt,
             started,
-            epochs: options.epochs.unwrap_or_else(|| {
-                let non_zeros = match &embedded {
-                    Some(embedded) => embedded.matrix.non_zeros(),
-                    None => fingerprint.non_zeros as usize,
-                };
-                match options.learner {
-                    LearnerKind::Kernel => Options::default_kernel_epochs(non_zeros, data.len()),
-                    // Passes leave most examples out before long.
-                    LearnerKind::MaxMargin => {
-                        10 * Options::default_epochs(non_zeros, scheme.discriminators())
+            epochs: made_before
+                + options.epochs.unwrap_or_else(|| {
+                    let non_zeros = match &embedded {
+                        Some(embedded) => embedded.matrix.non_zeros(),
+                        None => fingerprint.non_zeros as usize,
+                    };
+                    match options.learner {
+                        LearnerKind::Kernel => {
+                            Options::default_kernel_epochs(non_zeros, data.len())
+                        }
+                        // Passes leave most examples out before long.
+                        LearnerKind::MaxMargin => {
+                            10 * Options::default_epochs(non_zeros, scheme.discriminators())
+                        }
+                        _ => Options::default_epochs(non_zeros, scheme.discriminators()),
                     }
-                    _ => Options::default_epochs(non_zeros, scheme.discriminators()),
-                }
-            }),
+                }),
         };
         let finished = progress.stop.filter(|stop| stop.is_final());
         progress.stop = None;
@@ -250,7 +295,8 @@ impl<'a> Session<'a> {
         };
         match options.learner {
             LearnerKind::Perceptron => {
-                let mut perceptron = Perceptron::new(data, &importance, scheme, options, state)?;
+                let mut perceptron =
+                    Perceptron::new(data, &importance, scheme, options, self.threads, state)?;
                 let stop = match finished {
                     Some(stop) => stop,
                     None => Run::new(
@@ -277,10 +323,13 @@ impl<'a> Session<'a> {
             }
             LearnerKind::Kernel => {
                 let means = self.means();
-                let log = self.resume.and_then(|model| match &model.decision {
-                    Decision::Kernel(kernel) => Some(kernel.log.clone()),
+                let log = match self.from {
+                    From::Run(model) => match &model.decision {
+                        Decision::Kernel(kernel) => Some(kernel.log.clone()),
+                        _ => None,
+                    },
                     _ => None,
-                });
+                };
                 let mut dual = Dual::new(data, &importance, scheme, options, means, log)?;
                 let stop = match finished {
                     Some(stop) => stop,
@@ -295,17 +344,19 @@ impl<'a> Session<'a> {
                     .go()?,
                 };
                 progress.stop = Some(stop);
+                let (margin, updates_at_most) =
+                    margin::from_dual_run(data, &importance, &mut dual, options, &progress, stop);
                 Ok(Fitted {
                     radius: dual.squared_radius(lift).sqrt(),
                     learning_rate: options.rate(),
                     model: require_finite(watcher.model(&dual, &progress))?,
-                    margin: None,
-                    updates_at_most: None,
+                    margin,
+                    updates_at_most,
                     spectrum: Some(Spectrum::of(&options.kernel(), data, options.seed)),
                 })
             }
             LearnerKind::Network => {
-                if self.resume.is_some() {
+                if matches!(self.from, From::Run(_)) {
                     return Err(
                         Error::options("the training of a network cannot be resumed")
                             .remedy("train it afresh with more --epochs"),
@@ -324,7 +375,7 @@ impl<'a> Session<'a> {
                 })
             }
             LearnerKind::MaxMargin => {
-                if self.resume.is_some() {
+                if matches!(self.from, From::Run(_)) {
                     return Err(Error::options(
                         "the search for the largest margin cannot be resumed: its answer is the same from any start",
                     )
@@ -409,13 +460,7 @@ fn fits_memory(scheme: Scheme, features: usize) -> Result<()> {
 /// The parameters that a run may change when it goes on.
 const LIMITS: [&str; 4] = ["epochs", "time-limit", "max-updates", "patience"];
 
-fn check_resumable(
-    model: &Model,
-    options: &Options,
-    data: &Dataset,
-    scheme: Scheme,
-    found: Fingerprint,
-) -> Result<()> {
+fn check_same(model: &Model, options: &Options, data: &Dataset, scheme: Scheme) -> Result<()> {
     for parameter in PARAMETERS.iter().filter(|p| !LIMITS.contains(&p.name)) {
         let (now, then) = (parameter.get(options), parameter.get(&model.options));
         if now != then {
@@ -435,6 +480,10 @@ fn check_resumable(
         )
         .remedy("resume with the data and the options the model was trained with"));
     }
+    Ok(())
+}
+
+fn check_resumable(model: &Model, found: Fingerprint) -> Result<()> {
     if model.trained_on != found {
         return Err(Error::data(
             "the data are not those the model was trained on, so its run cannot go on exactly",
@@ -442,6 +491,48 @@ fn check_resumable(
         .remedy("resume with the same file, or train afresh"));
     }
     Ok(())
+}
+
+/// Refuses options under which old weights cannot go on with other examples.
+fn check_carries_on(options: &Options) -> Result<()> {
+    let stochastic = options.learner == LearnerKind::LinearUnit
+        && options.gradient == Gradient::Stochastic
+        && options.learning_rate.is_some();
+    let (found, remedy) = if !stochastic && options.learner != LearnerKind::Perceptron {
+        (
+            format!("the learner {}", choice_name(options.learner)),
+            "use the perceptron, or the linear unit with stochastic descent and a given rate",
+        )
+    } else if matches!(options.readout(), Readout::Voted | Readout::Pocket) {
+        (
+            format!("the read-out {}", choice_name(options.readout())),
+            "use averaged, averaged-normalised, last or random",
+        )
+    } else if options.bias() == Bias::Unlifted(None) {
+        (
+            "an unlifted bias whose rate comes from the data".into(),
+            "give its rate: unlifted:RHO",
+        )
+    } else if options.class_weight == ClassWeight::Balanced {
+        (
+            "balanced class weights".into(),
+            "give the weights of the classes",
+        )
+    } else if matches!(
+        options.order,
+        Order::Mistakes | Order::Worst | Order::Restart
+    ) {
+        (
+            format!("the order {}", choice_name(options.order)),
+            "use given, by-class, shuffled or random",
+        )
+    } else {
+        return Ok(());
+    };
+    Err(Error::options(format!(
+        "{found} needs all examples at once, so a run cannot go on with others"
+    ))
+    .remedy(remedy))
 }
 
 /// A learner whose state can become a model.

@@ -137,6 +137,7 @@ pub(crate) fn check(rows: &[Vec<IBig>], decision: &Decision) {
             w,
             lambda,
             separated,
+            null_space,
         } => {
             assert!(!separated.is_empty());
             for (i, z) in rows.iter().enumerate() {
@@ -151,6 +152,12 @@ pub(crate) fn check(rows: &[Vec<IBig>], decision: &Decision) {
                 .cloned()
                 .collect();
             let support_rank = rank(support.clone());
+            let null_space = null_space.as_ref().expect("few dimensions");
+            assert_eq!(null_space.len(), rows[0].len() - support_rank);
+            assert_eq!(rank(null_space.clone()), null_space.len());
+            for v in null_space {
+                assert!(on_plane.iter().all(|z| dot(z, v).is_zero()));
+            }
             assert_eq!(support_rank, rank(on_plane));
             assert_eq!(support_rank, decision.balanced_rank);
             assert!(support.len() <= (2 * support_rank).max(1));

@@ -135,8 +135,8 @@ impl ImagesRaw {
         } else {
             Matrix::Sparse {
                 columns: width,
-                offsets,
-                indices,
+                offsets: offsets.into(),
+                indices: indices.into(),
                 values: T::wrap(values),
             }
         }

@@ -9,9 +9,12 @@ use memchr::memchr;
 use super::chunk::Chunk;
 use super::faults::{Faults, OnError, overlong, quote};
 use super::labels::{ABSENT, LabelSink};
-use super::number::{self, Stored, load, read_within, up_to_seven_digits};
+use super::number::{
+    self, POWERS, Stored, WINDOW, digits_value, load, not_digits, some_digits, up_to_seven_digits,
+};
 use super::report::LongDecimal;
 use crate::error::{Error, Result};
+use crate::simd::{self, Work};
 
 /// What is asked of the rows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -104,7 +107,7 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> SparsePart {
         faults: Faults::default(),
     };
     parser.faults.measure(chunk);
-    parser.run();
+    simd::dispatch_bytes(Run(&mut parser));
     parser.pairs.shrink_to_fit();
     SparsePart {
         ends: parser.ends,
@@ -119,12 +122,107 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> SparsePart {
     }
 }
 
+/// A token of the usual sort.
+struct Usual<T> {
+    index: u64,
+    value: T,
+    /// Where it ends, from its start.
+    end: usize,
+    /// The byte there.
+    stop: u8,
+}
+
+/// The token at the start of `window` if it is of the usual sort: up to seven digits, a colon,
+/// perhaps a minus, up to seven digits and perhaps a point and up to seven more, then a blank
+/// or a newline.
+///
+/// The next token waits for this one's end and for nothing else, so its end is found in as few
+/// steps as possible: from one comparison of all bytes, not from the digits themselves.
+#[inline(always)]
+fn usual_token<T: Stored>(window: &[u8; WINDOW]) -> Option<Usual<T>> {
+    // Masks tell the compiler what the conditions imply: every load lies in the window.
+    let word = |from: usize| load(window, from & 31);
+    let byte = |from: usize| window[from & 31];
+    let marks = not_digits(window);
+    let colon = marks.trailing_zeros() as usize;
+    if (colon.wrapping_sub(1) >= 7) | (byte(colon) != b':') {
+        return None;
+    }
+    // A sign is a mark right behind the colon. It is not branched on, because half of the
+    // branches would go wrong, nor is its byte waited for.
+    let behind = lowest(marks) << 1;
+    let signed = marks & behind != 0;
+    let marks = without_lowest(marks) & !behind;
+    if signed & (byte(colon + 1) != b'-') {
+        return None;
+    }
+    let start = colon + 1 + usize::from(signed);
+    let point = marks.trailing_zeros() as usize;
+    let whole = point.wrapping_sub(start);
+    if whole.wrapping_sub(1) >= 7 {
+        return None;
+    }
+    let (mantissa, places, end);
+    let mut stop = byte(point);
+    if stop == b'.' {
+        end = without_lowest(marks).trailing_zeros() as usize;
+        places = end.wrapping_sub(point + 1);
+        if places >= 8 {
+            return None;
+        }
+        let fraction = word(point + 1);
+        mantissa = if whole == 1 {
+            // One digit before the point is by far the most common.
+            some_digits(fraction << 8 | u64::from(byte(start)), places + 1)
+        } else {
+            some_digits(word(start), whole) * POWERS[places & 7]
+                + digits_value(fraction, places as u32)
+        };
+        stop = byte(end);
+    } else {
+        mantissa = some_digits(word(start), whole);
+        (places, end) = (0, point);
+    }
+    if stop > b' ' {
+        return None;
+    }
+    Some(Usual {
+        index: some_digits(word(0), colon),
+        value: T::from_small(mantissa, places as u32, signed)?,
+        end,
+        stop,
+    })
+}
+
+#[inline(always)]
+fn lowest(bits: u32) -> u32 {
+    bits & bits.wrapping_neg()
+}
+
+#[inline(always)]
+fn without_lowest(bits: u32) -> u32 {
+    bits & bits.wrapping_sub(1)
+}
+
+/// Reads all lines, with the best instructions for shifting that there are.
+struct Run<'a, 'b, T>(&'a mut Parser<'b, T>);
+
+impl<T: Stored> Work for Run<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const LEVEL: u8>(self) {
+        self.0.run();
+    }
+}
+
 #[inline(always)]
 fn is_blank(b: u8) -> bool {
     b == b' ' || b == b'\t' || b == b'\r'
 }
 
 impl<T: Stored> Parser<'_, T> {
+    #[inline(always)]
     fn run(&mut self) {
         if self.chunk.overlong {
             let fault = overlong(1);
@@ -168,7 +266,7 @@ impl<T: Stored> Parser<'_, T> {
     }
 
     /// Reads the line at `at`; gives the start of the next one.
-    #[inline]
+    #[inline(always)]
     fn line(&mut self, mut at: usize) -> Result<usize> {
         let bytes = self.bytes;
         while is_blank(bytes[at]) {
@@ -185,59 +283,39 @@ impl<T: Stored> Parser<'_, T> {
         let floor = u64::from(self.smallest);
         let mut least = floor; // the smallest index that keeps the row in order
         let mut in_order = true;
-        // The padding is longer than a window, so there always is one.
-        while let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
-            let word = load(window, 0);
-            let (mut index, digits) = up_to_seven_digits(word);
-            let mut value = at + digits as usize + 1;
-            let read;
-            if (digits > 0) & ((word >> (8 * digits)) as u8 == b':') {
-                read = match read_within::<T>(window, digits as usize + 1) {
-                    Some(mut number) if number.stop <= b' ' => {
-                        number.end += at;
-                        Some(number)
-                    }
-                    _ => number::read_any(bytes, value),
-                };
-            } else {
-                match bytes[at] {
-                    b' ' | b'\t' | b'\r' => {
-                        at += 1;
-                        continue;
-                    }
-                    b'\n' => {
-                        at += 1;
-                        break;
-                    }
-                    b'#' => {
-                        at = self.line_end(at) + 1;
-                        break;
-                    }
-                    _ => match self.odd_token(at)? {
-                        Odd::Index(number, colon) => (index, value) = (number, colon + 1),
-                        Odd::Query(end) => {
-                            at = end;
-                            continue;
-                        }
-                    },
+        loop {
+            if let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk())
+                && let Some(usual) = usual_token::<T>(window)
+            {
+                in_order &= usual.index >= least;
+                least = usual.index + 1;
+                if usual.value != T::ZERO {
+                    self.pairs.push((usual.index as u32, usual.value));
                 }
-                read = number::read_any(bytes, value);
+                at += usual.end;
+                // A branch, so that the next token need not wait to know.
+                if usual.stop == b' ' {
+                    at += 1;
+                }
+                continue;
             }
-            let Some(read) = read else {
-                return Err(self.bad_value(at, value));
-            };
-            if read.stop > b' ' && read.stop != b'#' {
-                return Err(self.bad_value(at, value));
+            match bytes[at] {
+                b' ' | b'\t' | b'\r' => at += 1,
+                b'\n' => {
+                    at += 1;
+                    break;
+                }
+                b'#' => {
+                    at = self.line_end(at) + 1;
+                    break;
+                }
+                _ => {
+                    if let Some(index) = self.unusual_token(&mut at)? {
+                        in_order &= index >= least;
+                        least = index + 1;
+                    }
+                }
             }
-            in_order &= index >= least;
-            least = index + 1;
-            if self.rules.keep_long_decimals && number::is_long(bytes, value) {
-                self.keep_long(index, value, read.end);
-            }
-            if read.value != T::ZERO {
-                self.pairs.push((index as u32, read.value));
-            }
-            at = read.end + usize::from(read.stop == b' ');
         }
         if !in_order {
             least = self.tidy_row(line, start)?;
@@ -247,6 +325,38 @@ impl<T: Stored> Parser<'_, T> {
         self.width = self.width.max(least);
         self.ends.push(self.pairs.len() as u32);
         Ok(at)
+    }
+
+    /// Reads the token at `at` and moves on behind it; gives its index, if it has one.
+    #[inline(never)]
+    fn unusual_token(&mut self, at: &mut usize) -> Result<Option<u64>> {
+        let bytes = self.bytes;
+        let (index, digits) = up_to_seven_digits(load(bytes, *at));
+        let colon = *at + digits as usize;
+        let (index, value) = if digits > 0 && bytes[colon] == b':' {
+            (index, colon + 1)
+        } else {
+            match self.odd_token(*at)? {
+                Odd::Index(number, colon) => (number, colon + 1),
+                Odd::Query(end) => {
+                    *at = end;
+                    return Ok(None);
+                }
+            }
+        };
+        let read = match number::read_any::<T>(bytes, value) {
+            Some(read) if read.stop <= b' ' || read.stop == b'#' => read,
+            _ => return Err(self.bad_value(*at, value)),
+        };
+        // Usual numbers are never as long as that.
+        if self.rules.keep_long_decimals && number::is_long(bytes, value) {
+            self.keep_long(index, value, read.end);
+        }
+        if read.value != T::ZERO {
+            self.pairs.push((index as u32, read.value));
+        }
+        *at = read.end + usize::from(read.stop == b' ');
+        Ok(Some(index))
     }
 
     #[cold]

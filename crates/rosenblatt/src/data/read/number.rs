@@ -15,7 +15,7 @@ const EXACT_POWERS: [f64; 23] = [
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
-const POWERS: [u64; 9] = [
+pub(crate) const POWERS: [u64; 9] = [
     1,
     10,
     100,
@@ -87,20 +87,30 @@ fn load_tail(bytes: &[u8], at: usize) -> u64 {
 /// The high bit of each byte of `word` that is no digit, right up to and including the first
 /// of them; and the digits' values.
 #[inline(always)]
-fn not_digits(word: u64) -> (u64, u64) {
+fn not_digits_in(word: u64) -> (u64, u64) {
     let x = word ^ 0x3030_3030_3030_3030;
     // A carry can only reach bytes behind the first that is no digit.
     let other = (x.wrapping_add(0x7676_7676_7676_7676) | x) & 0x8080_8080_8080_8080;
     (other, x)
 }
 
-/// The value of the first `count` digits in `x`.
+/// The value of the first `count` digits in `x`, written as characters or as values.
 #[inline(always)]
-fn digits_value(x: u64, count: u32) -> u64 {
-    // Digits to the top, zeros (which are leading zeros) below; in two shifts, because one
-    // by 64 bits is none.
+pub(crate) fn digits_value(x: u64, count: u32) -> u64 {
+    // In two shifts, because one by 64 bits is none.
     let half = 32 - 4 * count;
-    let x = x << half << half;
+    all_digits((x & 0x0F0F_0F0F_0F0F_0F0F) << half << half)
+}
+
+/// The same for `count` from 1 to 8.
+#[inline(always)]
+pub(crate) fn some_digits(x: u64, count: usize) -> u64 {
+    all_digits((x & 0x0F0F_0F0F_0F0F_0F0F) << ((64 - 8 * count as u32) & 63))
+}
+
+/// The value of eight digits, those at the top behind those below, which may be leading zeros.
+#[inline(always)]
+fn all_digits(x: u64) -> u64 {
     let pairs = x.wrapping_mul(10).wrapping_add(x >> 8);
     let low = (pairs & 0x0000_00FF_0000_00FF).wrapping_mul(0x000F_4240_0000_0064);
     let high = ((pairs >> 16) & 0x0000_00FF_0000_00FF).wrapping_mul(0x0000_2710_0000_0001);
@@ -110,7 +120,7 @@ fn digits_value(x: u64, count: u32) -> u64 {
 /// The digits that `word` starts with: their value and their number.
 #[inline(always)]
 fn leading_digits(word: u64) -> (u64, u32) {
-    let (other, x) = not_digits(word);
+    let (other, x) = not_digits_in(word);
     let count = other.trailing_zeros() / 8;
     (digits_value(x, count), count)
 }
@@ -118,7 +128,7 @@ fn leading_digits(word: u64) -> (u64, u32) {
 /// The same, but the eighth is not looked at.
 #[inline(always)]
 pub(crate) fn up_to_seven_digits(word: u64) -> (u64, u32) {
-    let (other, x) = not_digits(word);
+    let (other, x) = not_digits_in(word);
     // The compiler sees that this is not zero and spares the test.
     let count = (other | 1 << 63).trailing_zeros() / 8;
     (digits_value(x, count), count)
@@ -130,7 +140,47 @@ fn byte(bytes: &[u8], at: usize) -> u8 {
 }
 
 /// Bytes that the fast way may look at, from the start of a cell or token.
-pub(crate) const WINDOW: usize = 32;
+pub(crate) const WINDOW: usize = 40;
+
+/// A bit for each of the first 32 bytes that is no digit, the first lowest.
+#[inline(always)]
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)] // measured: libsvm text is read half as fast without it
+pub(crate) fn not_digits(window: &[u8; WINDOW]) -> u32 {
+    use std::arch::x86_64::{
+        _mm_add_epi8, _mm_cmpgt_epi8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8,
+    };
+    let mut bits = 0;
+    for (k, half) in window.as_chunks::<16>().0.iter().enumerate() {
+        let both = u128::from_le_bytes(*half);
+        let high = (both >> 64) as i64;
+        // SAFETY: these are SSE2, which every x86-64 processor has.
+        let other = unsafe {
+            let bytes = _mm_set_epi64x(high, both as i64);
+            // '0'..='9' become the ten smallest signed numbers.
+            let shifted = _mm_add_epi8(bytes, _mm_set1_epi8(0x50));
+            _mm_movemask_epi8(_mm_cmpgt_epi8(shifted, _mm_set1_epi8(-119)))
+        };
+        bits |= u32::from(other as u16) << (16 * k);
+    }
+    bits
+}
+
+/// A bit for each of the first 32 bytes that is no digit, the first lowest.
+#[inline(always)]
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn not_digits(window: &[u8; WINDOW]) -> u32 {
+    plain_not_digits(window)
+}
+
+/// The same, byte by byte.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn plain_not_digits(window: &[u8; WINDOW]) -> u32 {
+    window[..32]
+        .iter()
+        .rev()
+        .fold(0, |bits, b| bits << 1 | u32::from(!b.is_ascii_digit()))
+}
 
 /// The longest finite number that starts at `start`.
 #[inline(always)]
@@ -164,7 +214,7 @@ pub(crate) fn read_within<T: Stored>(window: &[u8; WINDOW], from: usize) -> Opti
     let (mantissa, places, end, stop);
     if (first < 10) & ((word >> 8) as u8 == b'.') {
         let word = load(window, from + 2);
-        let (other, x) = not_digits(word);
+        let (other, x) = not_digits_in(word);
         let count = (other | 1 << 63).trailing_zeros() / 8;
         mantissa = digits_value(x << 8 | first, count + 1);
         stop = (word >> (8 * count)) as u8;
@@ -379,7 +429,7 @@ impl Stored for f64 {
     }
 
     fn wrap(values: Vec<f64>) -> crate::data::Values {
-        crate::data::Values::F64(values)
+        crate::data::Values::F64(values.into())
     }
 
     fn wrap_pairs(pairs: Vec<(u32, f64)>) -> Pairs {
@@ -404,7 +454,7 @@ impl Stored for f32 {
         let sign = u32::from(negative) << 31;
         if mantissa < 1 << 24 {
             // Both are exact in f32, so one division rounds correctly.
-            let value = mantissa as u32 as f32 / EXACT_POWERS_F32[places as usize & 7];
+            let value = mantissa as i32 as f32 / EXACT_POWERS_F32[places as usize & 7];
             return Some(f32::from_bits(value.to_bits() | sign));
         }
         let value = mantissa as i64 as f64 / EXACT_POWERS[places as usize & 7];
@@ -438,7 +488,7 @@ impl Stored for f32 {
     }
 
     fn wrap(values: Vec<f32>) -> crate::data::Values {
-        crate::data::Values::F32(values)
+        crate::data::Values::F32(values.into())
     }
 
     fn wrap_pairs(pairs: Vec<(u32, f32)>) -> Pairs {
@@ -508,6 +558,15 @@ mod tests {
                 whole::<f64>(text.as_bytes()).map(f64::to_bits),
                 Some(wide.to_bits())
             );
+        }
+    }
+
+    #[test]
+    fn digits_are_told_from_all_other_bytes() {
+        let all: Vec<u8> = (0..=255).chain(0..=255).collect();
+        for start in 0..256 {
+            let window = all[start..].first_chunk().unwrap();
+            assert_eq!(not_digits(window), plain_not_digits(window));
         }
     }
 

@@ -100,6 +100,53 @@ impl Preparation {
         })
     }
 
+    /// What takes files to the features of arrays that were given as they are: a table with a
+    /// numeric column for each name and one for the label, or without names libsvm rows
+    /// counted from 1.
+    pub fn for_arrays(
+        features: usize,
+        names: Option<&StringTable>,
+        label: &str,
+        precision: Precision,
+    ) -> Self {
+        let number = |name: &str| PlannedColumn {
+            name: name.to_owned(),
+            role: Role::Number {
+                centre: 0.0,
+                scale: 1.0,
+                indicator: false,
+            },
+        };
+        let input = match names {
+            Some(names) => Input::Table {
+                format: Format::Csv,
+                delimiter: Delimiter::Byte(b','),
+                header: true,
+                columns: names
+                    .iter()
+                    .map(number)
+                    .chain(
+                        (!names.iter().any(|name| name == label)).then(|| PlannedColumn {
+                            name: label.to_owned(),
+                            role: Role::Label,
+                        }),
+                    )
+                    .collect(),
+            },
+            None => Input::Sparse {
+                first: 1,
+                width: features,
+                moments: Moments::default(),
+            },
+        };
+        Preparation {
+            input,
+            scale: Scale::None,
+            precision,
+            labels: LabelRules::default(),
+        }
+    }
+
     /// How features are scaled.
     pub fn scale(&self) -> Scale {
         self.scale
@@ -202,6 +249,35 @@ impl Preparation {
         found
     }
 
+    /// Texts of a table's cells that stand for a value that is not there.
+    pub const MISSING: &'static [&'static str] = &["", "?", "NA", "NaN", "nan"];
+
+    /// Whether this text of a cell stands for a value that is not there.
+    pub fn is_missing(text: &str) -> bool {
+        Self::MISSING.contains(&text)
+    }
+
+    /// The names of a table's columns, in their order; none where it is no table.
+    pub fn column_names(&self) -> Vec<&str> {
+        match &self.input {
+            Input::Table { columns, .. } => columns.iter().map(|c| c.name.as_str()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What is taken from each feature and what it is then divided by, where features that
+    /// are no columns of a table are scaled.
+    pub fn scaling(&self) -> Option<(&[f64], &[f64])> {
+        match &self.input {
+            Input::Sparse { moments, .. } | Input::Images { moments, .. }
+                if self.scale.by_column() =>
+            {
+                Some((&moments.centre, &moments.scale))
+            }
+            _ => None,
+        }
+    }
+
     /// How cells become features, for those who want to do it themselves.
     pub fn coding(&self) -> Coding<'_> {
         match &self.input {
@@ -211,8 +287,14 @@ impl Preparation {
                 columns
                     .iter()
                     .map(|column| match &column.role {
-                        Role::Number { indicator, .. } => ColumnCoding::Number {
+                        Role::Number {
+                            centre,
+                            scale,
+                            indicator,
+                        } => ColumnCoding::Number {
                             indicator: *indicator,
+                            centre: *centre,
+                            scale: *scale,
                         },
                         Role::Category { levels } => ColumnCoding::Category(levels),
                         Role::Text { words, hashed } => ColumnCoding::Text {
@@ -383,6 +465,10 @@ pub enum ColumnCoding<'a> {
     Number {
         /// Whether there is a feature for missing values.
         indicator: bool,
+        /// What is taken from the number.
+        centre: f64,
+        /// What it is then divided by.
+        scale: f64,
     },
     /// A feature for each level.
     Category(&'a StringTable),

@@ -9,9 +9,13 @@ use super::order::{Order, Starts, ranges};
 use super::scale::{Moments, Scale, moments, too_large_to_scale};
 use crate::data::{Matrix, Precision, Values};
 use crate::error::{Error, Result};
+use crate::simd;
 
 /// A sparse source that must be shifted becomes dense up to this many bytes.
 pub(crate) const DENSE_LIMIT: u64 = 4 << 30;
+
+/// How many rows ahead of being copied a row is asked for.
+const NEAR: usize = 8;
 
 /// Bytes that finding the moments takes for each column.
 const MOMENTS: u128 = 9 * 8;
@@ -105,8 +109,8 @@ impl SparseRaw {
         };
         Ok(Matrix::Sparse {
             columns: want.width,
-            offsets,
-            indices,
+            offsets: offsets.into(),
+            indices: indices.into(),
             values,
         })
     }
@@ -129,6 +133,10 @@ impl SparseRaw {
                 (indices, values) = (rest_i, rest_v);
                 let mut work = move || {
                     for p in range.clone() {
+                        if p + NEAR < range.end {
+                            let (part, soon) = self.locate(order.row_at(p + NEAR));
+                            simd::prefetch(&T::pairs(&part.pairs)[soon]);
+                        }
                         let (part, from) = self.locate(order.row_at(p));
                         let to = offsets[p] - offsets[range.start]
                             ..offsets[p + 1] - offsets[range.start];

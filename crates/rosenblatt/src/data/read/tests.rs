@@ -925,3 +925,17 @@ fn bad_inputs_are_named_with_place_and_remedy() {
         "{error}"
     );
 }
+
+#[test]
+fn missing_is_missing_as_bytes_and_as_text() {
+    for text in Preparation::MISSING
+        .iter()
+        .chain(&["na", "N/A", "0", "none", " "])
+    {
+        assert_eq!(
+            super::delimited::is_missing(text.as_bytes()),
+            Preparation::is_missing(text),
+            "{text:?}"
+        );
+    }
+}

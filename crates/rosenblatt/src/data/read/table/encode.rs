@@ -477,8 +477,8 @@ impl Encoder {
         (
             Matrix::Sparse {
                 columns: self.features,
-                offsets,
-                indices,
+                offsets: offsets.into(),
+                indices: indices.into(),
                 values,
             },
             unseen,

@@ -1,0 +1,48 @@
+"""Running a command and saying what it cost."""
+
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+
+
+@dataclass
+class Cost:
+    """Wall and processor seconds, peak bytes, and what was printed."""
+
+    wall: float
+    cpu: float
+    peak: int
+    output: str
+
+
+def run(command, environment=None):
+    """Runs a command to its end; it must succeed."""
+    with tempfile.TemporaryFile("w+") as out:
+        start = time.perf_counter()
+        process = subprocess.Popen([str(part) for part in command], stdout=out,
+                                   stderr=subprocess.PIPE, text=True, env=environment)
+        errors = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise subprocess.CalledProcessError(process.returncode, command[0], stderr=errors) \
+                from OSError(f"{command[0]}: {errors[-500:]}")
+        out.seek(0)
+        return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, out.read())
+
+
+def interleaved(contestants, repeats):
+    """Runs each contestant in turn, several times; gives the costs of each by name."""
+    costs = {name: [] for name in contestants}
+    for _ in range(repeats):
+        for name, contestant in contestants.items():
+            costs[name].append(contestant())
+    return costs
+
+
+def median(costs, what="wall"):
+    return statistics.median(getattr(cost, what) for cost in costs)

@@ -1,0 +1,46 @@
+//! `figure`: the figures of the guide.
+
+use std::path::Path;
+
+use rosenblatt::{Error, ErrorKind};
+use rosenblatt_plot::Figure;
+
+use crate::args::FigureArgs;
+use crate::figures;
+use crate::output::{self, Done, Outcome};
+
+pub fn run(args: &FigureArgs) -> Outcome {
+    let drawings = super::chosen(figures::DRAWINGS, |d| d.name, "figure", &args.figures)?;
+    let extension = args.output.extension().and_then(|e| e.to_str());
+    match (&drawings[..], extension) {
+        ([one], Some("svg" | "png")) => write(&args.output, &(one.draw)()?)?,
+        (_, Some("svg" | "png")) => {
+            return Err(Error::options(format!(
+                "{} figures do not fit into {}",
+                drawings.len(),
+                args.output.display()
+            ))
+            .remedy("name a folder")
+            .into());
+        }
+        _ => {
+            std::fs::create_dir_all(&args.output).map_err(|e| Error::io(&args.output, &e))?;
+            for drawing in drawings {
+                let path = args.output.join(format!("{}.svg", drawing.name));
+                write(&path, &(drawing.draw)()?)?;
+            }
+        }
+    }
+    Ok(Done::Finished)
+}
+
+/// Writes a figure in the format that the name asks for.
+fn write(path: &Path, figure: &Figure) -> rosenblatt::Result<()> {
+    if path.extension().is_some_and(|e| e == "png") {
+        let bytes = figure
+            .png(2.0)
+            .map_err(|e| Error::new(ErrorKind::Io, e.to_string()).in_file(path))?;
+        return output::write_bytes(path, &bytes);
+    }
+    output::write_bytes(path, figure.svg().as_bytes())
+}

@@ -1,0 +1,122 @@
+//! Running a study: the missing cases on all cores, each noted as it ends.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use rosenblatt::{Error, ErrorKind, Result};
+
+use super::ledger::Ledger;
+use super::study::{Case, Conclusion, Effort, Row, Study};
+
+/// A study that has been run to its end.
+pub struct Finished {
+    pub study: &'static Study,
+    pub conclusion: Conclusion,
+    pub runs: usize,
+    /// Runs that the ledger held already.
+    pub found: usize,
+}
+
+/// Runs what is missing of a study and concludes. `progress` hears how many of how many runs are
+/// done. When `interrupt` becomes true the runs that ended stay in the ledger and the error says
+/// how many they are.
+pub fn run(
+    study: &'static Study,
+    effort: &Effort,
+    folder: &Path,
+    fresh: bool,
+    threads: usize,
+    interrupt: &AtomicBool,
+    mut progress: impl FnMut(usize, usize),
+) -> Result<Finished> {
+    let plan = (study.plan)(effort);
+    let mut ledger = Ledger::open(study, folder, fresh)?;
+    let missing: Vec<&Case> = plan.iter().filter(|c| ledger.get(c).is_none()).collect();
+    let found = plan.len() - missing.len();
+    let mut done = found;
+    progress(done, plan.len());
+    for_each(&missing, threads, interrupt, study, |case, measures| {
+        ledger.append(case.clone(), measures)?;
+        done += 1;
+        progress(done, plan.len());
+        Ok(())
+    })?;
+    if done < plan.len() {
+        return Err(Error::new(
+            ErrorKind::Interrupted,
+            format!(
+                "interrupted in the study {}: {done} of {} runs are kept in {}",
+                study.name,
+                plan.len(),
+                ledger.path().display()
+            ),
+        )
+        .remedy("give the same command again to go on"));
+    }
+    ledger.settle(&plan)?;
+    let rows: Vec<Row<'_>> = plan
+        .iter()
+        .filter_map(|case| {
+            Some(Row {
+                study,
+                settings: case,
+                measures: ledger.get(case)?,
+            })
+        })
+        .collect();
+    Ok(Finished {
+        study,
+        conclusion: (study.conclude)(&rows)?,
+        runs: plan.len(),
+        found,
+    })
+}
+
+/// Runs cases on several threads and hands each result to `take` on this one. The first error
+/// ends it; an interruption is no error here.
+fn for_each(
+    cases: &[&Case],
+    threads: usize,
+    interrupt: &AtomicBool,
+    study: &'static Study,
+    mut take: impl FnMut(&Case, Vec<f64>) -> Result<()>,
+) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let failed = AtomicBool::new(false);
+    let (sender, receiver) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..threads.clamp(1, cases.len().max(1)) {
+            let (sender, next, failed) = (sender.clone(), &next, &failed);
+            scope.spawn(move || {
+                while !failed.load(Ordering::Relaxed) && !interrupt.load(Ordering::Relaxed) {
+                    let Some(&case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                        break;
+                    };
+                    let row = Row {
+                        study,
+                        settings: case,
+                        measures: &[],
+                    };
+                    if sender.send((case, (study.run)(&row, interrupt))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut outcome = Ok(());
+        for (case, result) in receiver {
+            let noted = match result {
+                Err(error) if error.kind() == ErrorKind::Interrupted => Ok(()),
+                Err(error) => Err(error),
+                Ok(measures) => take(case, measures),
+            };
+            if outcome.is_ok() && noted.is_err() {
+                failed.store(true, Ordering::Relaxed);
+                outcome = noted;
+            }
+        }
+        outcome
+    })
+}

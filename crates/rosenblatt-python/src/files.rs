@@ -1,0 +1,183 @@
+//! Files as arrays, read as the command line reads them.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use rosenblatt::data::read::{self, ColumnKind, Format, OnError, Preparation, ReadOptions, Scale};
+use rosenblatt::data::{Layout, Matrix, Precision, Values};
+
+use crate::model::Model;
+use crate::{arrays, raised};
+
+fn values<'py>(py: Python<'py>, values: &Values) -> Bound<'py, PyAny> {
+    match values {
+        Values::F32(v) => arrays::array(py, v.to_vec()).into_any(),
+        Values::F64(v) => arrays::array(py, v.to_vec()).into_any(),
+    }
+}
+
+/// A two-dimensional array, or (columns, offsets, indices, values).
+fn rows<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Bound<'py, PyAny>> {
+    match matrix {
+        Matrix::Dense {
+            rows,
+            columns,
+            values: v,
+        } => values(py, v).call_method1("reshape", ((*rows, *columns),)),
+        Matrix::Sparse {
+            columns,
+            offsets,
+            indices,
+            values: v,
+        } => {
+            let parts = (
+                *columns,
+                arrays::array(py, offsets.iter().map(|&o| o as i64).collect::<Vec<i64>>()),
+                arrays::array(py, indices.to_vec()),
+                values(py, v),
+            );
+            Ok(PyTuple::new(
+                py,
+                [
+                    parts.0.into_pyobject(py)?.into_any(),
+                    parts.1.into_any(),
+                    parts.2.into_any(),
+                    parts.3,
+                ],
+            )?
+            .into_any())
+        }
+    }
+}
+
+/// Reads a labelled file; `given` holds the words of the command line, in its spelling.
+/// With a model, its features are made of the file as the model's own training file was.
+#[pyfunction]
+#[pyo3(signature = (path, given, model=None))]
+pub(crate) fn read_file<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    given: &Bound<'py, PyDict>,
+    model: Option<PyRef<'py, Model>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (mut options, scale) = read_options(given)?;
+    let known = match &model {
+        Some(model) => {
+            let preparation = model.model.preparation.clone().ok_or_else(|| {
+                PyValueError::new_err("the model was trained on arrays, not on a file")
+            })?;
+            preparation.apply_to(&mut options);
+            Some(preparation)
+        }
+        None => None,
+    };
+    let (data, report) = py
+        .detach(|| {
+            let raw = read::read(&path, &options)?;
+            let report = raw.report().clone();
+            let preparation = match known {
+                Some(preparation) => preparation,
+                None => Preparation::fit(&raw, None, Some(scale))?,
+            };
+            let data = raw.into_dataset(&preparation, Layout::AsGiven)?;
+            Ok((data, report))
+        })
+        .map_err(raised)?;
+    let result = PyDict::new(py);
+    result.set_item("rows", rows(py, &data.matrix)?)?;
+    result.set_item(
+        "names",
+        (0..data.features())
+            .map(|j| data.names.get(j).into_owned())
+            .collect::<Vec<_>>(),
+    )?;
+    result.set_item("classes", data.classes.names())?;
+    result.set_item(
+        "weights",
+        data.weights.clone().map(|w| arrays::array(py, w)),
+    )?;
+    result.set_item("labels", arrays::array(py, data.labels))?;
+    result.set_item("warnings", report.warnings)?;
+    Ok(result)
+}
+
+fn read_options(given: &Bound<'_, PyDict>) -> PyResult<(ReadOptions, Scale)> {
+    let mut options = ReadOptions::default();
+    let mut scale = Scale::None;
+    let unknown = |name: &str, value: &str, known: &str| {
+        PyValueError::new_err(format!("{name}: found {value:?}, expected one of {known}"))
+    };
+    for (name, value) in given {
+        let name: String = name.extract()?;
+        match name.as_str() {
+            "format" => {
+                let text: String = value.extract()?;
+                options.format = Some(match text.as_str() {
+                    "libsvm" => Format::Libsvm,
+                    "csv" => Format::Csv,
+                    "tsv" => Format::Tsv,
+                    "idx" => Format::Idx,
+                    _ => return Err(unknown(&name, &text, "libsvm, csv, tsv, idx")),
+                });
+            }
+            "precision" => {
+                let text: String = value.extract()?;
+                options.precision = match text.as_str() {
+                    "f32" => Precision::F32,
+                    "f64" => Precision::F64,
+                    _ => return Err(unknown(&name, &text, "f32, f64")),
+                };
+            }
+            "scale" => {
+                let text: String = value.extract()?;
+                scale = match text.as_str() {
+                    "none" => Scale::None,
+                    "standard" => Scale::Standard,
+                    "minmax" => Scale::Minmax,
+                    "unit-rows" => Scale::UnitRows,
+                    _ => return Err(unknown(&name, &text, "none, standard, minmax, unit-rows")),
+                };
+            }
+            "on_error" => {
+                let text: String = value.extract()?;
+                options.on_error = match text.as_str() {
+                    "fail" => OnError::Fail,
+                    "skip" => OnError::Skip,
+                    _ => return Err(unknown(&name, &text, "fail, skip")),
+                };
+            }
+            "columns" => {
+                let kinds: Vec<(String, String)> = value.extract()?;
+                for (column, kind) in kinds {
+                    let kind = match kind.as_str() {
+                        "numeric" => ColumnKind::Numeric,
+                        "category" => ColumnKind::Category,
+                        "text" => ColumnKind::Text,
+                        "ignore" => ColumnKind::Ignore,
+                        _ => {
+                            let known = "numeric, category, text, ignore";
+                            return Err(unknown(&column, &kind, known));
+                        }
+                    };
+                    options.columns.push((column, kind));
+                }
+            }
+            "labels" => options.labels = Some(value.extract()?),
+            "label" => options.label = Some(value.extract()?),
+            "header" => options.header = Some(value.extract()?),
+            "comment" => options.comment = Some(value.extract()?),
+            "positive" => options.positive = Some(value.extract()?),
+            "label_map" => options.label_map = value.extract()?,
+            "weight_column" => options.weight_column = Some(value.extract()?),
+            "threads" => options.threads = value.extract()?,
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "there is no option {name:?}"
+                )));
+            }
+        }
+    }
+    Ok((options, scale))
+}

@@ -1,0 +1,382 @@
+//! A trained model in Python's hands.
+
+use std::path::PathBuf;
+
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use rosenblatt::data::read::Preparation;
+use rosenblatt::data::{Precision, StringTable};
+use rosenblatt::model::{Decision, Model as Trained, Scheme};
+use rosenblatt::options::PARAMETERS;
+use rosenblatt::train::{Fitted, MarginBracket};
+
+use crate::{arrays, raised};
+
+/// A model, and what its training found out beside it.
+#[pyclass(frozen, module = "rosenblatt._core")]
+pub(crate) struct Model {
+    pub(crate) model: Trained,
+    radius: Option<f64>,
+    rate: Option<f64>,
+    margin: Option<MarginBracket>,
+    most_updates: Option<u64>,
+}
+
+impl Model {
+    pub(crate) fn fitted(fitted: Fitted) -> Self {
+        Model {
+            radius: Some(fitted.radius),
+            rate: Some(fitted.learning_rate),
+            margin: fitted.margin,
+            most_updates: fitted.updates_at_most,
+            model: fitted.model,
+        }
+    }
+
+    fn loaded(model: Trained) -> Self {
+        Model {
+            model,
+            radius: None,
+            rate: None,
+            margin: None,
+            most_updates: None,
+        }
+    }
+
+    /// The model with a preparation, so that the command line can give it files.
+    fn for_files(&self, names: Option<Vec<String>>, label: &str, single: bool) -> Trained {
+        let mut model = self.model.clone();
+        if model.preparation.is_none() {
+            let names: Option<StringTable> = names.map(|n| n.iter().collect());
+            let precision = if single {
+                Precision::F32
+            } else {
+                Precision::F64
+            };
+            model.preparation = Some(Preparation::for_arrays(
+                model.features(),
+                names.as_ref(),
+                label,
+                precision,
+            ));
+        }
+        model
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// The model in a file's bytes.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        Trained::from_bytes(bytes).map(Self::loaded).map_err(raised)
+    }
+
+    /// The model in a file.
+    #[staticmethod]
+    fn load(path: PathBuf) -> PyResult<Self> {
+        Trained::load(path).map(Self::loaded).map_err(raised)
+    }
+
+    /// The bytes of its file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.model.to_bytes().map_err(raised)?))
+    }
+
+    /// Writes it to a file, with what files need to become its features.
+    #[pyo3(signature = (path, names, label, single))]
+    fn save(
+        &self,
+        path: PathBuf,
+        names: Option<Vec<String>>,
+        label: &str,
+        single: bool,
+    ) -> PyResult<()> {
+        self.for_files(names, label, single)
+            .save(path)
+            .map_err(raised)
+    }
+
+    /// The bytes of an ONNX file that predicts as it does.
+    fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let graph = rosenblatt_onnx::export(&self.model).map_err(raised)?;
+        Ok(PyBytes::new(py, &graph))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Rebuilt<'py>)> {
+        let py = slf.py();
+        let this = slf.get();
+        let margin = this.margin.map(|m| (m.lower, m.upper, m.kind));
+        Ok((
+            slf.get_type().getattr("_rebuilt")?,
+            (
+                this.to_bytes(py)?,
+                this.radius,
+                this.rate,
+                margin,
+                this.most_updates,
+            ),
+        ))
+    }
+
+    /// The inverse of `__reduce__`.
+    #[staticmethod]
+    fn _rebuilt(
+        bytes: &[u8],
+        radius: Option<f64>,
+        rate: Option<f64>,
+        margin: Option<(f64, f64, String)>,
+        most_updates: Option<u64>,
+    ) -> PyResult<Self> {
+        Ok(Model {
+            model: Trained::from_bytes(bytes).map_err(raised)?,
+            radius,
+            rate,
+            margin: margin.map(|(lower, upper, kind)| MarginBracket {
+                lower,
+                upper,
+                kind: if kind == "lifted" { "lifted" } else { "plain" },
+            }),
+            most_updates,
+        })
+    }
+
+    /// A model is never changed, so a copy is the model itself.
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    /// As `__copy__`.
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+
+    /// The scores of rows, one column a discriminator.
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let matrix = arrays::matrix(rows)?;
+        let scores = py.detach(|| self.model.scores(&matrix, threads));
+        arrays::array(py, scores).reshape([matrix.rows(), self.model.scheme.discriminators()])
+    }
+
+    /// The class of rows, as numbers.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let matrix = arrays::matrix(rows)?;
+        let classes = py.detach(|| self.model.predict(&matrix, threads));
+        Ok(arrays::array(py, classes))
+    }
+
+    /// The names of the classes.
+    #[getter]
+    fn classes(&self) -> Vec<String> {
+        self.model.classes.names().to_vec()
+    }
+
+    /// The number of features it takes.
+    #[getter]
+    fn features(&self) -> usize {
+        self.model.features()
+    }
+
+    /// The names of the features it takes, where it was trained on a file.
+    #[getter]
+    fn feature_names(&self) -> Option<Vec<String>> {
+        let names = self.model.preparation.as_ref()?.feature_names();
+        Some(
+            (0..self.model.features())
+                .map(|j| names.get(j).into_owned())
+                .collect(),
+        )
+    }
+
+    /// Every option, as text.
+    #[getter]
+    fn options<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let options = PyDict::new(py);
+        for parameter in PARAMETERS {
+            options.set_item(parameter.name, parameter.get(&self.model.options))?;
+        }
+        Ok(options)
+    }
+
+    /// How scores become classes: binary, argmax, ovr or ovo.
+    #[getter]
+    fn scheme(&self) -> &'static str {
+        match self.model.scheme {
+            Scheme::Binary => "binary",
+            Scheme::Argmax { .. } => "argmax",
+            Scheme::OneVsRest { .. } => "ovr",
+            Scheme::OneVsOne { .. } => "ovo",
+        }
+    }
+
+    /// The weights, one row a discriminator, and their biases; `None` if it is not linear.
+    #[getter]
+    #[allow(clippy::type_complexity)] // A pair of arrays.
+    fn weights<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Option<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>)>> {
+        let Some(weights) = self.model.weights() else {
+            return Ok(None);
+        };
+        let shape = [weights.discriminators(), weights.features()];
+        let rows: Vec<f64> = (0..shape[0]).flat_map(|d| weights.column(d)).collect();
+        Ok(Some((
+            arrays::array(py, rows).reshape(shape)?,
+            arrays::array(py, weights.biases().to_vec()),
+        )))
+    }
+
+    /// The corrected examples by row number, and their coefficients, one row a
+    /// discriminator; `None` if it keeps none.
+    #[getter]
+    #[allow(clippy::type_complexity)] // A pair of arrays.
+    fn dual<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Option<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<f64>>)>> {
+        let Decision::Kernel(kernel) = &self.model.decision else {
+            return Ok(None);
+        };
+        let k = self.model.scheme.discriminators();
+        let by_row = kernel.coefficients();
+        let coefficients: Vec<f64> = (0..k)
+            .flat_map(|d| by_row.iter().skip(d).step_by(k).copied())
+            .collect();
+        let rows: Vec<i64> = kernel.rows.iter().map(|&r| i64::from(r)).collect();
+        let shape = [k, rows.len()];
+        Ok(Some((
+            arrays::array(py, rows),
+            arrays::array(py, coefficients).reshape(shape)?,
+        )))
+    }
+
+    /// Units in each layer of a network, the inputs first; `None` if it is none.
+    #[getter]
+    fn layers(&self) -> Option<Vec<usize>> {
+        let Decision::Network(network) = &self.model.decision else {
+            return None;
+        };
+        let outputs = network.layers.iter().map(|layer| layer.outputs());
+        Some(std::iter::once(network.features()).chain(outputs).collect())
+    }
+
+    /// Passes begun.
+    #[getter]
+    fn epochs(&self) -> u64 {
+        self.model.progress.epochs()
+    }
+
+    /// Passes completed.
+    #[getter]
+    fn whole_epochs(&self) -> usize {
+        self.model.progress.passes.len()
+    }
+
+    /// All visits.
+    #[getter]
+    fn visits(&self) -> u64 {
+        self.model.progress.visits
+    }
+
+    /// All wrong answers.
+    #[getter]
+    fn mistakes(&self) -> u64 {
+        self.model.progress.mistakes
+    }
+
+    /// All updates.
+    #[getter]
+    fn updates(&self) -> u64 {
+        self.model.progress.updates
+    }
+
+    /// Wrong answers in each pass.
+    #[getter]
+    fn mistakes_per_epoch(&self) -> Vec<u64> {
+        self.model.progress.mistakes_per_epoch()
+    }
+
+    /// Mean loss in each pass: squared error for the linear unit, the loss of a network,
+    /// perceptron loss otherwise.
+    #[getter]
+    fn loss_per_epoch(&self) -> Vec<f64> {
+        use rosenblatt::options::LearnerKind::{LinearUnit, Network};
+        let squared = matches!(self.model.options.learner, LinearUnit | Network);
+        self.model
+            .progress
+            .passes
+            .iter()
+            .map(|p| {
+                p.mean(if squared {
+                    p.squared_error
+                } else {
+                    p.perceptron_loss
+                })
+            })
+            .collect()
+    }
+
+    /// Accuracy on held-out rows after each pass, where measured.
+    #[getter]
+    fn validation_accuracy_per_epoch(&self) -> Vec<Option<f64>> {
+        let passes = &self.model.progress.passes;
+        passes.iter().map(|p| p.validation_accuracy).collect()
+    }
+
+    /// Why its run stopped, by its short name.
+    #[getter]
+    fn stop(&self) -> Option<&'static str> {
+        self.model.progress.stop.map(|stop| stop.name())
+    }
+
+    /// Why its run stopped, in words.
+    #[getter]
+    fn stop_text(&self) -> Option<String> {
+        self.model.progress.stop.map(|stop| stop.to_string())
+    }
+
+    /// R = max c‖x‖ over the training rows; `None` in a model from a file.
+    #[getter]
+    fn radius(&self) -> Option<f64> {
+        self.radius
+    }
+
+    /// η as used; `None` in a model from a file.
+    #[getter]
+    fn rate(&self) -> Option<f64> {
+        self.rate
+    }
+
+    /// The margin lies between the first two; the third says which margin.
+    #[getter]
+    fn margin(&self) -> Option<(f64, f64, &'static str)> {
+        self.margin.map(|m| (m.lower, m.upper, m.kind))
+    }
+
+    /// Updates that the theorem allows, where the run proved a margin.
+    #[getter]
+    fn most_updates(&self) -> Option<u64> {
+        self.most_updates
+    }
+}
+
+/// What `_rebuilt` takes.
+type Rebuilt<'py> = (
+    Bound<'py, PyBytes>,
+    Option<f64>,
+    Option<f64>,
+    Option<(f64, f64, &'static str)>,
+    Option<u64>,
+);

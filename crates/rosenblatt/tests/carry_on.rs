@@ -1,0 +1,216 @@
+//! Weights that go on with other examples, and arrays that are lent rather than copied.
+
+mod common;
+
+use std::sync::Arc;
+
+use rosenblatt::data::read::{Batches, Preparation, ReadOptions};
+use rosenblatt::data::{Buffer, Dataset, Matrix, Precision, StringTable, Values};
+use rosenblatt::model::Model;
+use rosenblatt::options::{Bias, ClassWeight, Gradient, LearnerKind, Order, Readout};
+use rosenblatt::train::Session;
+use rosenblatt::{Options, Result};
+
+/// One pass over `data`, going on from `model`.
+fn one_more(model: Option<&Model>, data: &Dataset, options: &Options) -> Result<Model> {
+    let options = Options {
+        epochs: Some(1),
+        ..options.clone()
+    };
+    let fitted = Session::new(&options).carry_on(model).train(data)?;
+    Ok(fitted.model)
+}
+
+fn learners() -> Vec<Options> {
+    let mut all: Vec<Options> = [
+        Readout::Last,
+        Readout::Averaged,
+        Readout::AveragedNormalised,
+        Readout::Random,
+    ]
+    .into_iter()
+    .map(|readout| Options {
+        readout: Some(readout),
+        learning_rate: Some(0.5),
+        ..Options::default()
+    })
+    .collect();
+    all.push(Options {
+        learner: LearnerKind::LinearUnit,
+        gradient: Gradient::Stochastic,
+        learning_rate: Some(0.01),
+        decay: 0.1,
+        ..Options::default()
+    });
+    all
+}
+
+#[test]
+fn a_pass_over_each_part_is_a_pass_over_the_whole() {
+    for classes in [2, 3] {
+        let whole = common::reals(5, 90, 4, classes).dataset();
+        for options in learners() {
+            let options = Options {
+                order: Order::Given,
+                ..options
+            };
+            let once = one_more(None, &whole, &options).unwrap();
+            let mut model = None;
+            for rows in [0..40, 40..41, 41..90] {
+                let part = whole.select(&rows.collect::<Vec<_>>());
+                model = Some(one_more(model.as_ref(), &part, &options).unwrap());
+            }
+            let model = model.unwrap();
+            // Norms are found afresh at the start of a pass, so they may differ by rounding.
+            if options.readout() == Readout::AveragedNormalised {
+                let (a, b) = (model.weights().unwrap(), once.weights().unwrap());
+                for (x, y) in a.packed().iter().zip(b.packed()) {
+                    assert!((x - y).abs() <= 1e-12 * (1.0 + y.abs()), "{x} {y}");
+                }
+            } else {
+                assert_eq!(model.weights(), once.weights(), "{options:?}");
+            }
+            assert_eq!(model.progress.visits, 90);
+            assert_eq!(model.progress.updates, once.progress.updates);
+        }
+    }
+}
+
+#[test]
+fn passes_made_one_by_one_are_the_passes_of_one_run() {
+    let data = common::reals(6, 60, 3, 2).dataset();
+    for options in learners() {
+        for order in [Order::Given, Order::Shuffled, Order::ByClass, Order::Random] {
+            let options = Options {
+                order,
+                ..options.clone()
+            };
+            let mut model = None;
+            for _ in 0..4 {
+                model = Some(one_more(model.as_ref(), &data, &options).unwrap());
+            }
+            let four = Options {
+                epochs: Some(4),
+                ..options
+            };
+            let run = Session::new(&four).train(&data).unwrap().model;
+            assert_eq!(run.progress.passes.len(), 4, "data that are not separated");
+            let model = model.unwrap();
+            assert_eq!(model.weights(), run.weights());
+            assert_eq!((model.state, model.progress), (run.state, run.progress));
+        }
+    }
+}
+
+#[test]
+fn what_needs_all_examples_at_once_is_refused() {
+    let data = common::reals(7, 30, 3, 2).dataset();
+    let refused = [
+        Options {
+            readout: Some(Readout::Voted),
+            ..Options::default()
+        },
+        Options {
+            readout: Some(Readout::Pocket),
+            ..Options::default()
+        },
+        Options {
+            bias: Some(Bias::Unlifted(None)),
+            ..Options::default()
+        },
+        Options {
+            class_weight: ClassWeight::Balanced,
+            ..Options::default()
+        },
+        Options {
+            order: Order::Worst,
+            ..Options::default()
+        },
+        Options {
+            learner: LearnerKind::LinearUnit,
+            ..Options::default()
+        },
+        Options {
+            learner: LearnerKind::Kernel,
+            ..Options::default()
+        },
+    ];
+    for options in refused {
+        let begun = one_more(None, &data, &options).unwrap();
+        let error = one_more(Some(&begun), &data, &options).unwrap_err();
+        assert!(
+            error.to_string().contains("all examples at once"),
+            "{error}"
+        );
+        assert!(error.advice().is_some());
+    }
+    // Other features and other classes are other problems.
+    let options = Options::default();
+    let begun = one_more(None, &data, &options).unwrap();
+    for other in [common::reals(7, 30, 4, 2), common::reals(7, 30, 3, 3)] {
+        assert!(one_more(Some(&begun), &other.dataset(), &options).is_err());
+    }
+}
+
+#[test]
+#[allow(unsafe_code)] // Lending is what is tested.
+fn lent_arrays_train_as_owned_ones_do() {
+    fn lend<T: Clone + Send + Sync>(values: &[T]) -> Buffer<T> {
+        let owner = Arc::new(values.to_vec());
+        // SAFETY: nobody changes the vector, and the buffer holds it.
+        unsafe { Buffer::lent(&owner[..], owner.clone()) }
+    }
+    let toy = common::reals(8, 70, 5, 3);
+    let owned = toy.dataset();
+    let Matrix::Dense { values, .. } = &owned.matrix else {
+        panic!("toys are dense");
+    };
+    let mut lent = owned.clone();
+    lent.matrix = Matrix::Dense {
+        rows: owned.len(),
+        columns: owned.features(),
+        values: match values {
+            Values::F32(v) => Values::F32(lend(v)),
+            Values::F64(v) => Values::F64(lend(v)),
+        },
+    };
+    let options = Options {
+        epochs: Some(5),
+        ..Options::default()
+    };
+    let train = |data: &Dataset| Session::new(&options).train(data).unwrap().model;
+    let (a, b) = (train(&owned), train(&lent));
+    assert_eq!(a.to_bytes().unwrap(), b.to_bytes().unwrap());
+    assert_eq!(a.predict(&owned.matrix, 1), b.predict(&lent.matrix, 2));
+}
+
+#[test]
+fn a_model_of_arrays_takes_files() {
+    let data = common::reals(9, 40, 2, 2).dataset();
+    let options = Options {
+        epochs: Some(3),
+        ..Options::default()
+    };
+    let mut model = Session::new(&options).train(&data).unwrap().model;
+    let names: StringTable = ["height", "width"].iter().collect();
+    for (names, file, text) in [
+        (Some(&names), "a.csv", "width,y,height\n2,0,0.5\n-1,1,3\n"),
+        (Some(&names), "b.csv", "height,width\n0.5,2\n3,-1\n"),
+        (None, "c.svm", "0 1:0.5 2:2\n1 1:3 2:-1\n"),
+    ] {
+        let preparation = Preparation::for_arrays(2, names, "y", Precision::F64);
+        model.preparation = Some(preparation);
+        let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        let preparation = again.preparation.as_ref().unwrap();
+        let folder = std::env::temp_dir().join(format!("rosenblatt-arrays-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join(file);
+        std::fs::write(&path, text).unwrap();
+        let mut batches =
+            Batches::open(&path, preparation, &again.classes, &ReadOptions::default()).unwrap();
+        let batch = batches.next().unwrap().unwrap();
+        let rows: Vec<Vec<f64>> = (0..2).map(|i| batch.matrix.row(i).to_dense(2)).collect();
+        assert_eq!(rows, [vec![0.5, 2.0], vec![3.0, -1.0]], "{file}");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,245 @@
+"""What all estimators share."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, Callable, NamedTuple
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _core, _data, _options
+
+#: What a ``progress`` callable is called with after each pass.
+Progress = Callable[[dict[str, Any]], object]
+
+
+class Margin(NamedTuple):
+    """The margin lies between ``lower`` and ``upper``.
+
+    ``kind`` is ``"lifted"`` if the separator's norm counts its bias, else ``"plain"``.
+    """
+
+    lower: float
+    upper: float
+    kind: str
+
+
+def threads(n_jobs: int | None) -> int:
+    """Threads to use: all cores unless told, one inside a worker of joblib's."""
+    return effective_n_jobs(-1 if n_jobs is None else n_jobs)
+
+
+def _told(record: dict[str, Any]) -> None:
+    print(f"-- Epoch {record['epoch']}: {record['mistakes']} mistakes, loss {record['loss']:.6f}")
+
+
+class Estimator(ClassifierMixin, BaseEstimator):
+    """A classifier on the core of the library."""
+
+    #: Which learner of the library's.
+    _learner: str
+    #: Parameters that are not options of the library, or not by themselves.
+    _own: frozenset[str] = frozenset({"n_jobs", "verbose"})
+
+    def _options(self) -> dict[str, str]:
+        """The options that the parameters stand for."""
+        given = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if name not in self._own
+        }
+        weight = given.get("class_weight")
+        if isinstance(weight, dict):
+            given["class_weight"] = self._class_weight(weight)
+        found = _options.options(type(self).__name__, given)
+        return {"learner": self._learner, **found}
+
+    def _class_weight(self, weight: dict[Any, float]) -> dict[Any, float] | None:
+        """Weights of classes that are there, which scikit-learn does not insist on."""
+        known = {str(label): label for label in self.classes_.tolist()}
+        if any("," in name for name in known):
+            raise ValueError(
+                "class_weight cannot name a class with a comma in it; use sample_weight"
+            )
+        return {
+            name: weight[label] for name, label in known.items() if weight.get(label, 1) != 1
+        } or None
+
+    def _session(self) -> dict[str, Any]:
+        """What the core is told beside options."""
+        return {"threads": threads(self.n_jobs)}
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, progress: Progress | None = None
+    ) -> Any:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows. float32 and float64 arrays in C order and CSR matrices with 32-bit
+            indices are used as they are; anything else is copied.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Multiplies the updates of each row; rows of weight 0 are left out.
+        progress : callable, default=None
+            Called after each pass with a dictionary: ``epoch``, ``visits``, ``mistakes``,
+            ``updates``, ``loss``, ``hinge_loss``, ``squared_error`` and
+            ``validation_accuracy``.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, y = validate_data(self, X, y, **_data.ROWS)
+        check_classification_targets(y)
+        X, y, weight = _data.counted(X, y, _data.weights(sample_weight, X))
+        carry_on = self._model if self._carries_on() else None
+        classes, found = np.unique(y, return_inverse=True)
+        if carry_on is None:
+            self.classes_ = classes
+        else:
+            found = self._known(y)
+        return self._train(X, found, weight, carry_on=carry_on, progress=progress)
+
+    def _carries_on(self) -> bool:
+        return bool(getattr(self, "warm_start", False)) and hasattr(self, "_model")
+
+    def _known(self, y: np.ndarray) -> np.ndarray:
+        """The numbers of classes that are known already."""
+        strangers = np.setdiff1d(y, self.classes_)
+        if len(strangers):
+            raise ValueError(
+                f"y contains labels that were not among the classes of the first call: "
+                f"{strangers.tolist()}"
+            )
+        return np.searchsorted(self.classes_, y)
+
+    def _train(
+        self,
+        X: Any,
+        found: np.ndarray,
+        weight: np.ndarray | None,
+        *,
+        carry_on: _core.Model | None = None,
+        progress: Progress | None = None,
+        **changes: str,
+    ) -> Any:
+        if len(self.classes_) < 2:
+            raise ValueError(
+                "The number of classes has to be greater than one; got "
+                f"{len(self.classes_)} class"
+            )
+        if progress is None and self.verbose:
+            progress = _told
+        with _options.spoken():
+            self._model = _core.fit(
+                {**self._options(), **changes},
+                _data.rows(X),
+                found.astype(np.uint32),
+                _data.names(self.classes_),
+                weights=weight,
+                carry_on=carry_on,
+                progress=progress,
+                **self._session(),
+            )
+        self._single = X.dtype == np.float32
+        self._describe()
+        return self
+
+    def _describe(self) -> None:
+        """Sets the attributes that tell of the fitted model."""
+        model = self._model
+        self.n_iter_ = model.epochs
+        self.n_mistakes_ = model.mistakes
+        self.n_updates_ = model.updates
+        self.mistakes_per_epoch_ = np.array(model.mistakes_per_epoch, dtype=np.int64)
+        self.loss_curve_ = np.array(model.loss_per_epoch)
+        self.stop_reason_ = model.stop
+        self.radius_ = model.radius
+        self.margin_ = None if model.margin is None else Margin(*model.margin)
+        self.mistake_bound_ = model.most_updates
+        if model.weights is not None:
+            self.coef_, self.intercept_ = model.weights
+        if model.dual is not None:
+            self.support_, self.dual_coef_ = model.dual
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self, "_model")
+        return _data.rows(validate_data(self, X, reset=False, **_data.ROWS))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_discriminators)
+            For two classes the score of the second one, above 0 where it is predicted; else a
+            column for each class, or for each pair of classes with ``multiclass="ovo"``.
+        """
+        scores = self._model_scores(X)
+        if len(self.classes_) == 2 and scores.shape[1] == 2:
+            return scores[:, 1] - scores[:, 0]
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def _model_scores(self, X: Any) -> np.ndarray:
+        rows = self._checked(X)
+        return self._model.scores(rows, threads(self.n_jobs))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Labels of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            A label for each row.
+        """
+        rows = self._checked(X)
+        return self.classes_[self._model.predict(rows, threads(self.n_jobs))]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class EarlyStopping:
+    """Parameters by which a run may end early, with scikit-learn's meaning."""
+
+    def _session(self) -> dict[str, Any]:
+        session = super()._session()
+        if self.early_stopping:
+            share = self.validation_fraction
+            if not (isinstance(share, Real) and 0 < share < 1):
+                raise ValueError(
+                    f"The 'validation_fraction' parameter of {type(self).__name__} must be a "
+                    f"float in the range (0.0, 1.0). Got {share!r} instead."
+                )
+            session["validate"] = share
+        elif "tol" in self._own and self.tol is not None:
+            session["plateau"] = (self.tol, self.n_iter_no_change)
+        return session
+
+    def _options(self) -> dict[str, str]:
+        found = super()._options()
+        if self.early_stopping:
+            found |= _options.options(
+                type(self).__name__, {"n_iter_no_change": self.n_iter_no_change}
+            )
+        return found

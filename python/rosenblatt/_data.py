@@ -1,0 +1,79 @@
+"""Arrays as the core takes them, copied only where there is no other way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import _check_sample_weight
+
+#: What the core computes with; other numbers become float64, which copies.
+FLOATS = [np.float64, np.float32]
+
+#: How scikit-learn is to check an array of rows.
+ROWS = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "accept_large_sparse": True}
+
+
+def rows(X: Any) -> Any:
+    """Rows for the core: a C-ordered array, or the parts of a canonical CSR matrix.
+
+    Not copied: arrays in C order, the values of CSR matrices, and their indices if they have
+    32 bits. Copied: other orders; 64-bit indices, to 32; offsets of 32 bits, to 64; matrices
+    with unsorted or repeated indices or stored zeros.
+    """
+    if not sparse.issparse(X):
+        return np.ascontiguousarray(X)
+    if X.shape[1] > np.iinfo(np.uint32).max:
+        raise ValueError(f"X has {X.shape[1]} features, at most {2**32 - 1} can be told apart")
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if np.count_nonzero(X.data) != X.nnz:
+        X = X.copy()
+        X.eliminate_zeros()
+    stored = int(X.indptr[-1])
+    indices = X.indices[:stored]
+    indices = (
+        indices.view(np.uint32) if indices.dtype == np.int32 else indices.astype(np.uint32)
+    )
+    offsets = X.indptr
+    offsets = offsets.view(np.uintp) if offsets.dtype == np.intp else offsets.astype(np.uintp)
+    return X.shape[1], offsets, indices, X.data[:stored]
+
+
+def weights(sample_weight: Any, X: Any) -> np.ndarray | None:
+    """Checked weights of rows, or None if all count alike."""
+    if sample_weight is None:
+        return None
+    found = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if (found < 0).any():
+        raise ValueError("Negative values in data passed to `sample_weight`")
+    if not found.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    return np.ascontiguousarray(found)
+
+
+def counted(X: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Any, Any, Any]:
+    """The rows that count: those of weight 0 are left out."""
+    if weight is None or weight.all():
+        return X, y, weight
+    kept = np.flatnonzero(weight)
+    return X[kept], y[kept], weight[kept]
+
+
+def names(classes: np.ndarray) -> list[str]:
+    """Classes as texts."""
+    return [str(label) for label in classes.tolist()]
+
+
+def labels(names: list[str]) -> np.ndarray:
+    """Classes from their texts: whole numbers, numbers, or texts."""
+    for kind in (np.int64, np.float64):
+        try:
+            found = np.array([kind(name) for name in names])
+        except ValueError:
+            continue
+        if np.isfinite(found).all() and len(np.unique(found)) == len(names):
+            return found
+    return np.array(names)

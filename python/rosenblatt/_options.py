@@ -1,0 +1,117 @@
+"""Parameters of estimators as options of the library.
+
+The library declares every option once; here stands only how scikit-learn's names differ.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from numbers import Integral, Real
+from typing import Any, Iterator, Mapping
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from . import _core
+
+#: The library's name of a parameter, where it is not the parameter's own with dashes.
+OPTION_OF = {
+    "max_iter": "epochs",
+    "eta0": "learning-rate",
+    "margin": "margin-demand",
+    "random_state": "seed",
+    "n_iter_no_change": "patience",
+    "tol": "tolerance",
+    "C": "c",
+}
+
+#: The library's default of every option, as text.
+DEFAULTS = {name: default for name, _, default in _core.parameters()}
+
+_PARAMETER_OF = {option: parameter for parameter, option in OPTION_OF.items()}
+
+
+def option_of(parameter: str) -> str:
+    """The library's name of a parameter."""
+    return OPTION_OF.get(parameter, parameter.replace("_", "-"))
+
+
+def parameter_of(option: str) -> str:
+    """The estimators' name of an option."""
+    return _PARAMETER_OF.get(option, option.replace("-", "_"))
+
+
+def _is_seed(parameter: str) -> bool:
+    return option_of(parameter) == "seed"
+
+
+def text_of(value: Any) -> str:
+    """A value in the library's spelling."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, Integral):
+        return str(int(value))
+    if isinstance(value, Real):
+        return repr(float(value))
+    if isinstance(value, Mapping):
+        return ",".join(f"{label}={text_of(weight)}" for label, weight in value.items())
+    return ",".join(text_of(item) for item in np.asarray(value).ravel().tolist())
+
+
+def seed_of(random_state: Any) -> int:
+    """The seed that a ``random_state`` stands for; None is the library's own."""
+    if random_state is None:
+        return int(DEFAULTS["seed"])
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def options(owner: str, parameters: Mapping[str, Any]) -> dict[str, str]:
+    """Parameters as options, those that are None left to the library.
+
+    Parameters
+    ----------
+    owner : str
+        Who has the parameters, for messages.
+    parameters : mapping
+        Parameters by name.
+
+    Raises
+    ------
+    ValueError
+        If the library cannot take a value.
+    """
+    found = {}
+    for name, value in parameters.items():
+        if value is None:
+            continue
+        text = text_of(seed_of(value) if _is_seed(name) else value)
+        expected = _core.expected(option_of(name), text)
+        if expected is not None:
+            # What the library calls auto or none is None here.
+            expected = re.sub(r", or (auto|none)$", ", or None", expected)
+            raise ValueError(
+                f"The {name!r} parameter of {owner} must be "
+                f"{expected.removeprefix('expected ')}. Got {value!r} instead."
+            )
+        found[option_of(name)] = text
+    return found
+
+
+@contextmanager
+def spoken() -> Iterator[None]:
+    """Errors of the library in the names of the estimators."""
+    try:
+        yield
+    except ValueError as error:
+        message = str(error)
+        ours = re.sub(
+            r"--([a-z]+(?:-[a-z]+)*)", lambda match: parameter_of(match.group(1)), message
+        )
+        if ours == message:
+            raise
+        raise ValueError(ours) from None

@@ -1,0 +1,197 @@
+"""The perceptron over a kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._base import EarlyStopping, Estimator
+
+
+class KernelPerceptron(EarlyStopping, Estimator):
+    r"""The perceptron in its dual form, over a kernel.
+
+    The score of x is :math:`\sum_j \alpha_j K(x_j, x)`, where :math:`\alpha_j` counts how
+    often row j was corrected, signed by its class. With the linear kernel it makes the same
+    updates in the same order as :class:`Perceptron`.
+
+    Parameters
+    ----------
+    kernel : str, default="quadratic"
+        "linear", "quadratic", "polynomial:DEGREE[,SCALE,CONST]", "geometric:DEGREE",
+        "monomial:DEGREE", "rbf:GAMMA", "laplacian:GAMMA", "sigmoid:A,C", or "precomputed",
+        with which X holds kernel values: of training rows with each other for :meth:`fit`,
+        of rows with training rows for :meth:`predict`.
+    max_iter : int, default=None
+        At most so many passes. None: about 3e12 multiplications, at least 10 passes.
+    eta0 : float, default=None
+        The step size; None is 1. From zero it changes the length of the weights alone.
+    shuffle : bool, default=True
+        Whether every pass has an order of its own. False is ``order="given"``.
+    verbose : int, default=0
+        Print a line after each pass.
+    n_jobs : int, default=None
+        Threads; None is all cores. Results do not depend on it.
+    random_state : int, RandomState instance or None, default=0
+        The seed of orders; None is 0.
+    early_stopping : bool, default=False
+        Hold out a part of the rows, by class, and stop when its accuracy has not risen for
+        ``n_iter_no_change`` passes.
+    validation_fraction : float, default=0.1
+        The part held out.
+    n_iter_no_change : int, default=5
+        How many passes to wait for something better.
+    class_weight : dict, {class_label: weight} or "balanced", default=None
+        Multiplies the updates of a class.
+    readout : {"last", "averaged", "averaged-normalised", "voted", "random", "pocket"}, \
+            default=None
+        Which hypothesis of the run becomes the model; None is "averaged".
+    ties : {"mistake", "positive", "correct"}, default="mistake"
+        When a score that just fails the demand calls for an update: always, only for the
+        negative class, or never.
+    order : {"given", "by-class", "shuffled", "random", "mistakes", "worst", "restart"}, \
+            default=None
+        The order of visits; None is as ``shuffle`` says.
+    margin : float, default=0.0
+        Update also right answers whose margin is not above this.
+    bias : {"lifted", "none", "unlifted", "unlifted:RHO"}, default=None
+        What is added to the kernel: 1, nothing, or :math:`\rho^2`. None is "none".
+    normalise_weights : bool, default=False
+        Divide the weights by their norm after each update.
+    start_dual : array-like of shape (n_samples,), default=None
+        First coefficients, signed.
+    multiclass : {"argmax", "ovr", "ovo"}, default=None
+        How several classes are learned; None is one plane for two and "argmax" for more.
+    at_zero : {"positive", "negative"}, default="positive"
+        What a score of exactly 0 predicts.
+    time_limit : float, default=None
+        Stop after so many seconds.
+    max_updates : int, default=None
+        Stop after so many updates.
+    memory : int, default=None
+        Bytes for kernel values; None is half of what is free. Results do not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted; of two the last is the positive one.
+    support_ : ndarray of shape (n_support,)
+        The training rows that were corrected, ascending.
+    dual_coef_ : ndarray of shape (n_discriminators, n_support)
+        Their coefficients in the read-out.
+    n_iter_ : int
+        Passes begun.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X had some.
+    n_mistakes_ : int
+        Wrong answers over the run.
+    n_updates_ : int
+        Updates over the run.
+    mistakes_per_epoch_ : ndarray
+        Wrong answers in each pass.
+    loss_curve_ : ndarray
+        Mean perceptron loss in each pass.
+    radius_ : float
+        R, the square root of the largest :math:`K(x, x)`.
+    margin_ : None
+        The run proves nothing about the margin in the kernel's space.
+    mistake_bound_ : None
+        Nor about the bound.
+    stop_reason_ : str
+        "separated" (proved by a sweep over all rows), "no_mistakes", "epoch_limit",
+        "update_limit", "time_limit" or "no_improvement".
+
+    References
+    ----------
+    M. Aizerman, E. Braverman and L. Rozonoer, "Theoretical foundations of the potential
+    function method in pattern recognition learning", Automation and Remote Control 25 (1964).
+
+    Examples
+    --------
+    >>> from rosenblatt import KernelPerceptron
+    >>> xor = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> clf = KernelPerceptron("quadratic").fit(xor, [0, 1, 1, 0])
+    >>> clf.stop_reason_
+    'separated'
+    >>> clf.predict(xor)
+    array([0, 1, 1, 0])
+    """
+
+    _learner = "kernel"
+    _own = frozenset(
+        {
+            "shuffle",
+            "verbose",
+            "n_jobs",
+            "early_stopping",
+            "validation_fraction",
+            "n_iter_no_change",
+            "memory",
+        }
+    )
+
+    def __init__(
+        self,
+        kernel="quadratic",
+        *,
+        max_iter=None,
+        eta0=None,
+        shuffle=True,
+        verbose=0,
+        n_jobs=None,
+        random_state=0,
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=5,
+        class_weight=None,
+        readout=None,
+        ties="mistake",
+        order=None,
+        margin=0.0,
+        bias=None,
+        normalise_weights=False,
+        start_dual=None,
+        multiclass=None,
+        at_zero="positive",
+        time_limit=None,
+        max_updates=None,
+        memory=None,
+    ):
+        self.kernel = kernel
+        self.max_iter = max_iter
+        self.eta0 = eta0
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.readout = readout
+        self.ties = ties
+        self.order = order
+        self.margin = margin
+        self.bias = bias
+        self.normalise_weights = normalise_weights
+        self.start_dual = start_dual
+        self.multiclass = multiclass
+        self.at_zero = at_zero
+        self.time_limit = time_limit
+        self.max_updates = max_updates
+        self.memory = memory
+
+    def _options(self) -> dict[str, str]:
+        found = super()._options()
+        if self.order is None and not self.shuffle:
+            found["order"] = "given"
+        return found
+
+    def _session(self) -> dict[str, Any]:
+        return {**super()._session(), "memory": self.memory}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags

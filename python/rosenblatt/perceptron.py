@@ -1,0 +1,290 @@
+"""The perceptron."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import _check_partial_fit_first_call
+from sklearn.utils.validation import validate_data
+
+from . import _data
+from ._base import EarlyStopping, Estimator
+
+
+def refuse_penalty(estimator: Any) -> None:
+    """Refuses regularisation, which none of these learners does."""
+    if estimator.penalty is not None:
+        raise ValueError(
+            f"The 'penalty' parameter of {type(estimator).__name__} must be None: mistakes "
+            f"alone move a perceptron's weights. Got {estimator.penalty!r} instead."
+        )
+
+
+def _goes_on(estimator: Any) -> bool:
+    return estimator._takes_parts()
+
+
+class PartialFit:
+    """Learning from rows that arrive in parts."""
+
+    def _takes_parts(self) -> bool:
+        """Whether the learner, as its parameters are, can go on with other rows."""
+        return True
+
+    @available_if(_goes_on)
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Any:
+        """Make one pass over some rows, going on from the weights of earlier calls.
+
+        Calls over the parts of a data set visit what one pass of :meth:`fit` over the whole
+        visits with ``shuffle=False``, and repeated calls with the same rows visit what that
+        many passes of :meth:`fit` do: the weights are the same.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that will ever occur; needed at the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Multiplies the updates of each row; rows of weight 0 are left out.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        first = _check_partial_fit_first_call(self, classes)
+        X, y = validate_data(self, X, y, reset=first, **_data.ROWS)
+        X, y, weight = _data.counted(X, y, _data.weights(sample_weight, X))
+        before = None if first else self._model
+        return self._train(X, self._known(y), weight, carry_on=before, epochs="1")
+
+
+class Perceptron(PartialFit, EarlyStopping, Estimator):
+    r"""Rosenblatt's perceptron.
+
+    Rows are visited one after the other; where row i calls for an update,
+    :math:`w \leftarrow w + \eta c_i y_i x_i`. With several classes the discriminator of the
+    right class is raised and that of its strongest rival lowered. On separable data, from
+    zero, the perceptron makes at most :math:`(R/\gamma)^2` updates, R the length of the
+    longest row and :math:`\gamma` the margin (Novikoff, 1962).
+
+    Unlike scikit-learn's, it says why it stopped, averages by default, learns several classes
+    jointly, and gives the same weights as the command line. Rows are never scaled.
+
+    Parameters
+    ----------
+    penalty : None, default=None
+        There is no regularisation: anything but None is refused.
+    alpha : float, default=0.0001
+        Has a meaning only beside a penalty.
+    l1_ratio : float, default=0.15
+        Has a meaning only beside a penalty.
+    fit_intercept : bool, default=True
+        Whether planes may stand off the origin. False is ``bias="none"``.
+    max_iter : int, default=None
+        At most so many passes. None: about 3e8 visited numbers, at least 5 and at most 10000
+        passes.
+    tol : float, default=None
+        Stop when the mean perceptron loss has been above its best minus ``tol`` for
+        ``n_iter_no_change`` passes in a row. None: never.
+    shuffle : bool, default=True
+        Whether every pass has an order of its own. False is ``order="given"``.
+    verbose : int, default=0
+        Print a line after each pass.
+    eta0 : float, default=None
+        The step size; None is 1. From zero weights it changes their length alone.
+    n_jobs : int, default=None
+        Threads; None is all cores. Results do not depend on it.
+    random_state : int, RandomState instance or None, default=0
+        The seed of orders and random starts; None is 0.
+    early_stopping : bool, default=False
+        Hold out a part of the rows, by class, and stop when its accuracy has not risen for
+        ``n_iter_no_change`` passes.
+    validation_fraction : float, default=0.1
+        The part held out.
+    n_iter_no_change : int, default=5
+        How many passes to wait for something better.
+    class_weight : dict, {class_label: weight} or "balanced", default=None
+        Multiplies the updates of a class.
+    warm_start : bool, default=False
+        Whether :meth:`fit` goes on from the weights of the last call.
+    readout : {"last", "averaged", "averaged-normalised", "voted", "random", "pocket"}, \
+            default=None
+        Which weights of the run become the model; None is "averaged".
+    ties : {"mistake", "positive", "correct"}, default="mistake"
+        When a score that just fails the demand calls for an update: always, only for the
+        negative class, or never.
+    order : {"given", "by-class", "shuffled", "random", "mistakes", "worst", "restart"}, \
+            default=None
+        The order of visits; None is as ``shuffle`` says.
+    margin : float, default=0.0
+        Update also right answers whose margin is not above this.
+    bias : {"lifted", "none", "unlifted", "unlifted:RHO"}, default=None
+        Where the intercept comes from: a constant feature 1, nowhere, or a term of its own
+        with the rate :math:`\eta\rho^2`. None is as ``fit_intercept`` says.
+    normalise_weights : bool, default=False
+        Divide the weights by their norm after each update.
+    start : str or array-like, default="zero"
+        First weights: "zero", "random:NORM", or numbers with the intercept first.
+    embed : str, default=None
+        Features made of features: "monomials:DEGREE", "circle", "squares",
+        "fourier:N,GAMMA" or "nystrom:N,GAMMA".
+    multiclass : {"argmax", "ovr", "ovo"}, default=None
+        How several classes are learned; None is one plane for two and "argmax" for more.
+    at_zero : {"positive", "negative"}, default="positive"
+        What a score of exactly 0 predicts.
+    time_limit : float, default=None
+        Stop after so many seconds.
+    max_updates : int, default=None
+        Stop after so many updates.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted; of two the last is the positive one.
+    coef_ : ndarray of shape (n_discriminators, n_features)
+        Weights; absent from a voted model. Of made features if there is an ``embed``.
+    intercept_ : ndarray of shape (n_discriminators,)
+        Biases.
+    n_iter_ : int
+        Passes begun.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X had some.
+    n_mistakes_ : int
+        Wrong answers over the run.
+    n_updates_ : int
+        Updates over the run.
+    mistakes_per_epoch_ : ndarray
+        Wrong answers in each pass.
+    loss_curve_ : ndarray
+        Mean perceptron loss in each pass.
+    radius_ : float
+        R, the length of the longest row, the constant feature included where there is one.
+    margin_ : Margin or None
+        Bounds on the margin, where the running weights separate the rows.
+    mistake_bound_ : int or None
+        Updates that the theorem allows at that margin.
+    stop_reason_ : str
+        "separated" (proved by a sweep over all rows), "no_mistakes" (some rows lie exactly on
+        the boundary), "epoch_limit", "update_limit", "time_limit" or "no_improvement".
+
+    See Also
+    --------
+    KernelPerceptron : The same over a kernel.
+    check_separability : Decides whether a perceptron can succeed, with proof.
+
+    References
+    ----------
+    F. Rosenblatt, "The perceptron: a probabilistic model for information storage and
+    organization in the brain", Psychological Review 65 (1958).
+
+    Y. Freund and R. E. Schapire, "Large margin classification using the perceptron
+    algorithm", Machine Learning 37 (1999).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rosenblatt import Perceptron
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = Perceptron().fit(X, y == 0)
+    >>> clf.stop_reason_, clf.n_mistakes_ <= clf.mistake_bound_
+    ('separated', True)
+    >>> clf.score(X, y == 0)
+    1.0
+    """
+
+    _learner = "perceptron"
+    _own = frozenset(
+        {
+            "penalty",
+            "alpha",
+            "l1_ratio",
+            "fit_intercept",
+            "tol",
+            "shuffle",
+            "verbose",
+            "n_jobs",
+            "early_stopping",
+            "validation_fraction",
+            "n_iter_no_change",
+            "warm_start",
+        }
+    )
+
+    def __init__(
+        self,
+        *,
+        penalty=None,
+        alpha=0.0001,
+        l1_ratio=0.15,
+        fit_intercept=True,
+        max_iter=None,
+        tol=None,
+        shuffle=True,
+        verbose=0,
+        eta0=None,
+        n_jobs=None,
+        random_state=0,
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=5,
+        class_weight=None,
+        warm_start=False,
+        readout=None,
+        ties="mistake",
+        order=None,
+        margin=0.0,
+        bias=None,
+        normalise_weights=False,
+        start="zero",
+        embed=None,
+        multiclass=None,
+        at_zero="positive",
+        time_limit=None,
+        max_updates=None,
+    ):
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.eta0 = eta0
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.readout = readout
+        self.ties = ties
+        self.order = order
+        self.margin = margin
+        self.bias = bias
+        self.normalise_weights = normalise_weights
+        self.start = start
+        self.embed = embed
+        self.multiclass = multiclass
+        self.at_zero = at_zero
+        self.time_limit = time_limit
+        self.max_updates = max_updates
+
+    def _options(self) -> dict[str, str]:
+        refuse_penalty(self)
+        found = super()._options()
+        if self.bias is None and not self.fit_intercept:
+            found["bias"] = "none"
+        if self.order is None and not self.shuffle:
+            found["order"] = "given"
+        return found

@@ -1,0 +1,216 @@
+"""Can the classes be separated? With proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _get_feature_names, check_X_y
+
+from . import _core, _data, _options
+from ._base import Margin, threads
+
+#: The coefficient of the constant feature, in a :class:`Verdict`.
+BIAS = "(bias)"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What :func:`check_separability` found.
+
+    Attributes
+    ----------
+    verdict : {"separable", "quasi-separable", "overlapping"}
+        Whether some plane has every row strictly on its own side; or none has, but one has no
+        row on the wrong side and some strictly on the right one; or neither.
+    margin : Margin or None
+        Bounds on the margin, the separator's norm counting its bias, if separable.
+    plain_margin : Margin or None
+        The same with the bias left out of the norm.
+    radius : float
+        R, the length of the longest row, lifted where there is a bias.
+    mistake_bound : int or None
+        Updates that a perceptron from zero makes at most, if separable.
+    infinite_coefficients : dict of str to {"+inf", "-inf", "either"}
+        Coefficients of a logistic regression whose estimates are not finite, and where they
+        go ("either": to infinity, the sign being open).
+    not_identified : list of str
+        Coefficients that other coefficients can make up for exactly.
+    rank : int or None
+        The rank of all rows, where coefficients were classified.
+    separator : list of int or None
+        The certificate, first half: w with :math:`w \\cdot z \\ge 0` for every row z, signed
+        by its class and lifted where there is a bias (which then comes first); strictly if
+        separable. For several classes, one vector after the other.
+    multipliers : dict of int to int
+        The certificate, second half, for two classes: rows (from 0) and whole numbers
+        :math:`\\lambda > 0` with :math:`\\sum \\lambda_i z_i = 0`; empty if separable.
+    support : list of int
+        The rows that the proof needs.
+    separated : list of int or None
+        Quasi-separable: the rows that the separator has strictly on their right side.
+    """
+
+    verdict: str
+    margin: Margin | None
+    plain_margin: Margin | None
+    radius: float
+    mistake_bound: int | None
+    infinite_coefficients: dict[str, str]
+    not_identified: list[str]
+    rank: int | None
+    separator: list[int] | None
+    multipliers: dict[int, int]
+    support: list[int]
+    separated: list[int] | None
+
+    def __bool__(self) -> bool:
+        """Whether the classes are separable."""
+        return self.verdict == "separable"
+
+    def holds(self, X: Any, y: Any, *, fit_intercept: bool = True) -> bool:
+        """Check the certificate of two classes in exact arithmetic, row by row.
+
+        It takes nothing but fractions and the definition, and so is slow: it is meant for
+        those who would rather not trust the search.
+
+        Parameters
+        ----------
+        X, y : array-like
+            What the verdict was found for.
+        fit_intercept : bool, default=True
+            Whether it was found with a bias.
+
+        Returns
+        -------
+        holds : bool
+            Whether the separator separates as claimed and the multipliers balance.
+        """
+        X, y = check_X_y(X, y, accept_sparse=False, dtype=_data.FLOATS)
+        classes = np.unique(y)
+        if len(classes) > 2:
+            raise ValueError("the certificate of several classes is not checked here")
+
+        def signed(i: int) -> list[Fraction]:
+            sign = 1 if y[i] == classes[-1] else -1
+            row = [Fraction(1)] if fit_intercept else []
+            row += [Fraction(float(x)) for x in X[i]]
+            return [sign * x for x in row]
+
+        if self.separator is not None:
+            strict = set(range(len(y))) if self else set(self.separated or [])
+            for i in range(len(y)):
+                score = sum(w * z for w, z in zip(self.separator, signed(i)))
+                if score < 0 or (score > 0) != (i in strict):
+                    return False
+        if self:
+            return self.separator is not None
+        if not self.multipliers or min(self.multipliers.values()) <= 0:
+            return False
+        rows = [[m * z for z in signed(i)] for i, m in self.multipliers.items()]
+        return all(sum(column) == 0 for column in zip(*rows))
+
+
+def check_separability(
+    X: Any,
+    y: Any,
+    *,
+    fit_intercept: bool = True,
+    feature_names: Any = None,
+    max_coefficients: int = 200,
+    n_jobs: int | None = None,
+) -> Verdict:
+    """Decide whether classes can be separated by planes, and prove it.
+
+    A logistic regression has finite and unique estimates if and only if the classes overlap
+    and the columns of X are linearly independent (Albert and Anderson, 1984); where they do
+    not, the verdict names the coefficients. A column of X that is constant while
+    ``fit_intercept`` is true, as in a design matrix with its own constant, is then reported
+    as not identified.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Rows; the verdict speaks of their numbers as they are, exactly.
+    y : array-like of shape (n_samples,)
+        Labels.
+    fit_intercept : bool, default=True
+        Whether planes may stand off the origin.
+    feature_names : array-like of str, default=None
+        Names for coefficients; None: the columns of a frame, else x0, x1, …
+    max_coefficients : int, default=200
+        Classify coefficients if there are at most so many; it costs a solve for each.
+    n_jobs : int, default=None
+        Threads; None is all cores.
+
+    Returns
+    -------
+    verdict : Verdict
+        What was found, with its certificate.
+
+    References
+    ----------
+    A. Albert and J. A. Anderson, "On the existence of maximum likelihood estimates in
+    logistic regression models", Biometrika 71 (1984).
+
+    Examples
+    --------
+    >>> from rosenblatt import check_separability
+    >>> found = check_separability([[0.0], [1.0], [2.0], [2.0]], [0, 0, 0, 1])
+    >>> found.verdict, found.infinite_coefficients
+    ('quasi-separable', {'(bias)': '-inf', 'x0': '+inf'})
+    >>> found.multipliers
+    {2: 1, 3: 1}
+    >>> found.holds([[0.0], [1.0], [2.0], [2.0]], [0, 0, 0, 1])
+    True
+    """
+    if feature_names is None:
+        feature_names = _get_feature_names(X)
+    X, y = check_X_y(X, y, **_data.ROWS)
+    check_classification_targets(y)
+    if feature_names is None:
+        feature_names = [f"x{j}" for j in range(X.shape[1])]
+    if len(feature_names) != X.shape[1]:
+        raise ValueError(f"{len(feature_names)} feature_names for {X.shape[1]} features")
+    classes, labels = np.unique(y, return_inverse=True)
+    with _options.spoken():
+        found = _core.check(
+            _data.rows(X),
+            labels.astype(np.uint32),
+            _data.names(classes),
+            lifted=fit_intercept,
+            most_coefficients=max_coefficients,
+            threads=threads(n_jobs),
+        )
+    names = ([BIAS] if fit_intercept else []) + [str(name) for name in feature_names]
+    trends = dict(zip(names, found["trends"]))
+
+    def margin(kind: str, bounds: tuple[float, float] | None) -> Margin | None:
+        return None if bounds is None else Margin(*bounds, kind)
+
+    weights = [int(weight) for weight in found["multipliers"]]
+    two = len(classes) <= 2
+    separator = found["separator"]
+    return Verdict(
+        verdict=found["verdict"],
+        margin=margin("lifted", found["margin"]),
+        plain_margin=margin("plain", found["plain_margin"]),
+        radius=found["radius"],
+        mistake_bound=found["mistake_bound"],
+        infinite_coefficients={
+            name: toward
+            for name, toward in trends.items()
+            if toward in ("+inf", "-inf", "either")
+        },
+        not_identified=[
+            name for name, toward in trends.items() if toward == "not_identified"
+        ],
+        rank=found["rank"],
+        separator=None if separator is None else [int(w) for w in separator],
+        multipliers=dict(zip(found["support"], weights)) if two else {},
+        support=found["support"],
+        separated=found["separated"] if two else None,
+    )

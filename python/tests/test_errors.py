@@ -1,0 +1,125 @@
+"""Bad input is refused in the words that users of scikit-learn know."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+from rosenblatt import (
+    KernelPerceptron,
+    LinearUnit,
+    Perceptron,
+    PerceptronNetwork,
+    check_separability,
+    load,
+    read_libsvm,
+    save,
+)
+
+X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
+y = [0, 1, 1, 0]
+
+KINDS = [Perceptron, KernelPerceptron, LinearUnit, PerceptronNetwork]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "rows, labels, message",
+    [
+        ([[np.nan, 1.0], [1.0, 0.0]], [0, 1], "contains NaN"),
+        ([[np.inf, 1.0], [1.0, 0.0]], [0, 1], "contains infinity"),
+        (sparse.csr_matrix([[np.nan, 1.0], [1.0, 0.0]]), [0, 1], "contains NaN"),
+        ([1.0, 2.0], [0, 1], "Expected 2D array, got 1D array instead"),
+        (np.zeros((2, 2, 2)), [0, 1], r"Found array with dim 3"),
+        (X, [0, 1], "inconsistent numbers of samples"),
+        (X, [1, 1, 1, 1], "number of classes has to be greater than one; got 1 class"),
+        (X, [0.1, 0.2, 0.3, 0.4], "Unknown label type"),
+        (X, None, "requires y to be passed"),
+        ([["a", "b"], ["c", "d"]], [0, 1], "could not convert string to float|dtype='numeric'"),
+        (np.zeros((0, 2)), [], r"0 sample\(s\)"),
+        (np.zeros((2, 0)), [0, 1], r"0 feature\(s\)"),
+        (X * 1j, y, "Complex data not supported"),
+    ],
+)
+def test_rows_and_labels(kind, rows, labels, message):
+    with pytest.raises(ValueError, match=message):
+        kind().fit(rows, labels)
+
+
+@pytest.mark.parametrize(
+    "parameters, message",
+    [
+        ({"max_iter": 0}, "'max_iter' parameter of Perceptron must be a whole number"),
+        ({"max_iter": 2.5}, "'max_iter' parameter of Perceptron.*Got 2.5 instead"),
+        ({"eta0": -1}, "'eta0' parameter of Perceptron must be a number above 0"),
+        ({"eta0": "fast"}, "'eta0' parameter of Perceptron.*Got 'fast' instead"),
+        ({"readout": "best"}, "'readout' parameter.*one of last, averaged.*or None"),
+        ({"order": "sorted"}, "'order' parameter.*Got 'sorted' instead"),
+        ({"penalty": "l2"}, "'penalty' parameter of Perceptron must be None"),
+        ({"ties": "correct"}, "never updates from zero weights.*margin"),
+        ({"start": [1, 2]}, "start: found 2 numbers, expected 3"),
+        ({"random_state": -1}, "'random_state' parameter"),
+        ({"early_stopping": True, "validation_fraction": 1.5}, "'validation_fraction'"),
+        ({"embed": "cube"}, "'embed' parameter"),
+        ({"class_weight": {0: -1}}, "'class_weight' parameter"),
+    ],
+)
+def test_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        Perceptron(**parameters).fit(X, y)
+
+
+def test_messages_speak_of_parameters_not_of_the_command_line():
+    with pytest.raises(ValueError) as caught:
+        Perceptron(ties="correct").fit(X, y)
+    assert "--" not in str(caught.value)
+
+
+def test_unknown_parameters():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'max_itr'"):
+        Perceptron(max_itr=5)
+    with pytest.raises(ValueError, match="Invalid parameter 'max_itr'"):
+        Perceptron().set_params(max_itr=5)
+
+
+def test_weights_of_rows():
+    with pytest.raises(ValueError, match="[Nn]egative"):
+        Perceptron().fit(X, y, sample_weight=[1, 1, 1, -1])
+    with pytest.raises(ValueError, match="at least one non-zero"):
+        Perceptron().fit(X, y, sample_weight=[0, 0, 0, 0])
+    with pytest.raises(ValueError, match="sample_weight.shape"):
+        Perceptron().fit(X, y, sample_weight=[1, 1])
+
+
+def test_prediction():
+    with pytest.raises(NotFittedError):
+        Perceptron().predict(X)
+    clf = Perceptron().fit(X, y)
+    with pytest.raises(ValueError, match="X has 3 features, but Perceptron is expecting 2"):
+        clf.predict(np.zeros((1, 3)))
+    with pytest.raises(ValueError, match="contains NaN"):
+        clf.predict([[np.nan, 0]])
+
+
+def test_files(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere.rbm"):
+        load(tmp_path / "nowhere.rbm")
+    with pytest.raises(FileNotFoundError):
+        read_libsvm(tmp_path / "nowhere.svm")
+    (tmp_path / "bad.rbm").write_bytes(b"not a model")
+    with pytest.raises(ValueError, match="bad.rbm"):
+        load(tmp_path / "bad.rbm")
+    (tmp_path / "bad.svm").write_text("1 1:0.5\n2 x:3\n")
+    with pytest.raises(ValueError, match="bad.svm:2:3"):
+        read_libsvm(tmp_path / "bad.svm")
+    with pytest.raises(NotFittedError):
+        save(Perceptron(), tmp_path / "new.rbm")
+    with pytest.raises(OSError):
+        save(Perceptron().fit(X, y), tmp_path / "no" / "such" / "folder.rbm")
+
+
+def test_separability():
+    with pytest.raises(ValueError, match="contains NaN"):
+        check_separability([[np.nan], [1.0]], [0, 1])
+    with pytest.raises(ValueError, match="3 feature_names for 2 features"):
+        check_separability(X, y, feature_names=["a", "b", "c"])

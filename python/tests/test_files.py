@@ -1,0 +1,194 @@
+"""Models and data go between Python and the command line."""
+
+import json
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import (
+    dump_svmlight_file,
+    load_breast_cancer,
+    load_digits,
+    load_iris,
+    load_wine,
+)
+
+from rosenblatt import (
+    KernelPerceptron,
+    LinearUnit,
+    Perceptron,
+    PerceptronNetwork,
+    load,
+    read_libsvm,
+    read_table,
+    save,
+)
+
+ROOT = pathlib.Path(__file__).parents[2]
+PENGUINS = ROOT / "examples" / "penguins.csv"
+
+
+def program():
+    """The command line, as the Rust tests have built it."""
+    built = ROOT / "target" / "debug" / "rosenblatt"
+    found = os.environ.get("ROSENBLATT") or (str(built) if built.exists() else None)
+    found = found or shutil.which("rosenblatt")
+    if not found:
+        pytest.skip("the command line is not built; cargo build -p rosenblatt-cli")
+    return found
+
+
+def run(*arguments):
+    done = subprocess.run(
+        [program(), *map(str, arguments)], check=True, capture_output=True, text=True
+    )
+    return done.stdout
+
+
+def tensors(path):
+    """The tensors of a model file, as bytes."""
+    content = pathlib.Path(path).read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    header = json.loads(content[8 : 8 + length])
+    body = content[8 + length :]
+    return {
+        name: body[slice(*entry["data_offsets"])]
+        for name, entry in header.items()
+        if name != "__metadata__"
+    }
+
+
+SETS = {
+    "iris": load_iris(return_X_y=True),
+    "wine": load_wine(return_X_y=True),
+    "breast cancer": load_breast_cancer(return_X_y=True),
+    "digits": load_digits(return_X_y=True),
+    "sparse": (
+        sparse.random_array(
+            (500, 300), density=0.05, format="csr", rng=np.random.default_rng(1)
+        ),
+        np.arange(500) * 7 % 3,
+    ),
+}
+
+ESTIMATORS = {
+    "perceptron": (Perceptron(max_iter=7, random_state=3), ["--epochs", 7, "--seed", 3]),
+    "last": (
+        Perceptron(max_iter=5, readout="last", order="random", margin=0.5, bias="unlifted"),
+        "--epochs 5 --readout last --order random --margin-demand 0.5 --bias unlifted".split(),
+    ),
+    "early": (
+        Perceptron(early_stopping=True, validation_fraction=0.2, n_iter_no_change=2),
+        "--validate 0.2 --patience 2".split(),
+    ),
+    "kernel": (
+        KernelPerceptron("geometric:3", max_iter=2, multiclass="ovr"),
+        "--kernel geometric:3 --epochs 2 --multiclass ovr".split(),
+    ),
+    "linear unit": (
+        LinearUnit(gradient="stochastic", max_iter=3, fit_intercept=False),
+        "--learner linear-unit --gradient stochastic --epochs 3 --bias none".split(),
+    ),
+    "network": (
+        PerceptronNetwork([5], max_iter=2, activation="tanh"),
+        "--learner network --hidden 5 --epochs 2 --activation tanh".split(),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("name", SETS)
+def test_weights_are_those_of_the_command_line(name, kind, tmp_path):
+    X, y = SETS[name]
+    data, theirs, ours = (str(tmp_path / f) for f in ("data.svm", "theirs.rbm", "ours.rbm"))
+    if sparse.issparse(X):
+        dump_svmlight_file(X, y, data, zero_based=False)
+        X, _ = read_libsvm(data, precision="f64")
+    else:
+        lines = (
+            f"{label} " + " ".join(f"{j}:{x!r}" for j, x in enumerate(row.tolist(), 1))
+            for row, label in zip(X, y)
+        )
+        pathlib.Path(data).write_text("\n".join(lines) + "\n")
+    estimator, arguments = ESTIMATORS[kind]
+    run("train", data, "--scale", "none", "--precision", "f64", "-o", theirs, *arguments)
+    estimator.fit(X, y)
+    save(estimator, ours)
+    theirs, ours = tensors(theirs), tensors(ours)
+    ignored = {"sha256"} | {n for n in theirs | ours if n.startswith("preparation")}
+    assert {n: t for n, t in theirs.items() if n not in ignored} == {
+        n: t for n, t in ours.items() if n not in ignored
+    }
+    assert "passes" in ours and len(ours) > 3
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_a_saved_model_loads_here_and_there(kind, tmp_path):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    clf = ESTIMATORS[kind][0].fit(X, y)
+    path = tmp_path / "wine.rbm"
+    save(clf, path, label="target")
+    again = load(path)
+    assert type(again) is type(clf)
+    assert again.decision_function(X).tobytes() == clf.decision_function(X).tobytes()
+    assert again.feature_names_in_.tolist() == X.columns.tolist()
+    for name, value in clf.get_params().items():
+        if name not in clf._own - {"fit_intercept"} and name != "class_weight":
+            assert again.get_params()[name] == value, name
+    # The command line takes a CSV file with these columns, in any order.
+    frame = X.assign(target=y)[["target", *reversed(X.columns)]]
+    frame.to_csv(tmp_path / "wine.csv", index=False)
+    printed = run("predict", path, tmp_path / "wine.csv").split()
+    assert [int(label) for label in printed] == clf.predict(X).tolist()
+    report = json.loads(run("test", path, tmp_path / "wine.csv", "--json"))
+    assert report["accuracy"] == pytest.approx(clf.score(X, y))
+
+
+def test_a_model_without_names_takes_libsvm(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    clf = Perceptron().fit(X.astype(np.float32), np.array(["a", "b", "c"])[y])
+    save(clf, tmp_path / "iris.rbm")
+    dump_svmlight_file(X, y, str(tmp_path / "iris.svm"), zero_based=False)
+    printed = run("predict", tmp_path / "iris.rbm", tmp_path / "iris.svm").split()
+    assert printed == clf.predict(X.astype(np.float32)).tolist()
+    assert load(tmp_path / "iris.rbm").predict(X.astype(np.float32)).tolist() == printed
+
+
+def test_a_model_of_the_command_line_loads(tmp_path):
+    path = tmp_path / "penguins.rbm"
+    report = json.loads(run("train", PENGUINS, "--label", "species", "-o", path, "--json"))
+    clf = load(path)
+    table = read_table(PENGUINS, model=clf)
+    assert clf.classes_.tolist() == ["Adelie", "Chinstrap", "Gentoo"]
+    assert clf.score(table.X, table.y) == report["train_accuracy"]
+    assert clf.n_mistakes_ == report["mistakes"]
+    assert clf.stop_reason_ == report["stop"]
+    assert clf.feature_names_in_.tolist() == table.feature_names
+    assert table.feature_names[0] == "island=Biscoe"
+    assert clf.radius_ is None
+
+
+def test_tables_are_read():
+    table = read_table(PENGUINS, label="species", columns={"year": "ignore"})
+    assert table.X.shape == (344, len(table.feature_names)) and table.sample_weight is None
+    mass = table.X[:, table.feature_names.index("body_mass_g")]
+    assert mass.max() == 6300
+    assert "year" not in table.feature_names
+    scaled = read_table(PENGUINS, label="species", scale="minmax")
+    assert scaled.X[:, scaled.feature_names.index("year")].max() == 1
+    with pytest.raises(ValueError, match="expected one of none, standard"):
+        read_table(PENGUINS, scale="sideways")
+
+
+def test_libsvm_files_are_read(tmp_path):
+    (tmp_path / "a.svm").write_text("+1 1:0.1 3:2\n-1 2:1.5\n")
+    X, y = read_libsvm(tmp_path / "a.svm")
+    assert X.dtype == np.float32 and X.indices.dtype == np.int32
+    assert X.toarray().tolist() == [[np.float32(0.1), 0, 2], [0, 1.5, 0]]
+    assert y.tolist() == [1, -1]
+    assert read_libsvm(tmp_path / "a.svm", precision="f64")[0][0, 0] == 0.1

@@ -1,0 +1,77 @@
+"""Verdicts, their certificates, and what they mean for a logistic regression."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_iris, make_blobs
+
+from rosenblatt import Perceptron, check_separability
+
+IRIS, SPECIES = load_iris(return_X_y=True)
+
+
+def test_iris():
+    found = check_separability(IRIS, SPECIES == 0)
+    assert found and found.verdict == "separable"
+    assert found.holds(IRIS, SPECIES == 0)
+    clf = Perceptron().fit(IRIS, SPECIES == 0)
+    assert clf.n_updates_ <= found.mistake_bound <= clf.mistake_bound_
+    assert clf.margin_.lower <= found.margin.upper
+    assert found.margin.upper - found.margin.lower <= 1e-5 * found.margin.upper
+    assert found.plain_margin.lower >= found.margin.lower
+    versicolor = check_separability(IRIS, SPECIES == 1)
+    assert not versicolor and versicolor.verdict == "overlapping"
+    assert versicolor.holds(IRIS, SPECIES == 1)
+    assert versicolor.margin is None and versicolor.mistake_bound is None
+    assert versicolor.infinite_coefficients == {}
+    assert check_separability(IRIS, SPECIES).verdict == "overlapping"
+    assert check_separability(sparse.csr_matrix(IRIS), SPECIES == 0).verdict == "separable"
+
+
+def test_a_certificate_that_is_not_one():
+    found = check_separability(IRIS, SPECIES == 0)
+    assert not found.holds(IRIS, SPECIES == 1)
+    balanced = check_separability(IRIS, SPECIES == 1)
+    assert not balanced.holds(IRIS, SPECIES == 2)
+
+
+def test_a_frame_names_its_infinite_coefficients():
+    """As statsmodels users meet it: a dummy that only one outcome has."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    n = 60
+    frame = pandas.DataFrame(
+        {"age": rng.integers(20, 60, n), "dose": rng.integers(0, 4, n) / 2.0}
+    )
+    outcome = (rng.random(n) < 0.5).astype(int)
+    frame["treated"] = ((outcome == 1) & (rng.random(n) < 0.3)).astype(float)
+    found = check_separability(frame, outcome)
+    assert found.verdict == "quasi-separable"
+    assert found.infinite_coefficients == {"treated": "+inf"}
+    assert found.not_identified == [] and found.rank == 4
+    assert found.holds(frame, outcome)
+    assert found.separated == frame.index[frame["treated"] == 1].tolist()
+    # A design matrix with a constant of its own is fitted without an intercept.
+    design = frame.assign(const=1.0)
+    same = check_separability(design, outcome, fit_intercept=False)
+    assert same.infinite_coefficients == {"treated": "+inf"}
+    twice = check_separability(design, outcome)
+    assert set(twice.not_identified) == {"(bias)", "const"}
+    series = pandas.Series(np.where(outcome, "ill", "well"))
+    back = check_separability(frame, series)
+    assert back.infinite_coefficients == {"treated": "-inf"}
+
+
+def test_the_trend_is_where_a_fit_goes():
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    found = check_separability(X, [0, 0, 1, 1])
+    assert found.infinite_coefficients == {"(bias)": "-inf", "x0": "+inf"}
+    assert found.margin.lower == pytest.approx(1 / np.sqrt(13), rel=1e-5)
+    assert found.plain_margin.lower == pytest.approx(0.5, rel=1e-5)
+
+
+def test_several_classes():
+    X, y = make_blobs(90, centers=[[0, 0], [20, 0], [0, 20]], random_state=0)
+    found = check_separability(X, y)
+    assert found.verdict == "separable" and found.margin is None
+    assert len(found.separator) == 9
