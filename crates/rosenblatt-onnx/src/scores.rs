@@ -22,7 +22,12 @@ pub(crate) fn scores(graph: &mut Graph, model: &Model, rows: &str) -> Result<Val
             let values = kernel_values(graph, kernel, rows);
             let k = model.scheme.discriminators();
             let table = graph.doubles(&[kernel.rows.len(), k], kernel.coefficients());
-            Ok(graph.apply("MatMul", &[&values, &table]))
+            let sums = graph.apply("MatMul", &[&values, &table]);
+            if kernel.bias().iter().all(|b| *b == 0.0) {
+                return Ok(sums);
+            }
+            let bias = graph.doubles(&[k], kernel.bias());
+            Ok(graph.apply("Add", &[&sums, &bias]))
         }
         Decision::Network(network) => Ok(layers(graph, network, rows)),
         _ => Err(refuse("it is of a kind that has no graph yet")),
