@@ -52,7 +52,7 @@ fn answer(question: &Question) -> Result<Value> {
         (None, Some(path)) => {
             let mut bytes = Vec::new();
             std::io::copy(&mut decompressed(path)?, &mut bytes)
-                .map_err(|e| Error::io(path.as_ref(), &e))?;
+                .map_err(|e| Error::io(path, &e))?;
             bytes
         }
         _ => return Err(Error::data("a question has either data or a path")),
