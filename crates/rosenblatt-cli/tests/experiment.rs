@@ -169,7 +169,7 @@ fn an_interrupt_keeps_the_runs_that_ended() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     let kept = runs() - 1;
-    assert!(kept >= 4 && stderr(&output).contains(&format!("{kept} of 680 runs are kept")));
+    assert!(kept >= 4 && stderr(&output).contains(&format!("{kept} of 1700 runs are kept")));
     // The first of the plan are there; a smaller plan finds them.
     let output = run(&[
         "experiment",

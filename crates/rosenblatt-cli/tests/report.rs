@@ -132,6 +132,11 @@ fn every_figure_is_drawn_and_the_ones_in_the_guide_are_these() {
         drawn += 1;
     }
     assert_eq!(drawn, 7);
+    let (and, moving) = (place.to("and.csv"), place.to("and.svg"));
+    ok(&["generate", "and", "-o", &and]);
+    ok(&["trace", &and, "--plot", &moving]);
+    let committed = std::fs::read_to_string(guide.join("and.svg")).unwrap();
+    assert_eq!(std::fs::read_to_string(&moving).unwrap(), committed);
     ok(&["figure", "hulls", "-o", &place.to("hulls.png")]);
     assert_eq!(
         &std::fs::read(place.path("hulls.png")).unwrap()[1..4],

@@ -378,6 +378,7 @@ figure>svg{display:block;max-width:100%;height:auto}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 caption{text-align:left;color:var(--muted);padding-bottom:.4rem}
 th,td{padding:.3rem .8rem;border-bottom:1px solid var(--line);text-align:left;white-space:nowrap}
+td:not(.num){white-space:normal;min-width:5rem}
 thead th{border-bottom:2px solid var(--ink)}
 .num{text-align:right}
 dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(11rem,1fr));gap:.6rem 1.2rem;margin:1rem 0}

@@ -46,6 +46,7 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
+pub mod cache;
 pub mod certificate;
 pub mod data;
 pub mod embedding;

@@ -121,7 +121,7 @@ fn check_soft(toy: &Toy, fitted: &Fitted, c: f64, bias: Bias, slack: f64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
     fn soft_margins_are_optimal(
         seed in 0u64..1000,
@@ -195,7 +195,7 @@ proptest! {
     }
 }
 
-/// The soft objective by plain projected gradients on the dual.
+/// The soft objective by projected gradients on the dual, with Nesterov's momentum.
 fn projected_gradient(toy: &Toy, c: f64, lift: f64) -> f64 {
     let n = toy.len();
     let q: Vec<Vec<f64>> = (0..n)
@@ -205,13 +205,17 @@ fn projected_gradient(toy: &Toy, c: f64, lift: f64) -> f64 {
             (0..n).map(signed).collect()
         })
         .collect();
-    let trace: f64 = (0..n).map(|i| q[i][i]).sum();
-    let mut alpha = vec![0.0; n];
-    for _ in 0..200_000 {
-        let gradient: Vec<f64> = q.iter().map(|row| dot(row, &alpha) - 1.0).collect();
-        for (a, g) in alpha.iter_mut().zip(gradient) {
-            *a = (*a - g / trace.max(1e-9)).clamp(0.0, c);
-        }
+    let trace: f64 = (0..n).map(|i| q[i][i]).sum::<f64>().max(1e-9);
+    let (mut alpha, mut before) = (vec![0.0; n], vec![0.0; n]);
+    for step in 0..5000 {
+        let momentum = f64::from(step % 500) / f64::from(step % 500 + 3);
+        let ahead: Vec<f64> = (0..n)
+            .map(|i| alpha[i] + momentum * (alpha[i] - before[i]))
+            .collect();
+        before = alpha;
+        alpha = (0..n)
+            .map(|i| (ahead[i] - (dot(&q[i], &ahead) - 1.0) / trace).clamp(0.0, c))
+            .collect();
     }
     let squared: f64 = (0..n).map(|i| alpha[i] * dot(&q[i], &alpha)).sum();
     alpha.iter().sum::<f64>() - 0.5 * squared
@@ -491,8 +495,8 @@ fn several_classes_are_several_planes() {
 #[test]
 fn what_cannot_be_is_refused_with_advice() {
     let refused = |toy: &Toy, told: &Options| {
-        let error = Session::new(told).train(&toy.dataset()).unwrap_err();
-        error.to_string()
+        let outcome = Session::new(told).train(&toy.dataset());
+        outcome.map(|_| ()).unwrap_err().to_string()
     };
     let line = Toy::binary(vec![vec![0.0], vec![1.0], vec![2.0]], vec![0, 1, 0]);
     for bias in BIASES {
@@ -533,7 +537,8 @@ fn what_cannot_be_is_refused_with_advice() {
     let error = Session::new(&told)
         .resume(Some(&model))
         .train(&line.dataset());
-    assert!(error.unwrap_err().to_string().contains("cannot be resumed"));
+    let error = error.map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("cannot be resumed"));
 }
 
 #[test]

@@ -105,7 +105,7 @@ pub enum Command {
     Inspect(InspectArgs),
     /// Convert data between formats
     #[command(
-        after_help = "Examples:\n  rosenblatt convert data.csv data.svm\n  rosenblatt convert digits-images-idx3-ubyte.gz digits.csv.gz"
+        after_help = "Examples:\n  rosenblatt convert data.csv data.svm\n  rosenblatt convert digits-images-idx3-ubyte.gz digits.csv.gz\n  rosenblatt convert data.svm data.rbc"
     )]
     Convert(Box<ConvertArgs>),
     /// Write a model as ONNX, for programs that know nothing of perceptrons
@@ -145,9 +145,12 @@ pub struct TrainArgs {
     /// Save the model after a pass when this many seconds have gone by since it was last saved
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
     pub save_every: f64,
-    /// Memory for kernel values: bytes, or with KiB, MiB or GiB [default: half of what is free]
+    /// Memory for kernel values and for pages of a cache: bytes, or with KiB, MiB or GiB [default: half of what is free]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
+    /// Keep the data as read in FILE.rbc beside them, and take them from there while it is fresh
+    #[arg(long)]
+    pub cache: bool,
     /// Show the run on one self-contained page: data, passes, margins, confusions, weights, hardest examples
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,

@@ -4,13 +4,16 @@ use rosenblatt::data::read::{self, Preparation, Scale};
 use rosenblatt::data::{Layout, Precision, compressed, write};
 use rosenblatt::file::write_aside;
 
-use super::Context;
 use super::generate::text_format;
+use super::{Context, cached};
 use crate::args::ConvertArgs;
 use crate::output::{self, Done, Outcome};
 use crate::render::numbers::counted;
 
 pub fn run(context: Context, args: &ConvertArgs) -> Outcome {
+    if args.output.extension().is_some_and(|e| e == "rbc") {
+        return to_cache(context, args);
+    }
     let format = text_format(&args.output)?;
     output::refuse_overwriting(&args.input, &args.output)?;
     let mut options = args.source.options(context.threads)?;
@@ -36,6 +39,29 @@ pub fn run(context: Context, args: &ConvertArgs) -> Outcome {
             args.output.display(),
             counted(data.len() as u64, "example", "examples"),
             counted(data.features() as u64, "feature", "features")
+        ),
+    );
+    Ok(Done::Finished)
+}
+
+/// The data as training would take them, in a file that opens at once.
+fn to_cache(context: Context, args: &ConvertArgs) -> Outcome {
+    output::refuse_overwriting(&args.input, &args.output)?;
+    let options = args.source.options(context.threads)?;
+    if options.validate.is_some() {
+        return Err(rosenblatt::Error::options("a cache holds all examples")
+            .remedy("leave out --validate")
+            .into());
+    }
+    cached::make(context, &args.input, &args.source, &options, &args.output)?;
+    let made = rosenblatt::cache::open(&args.output, None)?;
+    output::say(
+        context.quiet,
+        &format!(
+            "{}: {}, {}",
+            args.output.display(),
+            counted(made.data.len() as u64, "example", "examples"),
+            counted(made.data.features() as u64, "feature", "features")
         ),
     );
     Ok(Done::Finished)

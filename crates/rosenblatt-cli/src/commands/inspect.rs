@@ -5,11 +5,12 @@ use std::fmt::Write;
 use rosenblatt::data::FeatureNames;
 use rosenblatt::model::{Decision, Model};
 use rosenblatt::options::PARAMETERS;
-use rosenblatt::report::largest_weights;
+use rosenblatt::report::{self, largest_weights};
 use serde_json::{Map, Value, json};
 
 use crate::args::InspectArgs;
 use crate::output::{self, Done, Outcome};
+use crate::render;
 use crate::render::numbers::{count, counted, short};
 use crate::render::table::{Align, clipped, columns};
 
@@ -43,7 +44,9 @@ pub fn run(args: &InspectArgs) -> Outcome {
             "stop": stop.map(|s| s.name()),
             "trained_on": model.trained_on,
             "discriminators": discriminators,
-            "hardest": rosenblatt::report::hardest(&model, args.weights),
+            "hardest": report::hardest(&model, args.weights),
+            "planes": report::planes(&model),
+            "support_vectors": report::support_vectors(&model),
             "command": command(&model),
         }))?;
         return Ok(Done::Finished);
@@ -104,7 +107,7 @@ pub fn run(args: &InspectArgs) -> Outcome {
             )
         );
     }
-    let hardest = rosenblatt::report::hardest(&model, args.weights);
+    let hardest = report::hardest(&model, args.weights);
     if !hardest.is_empty() {
         let _ = writeln!(text, "\nhardest examples (row, times corrected)");
         let rows: Vec<Vec<String>> = hardest
@@ -112,6 +115,11 @@ pub fn run(args: &InspectArgs) -> Outcome {
             .map(|(row, times)| vec![count(*row), count(*times)])
             .collect();
         text.push_str(&columns(&rows, &[Align::Right, Align::Right], 2));
+    }
+    if model.support.is_some() {
+        let planes = render::train::planes(&report::planes(&model));
+        let support = render::train::support_vectors(&report::support_vectors(&model), None);
+        let _ = write!(text, "\nplanes\n{planes}{support}\n");
     }
     for d in &discriminators {
         let _ = writeln!(

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod cached;
 mod check;
 mod check_kernel;
 mod convert;

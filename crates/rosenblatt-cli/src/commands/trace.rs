@@ -23,7 +23,6 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
         ..Options::default()
     };
     let options = args.learner.options(base)?;
-    options.validate()?;
     if !matches!(
         options.learner,
         LearnerKind::Perceptron | LearnerKind::Kernel
@@ -35,6 +34,7 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
         .remedy("leave --learner out")
         .into());
     }
+    options.validate()?;
     let mut data_options = args.source.options(context.threads)?;
     // A trace is held against hand calculation: the numbers as they are.
     data_options.scale.get_or_insert(Scale::None);

@@ -14,8 +14,8 @@ use rosenblatt::train::{Fitted, Observer, Pass, Session, Stop};
 use rosenblatt::{Error, Options};
 use serde::Serialize;
 
-use super::Context;
-use crate::args::{DataOptions, TrainArgs};
+use super::{Context, cached};
+use crate::args::{DataArgs, DataOptions, TrainArgs};
 use crate::output::{self, Done, Failure, Outcome};
 use crate::render;
 
@@ -93,25 +93,23 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     }
 
     let reading = Instant::now();
-    let raw = read::read(&args.data, &data_options.read)?;
-    source.refuse_foreign(&raw)?;
-    let read_report = raw.report().clone();
-    let cv = match args.cv {
-        Some(folds) if !args.dry_run => Some(cross_validate(
-            context,
-            &raw,
-            &data_options,
-            &options,
-            folds,
-        )?),
-        _ => None,
+    let from_cache = cached::is_cache(&args.data, &data_options) || args.cache;
+    let Loaded {
+        report: read_report,
+        prepared:
+            Prepared {
+                preparation,
+                train,
+                held_out,
+                parts,
+            },
+        cv,
+        source,
+    } = if from_cache {
+        load_cached(context, args, source, &data_options)?
+    } else {
+        load(context, args, source, &data_options, &options)?
     };
-    let Prepared {
-        preparation,
-        train,
-        held_out,
-        parts,
-    } = prepare(raw, &data_options, &options)?;
     let read_seconds = reading.elapsed().as_secs_f64();
     for warning in &read_report.warnings {
         output::say(context.quiet, &format!("warning: {warning}"));
@@ -185,6 +183,72 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         Done::Interrupted
     } else {
         Done::Finished
+    })
+}
+
+/// The data of a run.
+struct Loaded {
+    report: ReadReport,
+    prepared: Prepared,
+    cv: Option<CrossValidation>,
+    /// The options they were read with.
+    source: DataArgs,
+}
+
+fn load(
+    context: Context,
+    args: &TrainArgs,
+    source: DataArgs,
+    data_options: &DataOptions,
+    options: &Options,
+) -> Result<Loaded, Failure> {
+    let raw = read::read(&args.data, &data_options.read)?;
+    source.refuse_foreign(&raw)?;
+    let report = raw.report().clone();
+    let cv = match args.cv {
+        Some(folds) if !args.dry_run => {
+            Some(cross_validate(context, &raw, data_options, options, folds)?)
+        }
+        _ => None,
+    };
+    Ok(Loaded {
+        report,
+        prepared: prepare(raw, data_options, options)?,
+        cv,
+        source,
+    })
+}
+
+fn load_cached(
+    context: Context,
+    args: &TrainArgs,
+    source: DataArgs,
+    data_options: &DataOptions,
+) -> Result<Loaded, Failure> {
+    if args.cv.is_some() || data_options.validate.is_some() {
+        return Err(Error::options(
+            "a cache holds all examples, prepared together, so none can be held out",
+        )
+        .remedy("leave out --cv and --validate, or train from the file itself")
+        .into());
+    }
+    let found = if cached::is_cache(&args.data, data_options) {
+        cached::open_named(context, &args.data, &args.source, args.memory)?
+    } else {
+        cached::open_or_make(context, &args.data, &source, data_options, args.memory)?
+    };
+    Ok(Loaded {
+        report: found.report,
+        prepared: Prepared {
+            preparation: found.preparation,
+            train: found.data,
+            held_out: None,
+            parts: None,
+        },
+        cv: None,
+        source: DataArgs {
+            given: found.key.options,
+        },
     })
 }
 

@@ -368,7 +368,7 @@ fn take_log(parts: &mut Parts, scheme: Scheme) -> Result<UpdateLog> {
         .ok_or_else(|| bad("its log of updates does not fit its classes"))
 }
 
-fn put_preparation(parts: &mut Parts, preparation: &Preparation) {
+pub(crate) fn put_preparation(parts: &mut Parts, preparation: &Preparation) {
     let taken_apart = preparation.to_parts();
     parts.put_fact("preparation", taken_apart.json);
     for (name, texts) in &taken_apart.texts {
@@ -379,7 +379,7 @@ fn put_preparation(parts: &mut Parts, preparation: &Preparation) {
     }
 }
 
-fn take_preparation(parts: &mut Parts) -> Result<Option<Preparation>> {
+pub(crate) fn take_preparation(parts: &mut Parts) -> Result<Option<Preparation>> {
     if !parts.has_fact("preparation") {
         return Ok(None);
     }

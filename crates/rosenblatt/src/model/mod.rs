@@ -16,6 +16,7 @@ mod weights;
 
 pub use dual_log::DualLog;
 pub use file::FORMAT;
+pub(crate) use file::{put_preparation, take_preparation};
 pub use fingerprint::Fingerprint;
 pub use kernel::KernelModel;
 pub(crate) use network::Forward;

@@ -31,7 +31,9 @@ pub struct Optimum {
 impl Optimum {
     /// (primal − dual)/primal.
     pub fn relative_gap(&self) -> f64 {
-        if self.primal == self.dual {
+        if !self.primal.is_finite() {
+            f64::INFINITY
+        } else if self.primal == self.dual {
             0.0
         } else {
             (self.primal - self.dual) / self.primal

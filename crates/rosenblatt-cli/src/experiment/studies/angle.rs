@@ -35,7 +35,7 @@ fn plan(effort: &Effort) -> Vec<Case> {
     let features: &[usize] = effort.choose(&[2, 5, 10, 20, 50], &[2, 5, 10, 20, 50, 100]);
     let margins: &[f64] = effort.choose(&[0.01, 0.03, 0.1, 0.3], &[0.003, 0.01, 0.03, 0.1, 0.3]);
     let mut cases = Vec::new();
-    for seed in effort.seeds(10, 40) {
+    for seed in effort.seeds(10, 100) {
         cases.extend(rows.iter().map(|n| case(&[&"n", n, &10, &0.01, &seed])));
         cases.extend(
             features

@@ -33,11 +33,11 @@ const ORTHONORMAL: &str = "orthonormal rows";
 fn plan(effort: &Effort) -> Vec<Case> {
     let margins: &[f64] = effort.choose(
         &[0.01, 0.02, 0.05, 0.1, 0.2, 0.5],
-        &[0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5],
+        &[0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5],
     );
     let counts: &[usize] = effort.choose(&[4, 25, 100, 400], &[4, 25, 100, 400, 1600]);
     let mut cases = Vec::new();
-    for seed in effort.seeds(10, 40) {
+    for seed in effort.seeds(10, 100) {
         for d in [3, 30] {
             cases.extend(
                 margins

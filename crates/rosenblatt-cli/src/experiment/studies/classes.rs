@@ -44,7 +44,7 @@ fn plan(effort: &Effort) -> Vec<Case> {
     let sizes: &[usize] = effort.choose(&[50, 100, 200, 500], &[50, 100, 200, 500, 1000, 2000]);
     let classes: &[usize] = effort.choose(&[2, 3, 5, 10], &[2, 3, 5, 10, 20]);
     let mut cases = Vec::new();
-    for seed in effort.seeds(6, 20) {
+    for seed in effort.seeds(6, 40) {
         for k in classes {
             cases.extend(sizes.iter().map(|n| case(&[&"argmax", k, n, &seed])));
             for scheme in ["ovr", "ovo"] {

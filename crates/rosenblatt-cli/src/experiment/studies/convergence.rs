@@ -36,7 +36,7 @@ fn plan(effort: &Effort) -> Vec<Case> {
         &[0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4],
     );
     let mut cases = Vec::new();
-    for seed in effort.seeds(10, 40) {
+    for seed in effort.seeds(10, 100) {
         cases.extend(rows.iter().map(|n| case(&[&"n", n, &20, &0.02, &seed])));
         cases.extend(
             features

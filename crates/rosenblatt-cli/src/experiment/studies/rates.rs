@@ -32,7 +32,7 @@ pub const STUDY: Study = Study {
 fn plan(effort: &Effort) -> Vec<Case> {
     let rates = [0.001, 0.01, 0.1, 1.0, 10.0, 100.0];
     let mut cases = Vec::new();
-    for seed in effort.seeds(10, 50) {
+    for seed in effort.seeds(10, 200) {
         for start in ["zero", "random"] {
             cases.extend(rates.iter().map(|rate| case(&[&start, rate, &seed])));
         }

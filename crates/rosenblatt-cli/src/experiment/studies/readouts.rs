@@ -38,7 +38,7 @@ const NOISE: f64 = 0.1;
 
 fn plan(effort: &Effort) -> Vec<Case> {
     let mut cases = Vec::new();
-    for seed in effort.seeds(12, 50) {
+    for seed in effort.seeds(12, 100) {
         for readout in ["last", "averaged", "averaged-normalised", "voted", "pocket"] {
             cases.push(case(&[&readout, &seed]));
         }

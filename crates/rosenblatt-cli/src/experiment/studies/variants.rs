@@ -38,7 +38,7 @@ const OFFSETS: [f64; 5] = [0.0, 0.25, 0.5, 1.0, 2.0];
 
 fn plan(effort: &Effort) -> Vec<Case> {
     let mut cases = Vec::new();
-    for seed in effort.seeds(10, 30) {
+    for seed in effort.seeds(10, 100) {
         for bias in ["lifted", "unlifted", "none"] {
             cases.extend(OFFSETS.iter().map(|o| case(&[&"bias", &bias, o, &seed])));
         }
@@ -48,7 +48,7 @@ fn plan(effort: &Effort) -> Vec<Case> {
                 .map(|(_, name)| case(&[&"order", name, &0, &seed])),
         );
     }
-    for seed in effort.seeds(50, 400) {
+    for seed in effort.seeds(50, 1000) {
         for m in MULTIPLES {
             cases.push(case(&[&"renormalise", &"renormalised", &m, &seed]));
         }

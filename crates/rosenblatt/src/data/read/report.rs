@@ -5,7 +5,7 @@ use super::table::ColumnKind;
 use crate::data::Precision;
 
 /// What was found in a file.
-#[derive(Debug, Clone, serde::Serialize)]
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 pub struct ReadReport {
     /// The file as the user named it.
     pub file: String,
@@ -34,7 +34,7 @@ pub struct ReadReport {
 }
 
 /// A column of a table and what became of it.
-#[derive(Debug, Clone, serde::Serialize)]
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 pub struct ColumnReport {
     /// Its name in the header, else its number from 0.
     pub name: String,
@@ -55,7 +55,7 @@ pub struct ColumnReport {
 }
 
 /// What a column is used as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ColumnRole {
     /// A feature for the number.

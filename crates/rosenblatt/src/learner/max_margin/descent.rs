@@ -82,10 +82,17 @@ impl<'a> Descent<'a> {
         let kappa = match bias {
             Bias::Lifted => 1.0,
             Bias::None => 0.0,
-            // As long as the rows, so that no coordinate outweighs the others.
+            // As long as the rows, so that no coordinate outweighs the others, but such that
+            // the lighter side can move the bias by 1.
             Bias::Unlifted(_) => {
                 let mean = squares.iter().sum::<f64>() / squares.len().max(1) as f64;
-                if mean > 0.0 { mean } else { 1.0 }
+                let side = |sign: f64| {
+                    let of_side = plane.signs.iter().zip(&plane.prices);
+                    let prices = of_side.filter(|(y, _)| **y == sign).map(|(_, c)| c);
+                    prices.sum::<f64>()
+                };
+                let kappa = mean.max(1.0 / side(1.0).min(side(-1.0)));
+                if kappa > 0.0 { kappa } else { 1.0 }
             }
         };
         squares.iter_mut().for_each(|s| *s += kappa);
@@ -115,6 +122,7 @@ impl<'a> Descent<'a> {
         // What passes are to bring the largest violation below before the gap is measured.
         let mut goal = 0.1;
         let mut unmeasured = 0.0;
+        let (mut smallest, mut idle) = (f64::INFINITY, 0);
         let all = self.plane.len() as f64;
         let unlifted = matches!(self.bias, Bias::Unlifted(_));
         let stop = loop {
@@ -122,38 +130,44 @@ impl<'a> Descent<'a> {
                 break stop;
             }
             let (mut pass, descent) = self.pass(limits, passes.len() as u64);
-            unmeasured += descent.rows;
+            unmeasured += descent.rows.max(1.0);
             let violation = self.violation();
             if unlifted && violation <= (self.kappa * self.lean).abs() {
                 self.recentre();
             }
             waited += 1;
             let mut due = violation > 0.0 && (waited >= wait || face.rate() > descent.rate());
+            let mut turns = 0;
             while due {
-                face = self.on_the_face(&mut pass);
+                face = self.on_the_face(&mut pass, limits);
                 unmeasured += face.rows;
-                due = face.gain > 0.0 && face.rate() > descent.rate();
+                turns += 1;
+                due = turns < 20 && face.gain > 0.0 && face.rate() > descent.rate();
                 wait = if due { 2 } else { (wait * 2).min(64) };
                 waited = 0;
             }
             told(&pass)?;
-            visits += pass.visits;
+            visits += pass.visits.max(1);
             passes.push(pass);
             if limits.updates_left == 0 {
                 break Stop::UpdateLimit;
             }
-            let settled =
-                violation <= goal && (!unlifted || (self.kappa * self.lean).abs() <= 10.0 * goal);
-            if settled || unmeasured > 5.0 * all {
+            if violation <= goal || unmeasured > 5.0 * all {
                 unmeasured = 0.0;
-                let objective = self.sweep();
-                let gap = objective.relative_gap();
+                let gap = self.sweep().relative_gap();
                 if gap <= limits.options.tolerance {
                     break Stop::Converged;
                 }
-                if settled {
-                    goal = violation.min(goal)
-                        * (0.5 * limits.options.tolerance / gap).clamp(0.01, 0.5);
+                if violation <= goal {
+                    goal = violation * (0.5 * limits.options.tolerance / gap).clamp(0.01, 0.5);
+                }
+                // Where nothing moves and nothing gets better, rounding has the last word.
+                let leaning = unlifted && (self.kappa * self.lean).abs() > 1e-12;
+                let moving = gap < smallest || violation > 1e-12 || leaning;
+                idle = if moving { 0 } else { idle + 1 };
+                smallest = smallest.min(gap);
+                if idle > 20 {
+                    break Stop::Stalled;
                 }
             }
         };
@@ -274,7 +288,7 @@ impl<'a> Descent<'a> {
     }
 
     /// Conjugate gradients on the free variables, projected into the box.
-    fn on_the_face(&mut self, pass: &mut Pass) -> Yield {
+    fn on_the_face(&mut self, pass: &mut Pass, limits: &mut Limits<'_>) -> Yield {
         const ITERATIONS: usize = 100;
         let free: Vec<usize> = self
             .active
@@ -282,7 +296,7 @@ impl<'a> Descent<'a> {
             .map(|&t| t as usize)
             .filter(|&t| self.alphas[t] > 0.0 && self.alphas[t] < self.plane.prices[t])
             .collect();
-        if free.is_empty() {
+        if free.is_empty() || free.len() as u64 >= limits.updates_left {
             return Yield::default();
         }
         let gradient: Vec<f64> = free
@@ -345,6 +359,7 @@ impl<'a> Descent<'a> {
                 }
                 self.b += tilt;
                 pass.updates += free.len() as u64;
+                limits.updates_left -= free.len() as u64;
                 return Yield { gain, rows };
             }
             length *= 0.5;

@@ -74,19 +74,7 @@ pub(super) fn measure(
     let margins = || scores.iter().zip(&plane.signs).map(|(s, y)| y * (s + b));
     let least = margins().fold(f64::INFINITY, f64::min);
     let objective = if plane.is_hard() {
-        // Both w and α are measured at the lengths that suit them best.
-        Objective {
-            primal: if least > 0.0 {
-                0.5 * squared_norm / (least * least)
-            } else {
-                f64::INFINITY
-            },
-            dual: if dual_squared > 0.0 {
-                0.5 * total * total / dual_squared
-            } else {
-                0.0
-            },
-        }
+        Objective::hard(squared_norm, least, total, dual_squared)
     } else {
         let violations = margins().zip(&plane.prices);
         let loss: f64 = violations.map(|(m, c)| c * (1.0 - m).max(0.0)).sum();

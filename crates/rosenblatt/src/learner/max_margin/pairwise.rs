@@ -361,18 +361,7 @@ impl Pairwise<'_, '_> {
         let with_bias = || margins().zip(&plane.signs).map(|(m, y)| m + y * bias);
         let least = with_bias().fold(f64::INFINITY, f64::min);
         let objective = if plane.is_hard() {
-            Objective {
-                primal: if least > 0.0 {
-                    0.5 * squared / (least * least)
-                } else {
-                    f64::INFINITY
-                },
-                dual: if squared > 0.0 {
-                    0.5 * total * total / squared
-                } else {
-                    0.0
-                },
-            }
+            Objective::hard(squared, least, total, squared)
         } else {
             let violations = with_bias().zip(&plane.prices);
             let loss: f64 = violations.map(|(m, c)| c * (1.0 - m).max(0.0)).sum();

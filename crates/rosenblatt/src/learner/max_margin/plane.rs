@@ -93,10 +93,33 @@ pub(super) struct Objective {
 impl Objective {
     /// (primal − dual)/primal.
     pub(super) fn relative_gap(self) -> f64 {
-        if self.primal == self.dual {
+        if !self.primal.is_finite() {
+            f64::INFINITY
+        } else if self.primal == self.dual {
             0.0
         } else {
             (self.primal - self.dual) / self.primal
+        }
+    }
+}
+
+impl Objective {
+    /// Of a hard margin: w and α at the lengths that suit them best, w of squared length
+    /// `squared` with `least` as its smallest margin, α with `total` as its sum and
+    /// `dual_squared` as ‖Σ α y x‖².
+    pub(super) fn hard(squared: f64, least: f64, total: f64, dual_squared: f64) -> Self {
+        Objective {
+            primal: if least > 0.0 {
+                0.5 * squared / (least * least)
+            } else {
+                f64::INFINITY
+            },
+            // Multipliers that cancel out bound nothing: the examples are not separable.
+            dual: match (dual_squared > 0.0, total > 0.0) {
+                (true, _) => 0.5 * total * total / dual_squared,
+                (false, true) => f64::INFINITY,
+                (false, false) => 0.0,
+            },
         }
     }
 }

@@ -1,0 +1,113 @@
+//! Caches of prepared data: opened where they are fresh, made where they are not.
+
+use std::path::{Path, PathBuf};
+
+use rosenblatt::cache::{self, Cached, Key};
+use rosenblatt::data::Layout;
+use rosenblatt::data::read::{self, Format, Preparation};
+use rosenblatt::{Error, Result};
+
+use super::Context;
+use crate::args::{DataArgs, DataOptions};
+use crate::output;
+
+/// Whether the data are a cache, by what was said or by their name.
+pub fn is_cache(data: &Path, options: &DataOptions) -> bool {
+    match options.read.format {
+        Some(format) => format == Format::Cache,
+        None => data.extension().is_some_and(|e| e == "rbc"),
+    }
+}
+
+/// The cache that `--cache` keeps beside a file.
+pub fn beside(data: &Path) -> PathBuf {
+    let mut name = data.as_os_str().to_owned();
+    name.push(".rbc");
+    name.into()
+}
+
+/// Opens a cache that was named as the data.
+pub fn open_named(
+    context: Context,
+    data: &Path,
+    source: &DataArgs,
+    memory: Option<u64>,
+) -> Result<Cached> {
+    if let Some((name, _)) = source.given.iter().find(|(name, _)| name != "format") {
+        return Err(
+            Error::options(format!("--{name} was settled when the cache was made"))
+                .remedy("leave it out, or give the file that the cache was made from"),
+        );
+    }
+    let cached = cache::open(data, memory)?;
+    cached.verify(context.threads)?;
+    Ok(cached)
+}
+
+/// The cache beside a file: as it is if it is fresh and whole, else made anew.
+pub fn open_or_make(
+    context: Context,
+    data: &Path,
+    source: &DataArgs,
+    options: &DataOptions,
+    memory: Option<u64>,
+) -> Result<Cached> {
+    if output::is_dash(data) {
+        return Err(
+            Error::options("--cache needs a file, and the data are stdin")
+                .remedy("give a file, or leave --cache out"),
+        );
+    }
+    let path = beside(data);
+    let key = key(data, source)?;
+    if path.exists() {
+        let found = cache::open(&path, memory).and_then(|cached| {
+            let fresh = cached.key == key;
+            if fresh {
+                cached.verify(context.threads)?;
+            }
+            Ok((cached, fresh))
+        });
+        let why = match found {
+            Ok((cached, true)) => return Ok(cached),
+            Ok((cached, false)) if cached.key.options != key.options => {
+                format!("{} was made with other options", path.display())
+            }
+            Ok(_) => format!("{} is older than its source", path.display()),
+            Err(error) => error.to_string(),
+        };
+        output::say(context.quiet, &format!("cache: {why}; it is made anew"));
+    }
+    make(context, data, source, options, &path)?;
+    cache::open(&path, memory)
+}
+
+fn key(data: &Path, source: &DataArgs) -> Result<Key> {
+    Key::of(data, source.given.clone())
+}
+
+/// Reads a file and writes its cache.
+pub fn make(
+    context: Context,
+    data: &Path,
+    source: &DataArgs,
+    options: &DataOptions,
+    path: &Path,
+) -> Result<()> {
+    // Before the reading, so that a change under way makes the cache stale.
+    let key = key(data, source)?;
+    let raw = read::read(data, &options.read)?;
+    source.refuse_foreign(&raw)?;
+    let report = raw.report().clone();
+    let preparation = Preparation::fit(&raw, None, options.scale)?;
+    let examples = raw.into_dataset(&preparation, Layout::Scattered)?;
+    cache::write(
+        path,
+        &examples,
+        &preparation,
+        &report,
+        &key,
+        context.threads,
+    )?;
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! Caches: the same model as from the file itself; stale and damaged ones are noticed.
+
+mod common;
+
+use common::{Place, ok, run, stderr};
+
+fn table(place: &Place) -> String {
+    let mut text = String::from("size,colour,words,kind\n");
+    for i in 0..300 {
+        let colour = ["red", "green", "", "blue"][i % 4];
+        let kind = if (i * 7) % 11 > 5 { "a" } else { "b" };
+        text += &format!(
+            "{}.{},{colour},\"one two, {}\",{kind}\n",
+            i % 17,
+            i % 7,
+            i % 5
+        );
+    }
+    place.file("t.csv", &text)
+}
+
+fn bytes(path: &str) -> Vec<u8> {
+    std::fs::read(path).unwrap()
+}
+
+#[test]
+fn a_model_is_the_same_from_the_file_and_from_its_cache() {
+    let place = Place::new();
+    let csv = table(&place);
+    let svm = place.to("t.svm");
+    ok(&[
+        "generate", "sparse", "-n", "700", "-d", "300", "--noise", "0.1", "-o", &svm,
+    ]);
+    for (name, data) in [("csv", csv), ("svm", svm)] {
+        let more: &[&str] = if name == "csv" {
+            &["--label", "kind", "--scale", "minmax"]
+        } else {
+            &[]
+        };
+        for order in ["shuffled", "given"] {
+            let learn = ["--epochs", "7", "--order", order];
+            let to = |n: &str| place.to(&format!("{name}-{n}.rbm"));
+            let train = |data: &str, model: &str, more: &[&str]| {
+                let mut args = vec!["train", data, "-o", model];
+                args.extend(learn);
+                args.extend(more);
+                ok(&args);
+                bytes(model)
+            };
+            let plain = train(&data, &to("plain"), more);
+            let mut with_cache = more.to_vec();
+            with_cache.push("--cache");
+            assert_eq!(plain, train(&data, &to("made"), &with_cache));
+            assert_eq!(plain, train(&data, &to("kept"), &with_cache));
+            let cache = place.to(&format!("{name}.rbc"));
+            let mut convert = vec!["convert", data.as_str(), cache.as_str()];
+            convert.extend(more);
+            ok(&convert);
+            assert_eq!(plain, train(&cache, &to("named"), &["--memory", "1MiB"]));
+            let half = place.to(&format!("{name}-half.rbm"));
+            let longer = place.to(&format!("{name}-longer.rbm"));
+            ok(&[
+                "train", &cache, "-o", &half, "--epochs", "3", "--order", order,
+            ]);
+            ok(&[
+                "train", &cache, "--resume", &half, "--epochs", "7", "-o", &longer,
+            ]);
+            assert_eq!(plain, bytes(&longer));
+            ok(&["test", &to("named"), &data]);
+            std::fs::remove_file(format!("{data}.rbc")).unwrap();
+        }
+    }
+}
+
+#[test]
+fn stale_and_damaged_caches_are_said_and_made_anew() {
+    let place = Place::new();
+    let csv = table(&place);
+    let cache = format!("{csv}.rbc");
+    let model = place.to("m.rbm");
+    let train = |more: &[&str]| {
+        let mut args = vec![
+            "train",
+            csv.as_str(),
+            "--cache",
+            "--epochs",
+            "3",
+            "-o",
+            &model,
+        ];
+        args.extend(more);
+        let output = run(&args);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        stderr(&output)
+    };
+    assert!(!train(&[]).contains("cache"));
+    assert!(!train(&[]).contains("cache"));
+    assert!(train(&["--scale", "none"]).contains("other options"));
+    assert!(train(&[]).contains("other options"));
+    let whole = bytes(&cache);
+    let good = bytes(&model);
+    let places = [
+        3,
+        9,
+        40,
+        500,
+        whole.len() / 2,
+        whole.len() - 9,
+        whole.len() - 300,
+    ];
+    for at in places {
+        let mut changed = whole.clone();
+        changed[at] ^= 0x10;
+        std::fs::write(&cache, &changed).unwrap();
+        let said = train(&[]);
+        assert!(said.contains("made anew"), "{at}: {said}");
+        assert_eq!(bytes(&model), good);
+        assert_eq!(bytes(&cache), whole);
+    }
+    for keep in [0, 5, 20, whole.len() / 2, whole.len() - 1] {
+        std::fs::write(&cache, &whole[..keep]).unwrap();
+        assert!(train(&[]).contains("made anew"), "{keep}");
+    }
+    let mut text = std::fs::read_to_string(&csv).unwrap();
+    text += "1.5,red,\"three\",a\n";
+    std::fs::write(&csv, text).unwrap();
+    assert!(train(&[]).contains("older than its source"));
+    // A damaged cache that is itself the data is refused.
+    std::fs::write(&cache, &whole[..whole.len() / 2]).unwrap();
+    let output = run(&["train", &cache, "-o", &model]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("cut off"), "{}", stderr(&output));
+    for (args, words) in [
+        (
+            vec!["train", &csv, "--cache", "--validate", "0.2"],
+            "held out",
+        ),
+        (vec!["train", &cache, "--label", "kind"], "settled"),
+        (vec!["train", "-", "--cache"], "stdin"),
+        (vec!["train", &csv, "--format", "cache"], "no cache"),
+    ] {
+        let output = run(&args);
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{args:?}");
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+}

@@ -1,0 +1,405 @@
+//! Prepared examples in a file that is mapped into memory, not read.
+//!
+//! Reading text is most of the work of a short training run, and it is the same work every
+//! time. A cache keeps what came of it: the features as they are stored, scattered as shuffled
+//! passes want them, with the classes, the preparation and the report of the reading. It opens
+//! in milliseconds, whatever its size, and may be larger than memory.
+//!
+//! ```text
+//! magic (8 bytes) · length of the head · head · labels · weights · offsets · indices · values
+//! ```
+//!
+//! The head is sealed by a SHA-256 like a model file. The numbers, little-endian and aligned,
+//! are sealed by the [`Fingerprint`] of the data set, which training needs anyway: a cache is
+//! [verified](Cached::verify) before it is trusted. The source's length and time of change, and
+//! the options it was read with, are part of the head, so that a stale cache is noticed.
+
+use std::fs::File;
+use std::io::Write;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use memmap2::Mmap;
+use serde::{Deserialize, Serialize};
+
+use crate::data::read::{Preparation, ReadReport};
+use crate::data::{Buffer, Classes, Dataset, Layout, Matrix, Precision, Values};
+use crate::error::{Error, Result};
+use crate::file::write_aside;
+use crate::model::{Fingerprint, Parts, put_preparation, take_preparation};
+
+mod janitor;
+
+use janitor::Janitor;
+
+/// The first bytes of a cache; the last of them is the version of the format.
+const MAGIC: [u8; 8] = *b"RBCACHE\x01";
+
+/// Arrays start at multiples of this.
+const ALIGNMENT: u64 = 64;
+
+/// What a cache was made from. Another source, or other options, make it stale.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Key {
+    /// The length of the source in bytes.
+    pub bytes: u64,
+    /// When it was last changed, in nanoseconds since 1970.
+    pub changed: u128,
+    /// The options it was read with, and what they were set to.
+    pub options: Vec<(String, String)>,
+}
+
+impl Key {
+    /// The key of a source as it is now.
+    pub fn of(source: impl AsRef<Path>, options: Vec<(String, String)>) -> Result<Self> {
+        let source = source.as_ref();
+        let facts = std::fs::metadata(source).map_err(|e| Error::io(source, &e))?;
+        let changed = facts.modified().map_err(|e| Error::io(source, &e))?;
+        Ok(Key {
+            bytes: facts.len(),
+            changed: changed
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |since| since.as_nanos()),
+            options,
+        })
+    }
+}
+
+/// Where the arrays are.
+#[derive(Debug, Serialize, Deserialize)]
+struct Places {
+    rows: usize,
+    columns: usize,
+    precision: Precision,
+    labels: Range<u64>,
+    weights: Option<Range<u64>>,
+    /// Offsets and indices, where the rows are sparse.
+    sparse: Option<(Range<u64>, Range<u64>)>,
+    values: Range<u64>,
+}
+
+/// An open cache.
+#[derive(Debug)]
+pub struct Cached {
+    /// The examples, their features lying in the file.
+    pub data: Dataset,
+    /// How the source's rows became features.
+    pub preparation: Preparation,
+    /// What was found when the source was read.
+    pub report: ReadReport,
+    /// What it was made from.
+    pub key: Key,
+    /// What its content must hash to.
+    pub fingerprint: Fingerprint,
+    file: String,
+}
+
+fn damaged(what: impl std::fmt::Display) -> Error {
+    Error::data(format!("the cache is not valid: {what}"))
+        .remedy("make it again from the file it was made from")
+}
+
+/// Writes a cache of scattered examples; gives their fingerprint.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write(
+    path: impl AsRef<Path>,
+    data: &Dataset,
+    preparation: &Preparation,
+    report: &ReadReport,
+    key: &Key,
+    threads: usize,
+) -> Result<Fingerprint> {
+    let path = path.as_ref();
+    let fingerprint = Fingerprint::of(data, threads);
+    let mut parts = Parts::new();
+    parts.put_fact("key", key);
+    parts.put_fact("report", report);
+    parts.put_fact("fingerprint", fingerprint);
+    parts.put_fact("scattered", data.layout == Layout::Scattered);
+    parts.put_strings("classes", &data.classes.names().iter().collect());
+    put_preparation(&mut parts, preparation);
+    parts.put_fact("places", places(data));
+    let head = parts.to_bytes()?;
+    write_aside(path, |out| {
+        let mut out = Padded { out, at: 0, path };
+        out.put(&MAGIC)?;
+        out.put(&(head.len() as u64).to_le_bytes())?;
+        out.put(&head)?;
+        out.put_all(&data.labels, |x| x.to_le_bytes())?;
+        if let Some(weights) = &data.weights {
+            out.put_all(weights, |x| x.to_le_bytes())?;
+        }
+        let values = match &data.matrix {
+            Matrix::Dense { values, .. } => values,
+            Matrix::Sparse {
+                offsets,
+                indices,
+                values,
+                ..
+            } => {
+                out.put_all(offsets, |&x| (x as u64).to_le_bytes())?;
+                out.put_all(indices, |x| x.to_le_bytes())?;
+                values
+            }
+        };
+        match values {
+            Values::F32(values) => out.put_all(values, |x| x.to_le_bytes()),
+            Values::F64(values) => out.put_all(values, |x| x.to_le_bytes()),
+        }
+    })?;
+    Ok(fingerprint)
+}
+
+/// The places of the arrays, counted from the end of the head, rounded up.
+fn places(data: &Dataset) -> Places {
+    let mut at = 0;
+    let mut next = |length: usize, width: u64| {
+        let range = at..at + length as u64 * width;
+        at = range.end.next_multiple_of(ALIGNMENT);
+        range
+    };
+    let labels = next(data.len(), 4);
+    let weights = data.weights.as_ref().map(|w| next(w.len(), 8));
+    let (sparse, values) = match &data.matrix {
+        Matrix::Dense { values, .. } => (None, values),
+        Matrix::Sparse {
+            offsets,
+            indices,
+            values,
+            ..
+        } => (
+            Some((next(offsets.len(), 8), next(indices.len(), 4))),
+            values,
+        ),
+    };
+    let width = match values.precision() {
+        Precision::F32 => 4,
+        Precision::F64 => 8,
+    };
+    Places {
+        rows: data.len(),
+        columns: data.features(),
+        precision: values.precision(),
+        labels,
+        weights,
+        sparse,
+        values: next(values.len(), width),
+    }
+}
+
+/// A writer that knows where it is.
+struct Padded<'a> {
+    out: &'a mut dyn Write,
+    at: u64,
+    path: &'a Path,
+}
+
+impl Padded<'_> {
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.at += bytes.len() as u64;
+        self.out
+            .write_all(bytes)
+            .map_err(|e| Error::io(self.path, &e))
+    }
+
+    /// An array, at the next aligned place.
+    fn put_all<T, const N: usize>(
+        &mut self,
+        values: &[T],
+        of: impl Fn(&T) -> [u8; N],
+    ) -> Result<()> {
+        let gap = self.at.next_multiple_of(ALIGNMENT) - self.at;
+        self.put(&[0; ALIGNMENT as usize][..gap as usize])?;
+        let mut piece = Vec::with_capacity(N * 8192);
+        for some in values.chunks(8192) {
+            piece.clear();
+            some.iter().for_each(|x| piece.extend_from_slice(&of(x)));
+            self.put(&piece)?;
+        }
+        Ok(())
+    }
+}
+
+/// Opens a cache. What it holds is not [verified](Cached::verify) yet, beyond its head and
+/// shape.
+///
+/// With a limit on memory, pages of the file that were used are handed back as more come in.
+///
+/// # Errors
+/// If there is no such file, it is no cache, or it is damaged.
+pub fn open(path: impl AsRef<Path>, memory: Option<u64>) -> Result<Cached> {
+    let path = path.as_ref();
+    let mapped = map(path)?;
+    parse(mapped, path, memory).map_err(|e| e.in_file(path))
+}
+
+#[allow(unsafe_code)] // Mapping a file is what this module is there for.
+fn map(path: &Path) -> Result<Mmap> {
+    let file = File::open(path).map_err(|e| Error::io(path, &e))?;
+    // SAFETY: caches are written aside and renamed, never changed in place, so nobody shortens
+    // or writes the file that is mapped here. Someone who does it by hand breaks the promise
+    // that any program with a mapped file relies on.
+    unsafe { Mmap::map(&file) }.map_err(|e| Error::io(path, &e))
+}
+
+fn parse(mapped: Mmap, path: &Path, memory: Option<u64>) -> Result<Cached> {
+    let start = mapped.get(..16).filter(|start| start[..7] == MAGIC[..7]);
+    let Some((magic, length)) = start.and_then(|start| start.split_first_chunk::<8>()) else {
+        return Err(Error::data("this is no cache").remedy("give a file that `convert` made"));
+    };
+    if *magic != MAGIC {
+        return Err(Error::data(format!(
+            "the cache has version {}, and this program reads version {}",
+            magic[7], MAGIC[7]
+        ))
+        .remedy("make it again from the file it was made from"));
+    }
+    let length = length.first_chunk().map_or(0, |l| u64::from_le_bytes(*l));
+    let end = length
+        .checked_add(16)
+        .filter(|&end| end <= mapped.len() as u64);
+    let end = end.ok_or_else(|| damaged("its head is cut off"))?;
+    let mut parts =
+        Parts::from_bytes(&mapped[16..end as usize]).map_err(|e| damaged(e.message()))?;
+    let places: Places = parts.take_fact("places")?;
+    let fingerprint: Fingerprint = parts.take_fact("fingerprint")?;
+    let key = parts.take_fact("key")?;
+    let report: ReadReport = parts.take_fact("report")?;
+    let layout = if parts.take_fact("scattered")? {
+        Layout::Scattered
+    } else {
+        Layout::AsGiven
+    };
+    let names = parts.take_strings("classes")?;
+    let preparation = take_preparation(&mut parts)?.ok_or_else(|| damaged("no preparation"))?;
+    let owner = Arc::new(Janitor::new(mapped, memory));
+    let base = end.next_multiple_of(ALIGNMENT);
+    let lent = Lent { owner, base };
+    let labels: Buffer<u32> = lent.array(&places.labels, places.rows)?;
+    let weights = match &places.weights {
+        Some(range) => Some(lent.array::<f64>(range, places.rows)?.to_vec()),
+        None => None,
+    };
+    let values = |count| -> Result<Values> {
+        Ok(match places.precision {
+            Precision::F32 => Values::F32(lent.array(&places.values, count)?),
+            Precision::F64 => Values::F64(lent.array(&places.values, count)?),
+        })
+    };
+    let matrix = match &places.sparse {
+        None => Matrix::Dense {
+            rows: places.rows,
+            columns: places.columns,
+            values: values(
+                places
+                    .rows
+                    .checked_mul(places.columns)
+                    .ok_or_else(|| damaged("its shape"))?,
+            )?,
+        },
+        Some((offsets, indices)) => {
+            let offsets: Buffer<u64> = lent.array(offsets, places.rows + 1)?;
+            let count = offsets.last().copied().unwrap_or(0) as usize;
+            let indices: Buffer<u32> = lent.array(indices, count)?;
+            if offsets.first() != Some(&0) || !offsets.is_sorted() {
+                return Err(damaged("its offsets do not ascend"));
+            }
+            Matrix::Sparse {
+                columns: places.columns,
+                offsets: offsets
+                    .iter()
+                    .map(|&o| o as usize)
+                    .collect::<Vec<_>>()
+                    .into(),
+                indices,
+                values: values(count)?,
+            }
+        }
+    };
+    let classes = Classes::from_ordered(names.iter().map(str::to_owned).collect());
+    if labels.iter().any(|&label| label as usize >= classes.len()) {
+        return Err(damaged("a label without a class"));
+    }
+    if preparation.features() != places.columns {
+        return Err(damaged("its features do not fit its preparation"));
+    }
+    Ok(Cached {
+        data: Dataset {
+            matrix,
+            labels: labels.to_vec(),
+            classes,
+            weights,
+            names: preparation.feature_names(),
+            layout,
+        },
+        preparation,
+        report,
+        key,
+        fingerprint,
+        file: path.display().to_string(),
+    })
+}
+
+impl Cached {
+    /// Looks at every number and makes sure that it is the one that was written.
+    ///
+    /// # Errors
+    /// If any was changed.
+    pub fn verify(&self, threads: usize) -> Result<()> {
+        if Fingerprint::of(&self.data, threads) == self.fingerprint {
+            return Ok(());
+        }
+        Err(damaged("its numbers are not those that were written").in_file(&self.file))
+    }
+}
+
+/// Arrays that lie in a mapped file.
+struct Lent {
+    owner: Arc<Janitor>,
+    base: u64,
+}
+
+/// Numbers of which every pattern of bits is one.
+trait Plain: Copy + 'static {}
+
+impl Plain for u32 {}
+impl Plain for u64 {}
+impl Plain for f32 {}
+impl Plain for f64 {}
+
+impl Lent {
+    #[allow(unsafe_code)] // A copy of the data is what a cache is there to avoid.
+    fn array<T: Plain>(&self, range: &Range<u64>, count: usize) -> Result<Buffer<T>> {
+        let end = self.base.checked_add(range.end).map(|end| end as usize);
+        let start = self
+            .base
+            .checked_add(range.start)
+            .map(|start| start as usize);
+        let bytes = match (start, end) {
+            (Some(start), Some(end)) => self.owner.bytes().get(start..end),
+            _ => None,
+        };
+        let bytes = bytes.ok_or_else(|| damaged("it is cut off"))?;
+        if Some(bytes.len()) != count.checked_mul(size_of::<T>())
+            || !bytes.as_ptr().cast::<T>().is_aligned()
+        {
+            return Err(damaged("an array is of another length than its rows need"));
+        }
+        #[cfg(not(target_endian = "little"))]
+        return Err(Error::data(
+            "caches are read on little-endian machines only",
+        ));
+        // SAFETY: the bytes are as many as `count` numbers have, aligned for them, and every
+        // pattern of bits is a number. They lie in a mapping that `owner` keeps and nobody
+        // writes to.
+        #[cfg(target_endian = "little")]
+        unsafe {
+            let numbers = std::slice::from_raw_parts(bytes.as_ptr().cast::<T>(), count);
+            Ok(Buffer::lent(numbers, self.owner.clone()))
+        }
+    }
+}
