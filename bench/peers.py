@@ -33,10 +33,12 @@ def require(*packages):
         subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", *missing], check=True)
 
 
-def build(*what):
-    """Builds a part of the workspace, optimised, and gives the folder of the result."""
-    subprocess.run(["cargo", "build", "--release", "--quiet", *what], cwd=ROOT, check=True)
-    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
+def build(*what, release=True):
+    """Builds a part of the workspace and gives the folder of the result."""
+    profile = ["--release"] if release else []
+    subprocess.run(["cargo", "build", "--quiet", *profile, *what], cwd=ROOT, check=True)
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    return target / ("release" if release else "debug")
 
 
 def rosenblatt():

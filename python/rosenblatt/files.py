@@ -103,6 +103,8 @@ def load(path: Any) -> Estimator:
 
 def _value(text: str, name: str) -> Any:
     """An option's text as the value of a parameter."""
+    if name in ("hidden", "start_dual") or (name == "start" and text[0] in "-.0123456789"):
+        return [_value(item, "") for item in text.split(",")]
     for kind in (int, float):
         try:
             return kind(text)
@@ -112,8 +114,6 @@ def _value(text: str, name: str) -> Any:
         pairs = (pair.rsplit("=", 1) for pair in text.split(","))
         labels, weights = zip(*pairs)
         return dict(zip(_data.labels(list(labels)).tolist(), map(float, weights)))
-    if name in ("hidden", "start_dual") or (name == "start" and text[0] in "-.0123456789"):
-        return [_value(item, "") for item in text.split(",")]
     return {"true": True, "false": False}.get(text, text)
 
 

@@ -44,7 +44,8 @@ class Verdict:
     separator : list of int or None
         The certificate, first half: w with :math:`w \\cdot z \\ge 0` for every row z, signed
         by its class and lifted where there is a bias (which then comes first); strictly if
-        separable. For several classes, one vector after the other.
+        separable. For several classes, a vector for each but the last, whose scores are 0,
+        one after the other.
     multipliers : dict of int to int
         The certificate, second half, for two classes: rows (from 0) and whole numbers
         :math:`\\lambda > 0` with :math:`\\sum \\lambda_i z_i = 0`; empty if separable.

@@ -12,6 +12,7 @@ from sklearn.datasets import load_digits, load_iris
 from rosenblatt import KernelPerceptron, LinearUnit, Perceptron, _data
 
 X, y = load_digits(return_X_y=True)
+X = np.ascontiguousarray(X)
 
 
 def weights(rows, **parameters):

@@ -115,6 +115,9 @@ def test_weights_are_those_of_the_command_line(name, kind, tmp_path):
             for row, label in zip(X, y)
         )
         pathlib.Path(data).write_text("\n".join(lines) + "\n")
+        if kind == "kernel":
+            # The model holds rows, as they were stored.
+            X, _ = read_libsvm(data, precision="f64")
     estimator, arguments = ESTIMATORS[kind]
     run("train", data, "--scale", "none", "--precision", "f64", "-o", theirs, *arguments)
     estimator.fit(X, y)

@@ -29,8 +29,9 @@ def outputs(graph, inputs):
 
 def columns(clf, X):
     """Our scores, a column a class."""
-    scores = clf.decision_function(X)
-    return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+    scores = clf._model_scores(X)
+    one_plane = clf._model.scheme == "binary"
+    return np.hstack([-scores, scores]) if one_plane else scores
 
 
 def check(clf, X):
@@ -38,11 +39,15 @@ def check(clf, X):
     ours = columns(clf, X)
     assert scores.shape == ours.shape
     largest = np.abs(ours).max(axis=1, keepdims=True)
-    assert (np.abs(scores - ours) <= 1e-9 * largest + 1e-300).all()
+    # A vote may be cast the other way where a score of the run is 0 but for rounding.
+    within = 0.02 if getattr(clf, "readout", None) == "voted" else 1e-9
+    assert (np.abs(scores - ours) <= within * largest + 1e-300).all()
     # Labels may differ only where the two best scores are equal to single precision.
-    best = np.sort(ours, axis=1)[:, -2:]
-    sizes = np.abs(clf.coef_).max() * np.abs(X).sum(axis=1) if hasattr(clf, "coef_") else 0
-    tied = best[:, 1] - best[:, 0] <= 1e-6 * sizes
+    tied = np.zeros(len(X), dtype=bool)
+    if hasattr(clf, "coef_"):
+        best = np.sort(ours, axis=1)[:, -2:]
+        sizes = np.abs(clf.coef_).max() * np.abs(X).sum(axis=1)
+        tied = best[:, 1] - best[:, 0] <= 1e-6 * sizes
     assert tied.mean() < 0.02
     assert ((label == clf.predict(X)) | tied).all()
 
@@ -81,7 +86,7 @@ KERNELS = [
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("readout", ["averaged", "voted"])
-@pytest.mark.parametrize("labels", [SPECIES, SPECIES == 2], ids=["three", "two"])
+@pytest.mark.parametrize("labels", [SPECIES, SPECIES // 2], ids=["three", "two"])
 def test_kernels(kernel, readout, labels):
     clf = KernelPerceptron(kernel, readout=readout, max_iter=5, bias="lifted")
     check(clf.fit(IRIS, labels), IRIS)
@@ -97,12 +102,8 @@ def test_every_way_to_decide(multiclass, at_zero, kind):
         clf = KernelPerceptron("quadratic", max_iter=5, multiclass=multiclass, at_zero=at_zero)
     else:
         clf = Perceptron(readout="voted", max_iter=5, multiclass=multiclass, at_zero=at_zero)
-    for labels in (SPECIES, SPECIES == 1):
-        clf.fit(IRIS, labels)
-        label, scores = outputs(export(clf), {"X": IRIS})
-        if scores.shape == columns(clf, IRIS).shape:
-            check(clf, IRIS)
-        assert (label == clf.predict(IRIS).astype(label.dtype)).all()
+    for labels in (SPECIES, SPECIES // 2):
+        check(clf.fit(IRIS, labels), IRIS)
 
 
 def test_pairs_of_linear_planes():

@@ -238,7 +238,7 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
                 "polynomial:3",
             ],
             1,
-            &["no hard margin", "--c 1"],
+            &["not separable", "--c 1"],
         ),
         (&["train", &one, "--c", "1"], 1, &["one.csv"]),
         (&["train", &empty, "--c", "1"], 1, &["empty"]),
@@ -307,13 +307,13 @@ fn proved(place: &Place, content: &str, more: &[&str]) -> Value {
     ok(&["verify", &proof, &data]);
     let script = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../rosenblatt-verify/python/check_certificate.py");
-    match Command::new("python3")
+    // Without python3 the first checker has to do.
+    let second = Command::new("python3")
         .arg(script)
         .args([&proof, &data])
-        .output()
-    {
-        Ok(output) => assert!(output.status.success(), "{more:?}\n{}", stderr(&output)),
-        Err(_) => println!("skipped: there is no python3 for the second checker"),
+        .output();
+    if let Ok(output) = second {
+        assert!(output.status.success(), "{more:?}\n{}", stderr(&output));
     }
     found
 }

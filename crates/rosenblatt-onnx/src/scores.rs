@@ -22,7 +22,12 @@ pub(crate) fn scores(graph: &mut Graph, model: &Model, rows: &str) -> Result<Val
             let values = kernel_values(graph, kernel, rows);
             let k = model.scheme.discriminators();
             let table = graph.doubles(&[kernel.rows.len(), k], kernel.coefficients());
-            Ok(graph.apply("MatMul", &[&values, &table]))
+            let sums = graph.apply("MatMul", &[&values, &table]);
+            if kernel.bias().iter().all(|b| *b == 0.0) {
+                return Ok(sums);
+            }
+            let bias = graph.doubles(&[k], kernel.bias());
+            Ok(graph.apply("Add", &[&sums, &bias]))
         }
         Decision::Network(network) => Ok(layers(graph, network, rows)),
         _ => Err(refuse("it is of a kind that has no graph yet")),
@@ -38,18 +43,25 @@ pub(crate) fn linear(graph: &mut Graph, weights: &Weights, rows: &str) -> Value 
     graph.apply("Add", &[&products, &bias])
 }
 
-/// The rows of a matrix as a constant, written out.
-pub(crate) fn table(graph: &mut Graph, matrix: &Matrix) -> Value {
+/// The rows of a matrix, times a factor, as a constant, written out. Runtimes like to merge a
+/// factor of its own with the product before it, and may round it to single precision then.
+pub(crate) fn table(graph: &mut Graph, matrix: &Matrix, factor: f64) -> Value {
     let columns = matrix.columns();
     let mut values = vec![0.0; matrix.rows() * columns];
     for (i, row) in values.chunks_exact_mut(columns.max(1)).enumerate() {
-        matrix.row(i).for_each(|j, x| row[j] = x);
+        matrix.row(i).for_each(|j, x| row[j] = factor * x);
     }
     graph.doubles(&[matrix.rows(), columns], &values)
 }
 
+/// a·x·z for rows x and the rows z of a matrix.
+pub(crate) fn products(graph: &mut Graph, rows: &str, support: &Matrix, a: f64) -> Value {
+    let support = table(graph, support, a);
+    products_with(graph, rows, &support)
+}
+
 /// x·z for rows x and the rows z of a constant.
-pub(crate) fn products(graph: &mut Graph, rows: &str, support: &str) -> Value {
+fn products_with(graph: &mut Graph, rows: &str, support: &str) -> Value {
     let turned = graph.apply_with(
         "Transpose",
         &[support],
@@ -67,18 +79,20 @@ fn sum(graph: &mut Graph, value: &str, axis: i64, keep: bool) -> Value {
     )
 }
 
-/// a·value + c.
-fn scaled(graph: &mut Graph, value: &str, a: f64, c: f64) -> Value {
-    let mut value = value.to_owned();
-    if a != 1.0 {
-        let a = graph.double(a);
-        value = graph.apply("Mul", &[&value, &a]);
+/// value + c.
+fn raised(graph: &mut Graph, value: Value, c: f64) -> Value {
+    if c == 0.0 {
+        return value;
     }
-    if c != 0.0 {
-        let c = graph.double(c);
-        value = graph.apply("Add", &[&value, &c]);
-    }
-    value
+    let c = graph.double(c);
+    graph.apply("Add", &[&value, &c])
+}
+
+/// exp(−γ·distance).
+fn falling(graph: &mut Graph, distance: &str, gamma: f64) -> Value {
+    let gamma = graph.double(-gamma);
+    let exponent = graph.apply("Mul", &[distance, &gamma]);
+    graph.apply("Exp", &[&exponent])
 }
 
 /// K(x, z) and what the bias adds, for rows x and corrected examples z.
@@ -91,33 +105,32 @@ fn kernel_values(graph: &mut Graph, model: &KernelModel, rows: &str) -> Value {
             &[rows, &columns],
             vec![("axis", Attribute::Int(1))],
         );
-        return scaled(graph, &values, 1.0, model.constant);
+        return raised(graph, values, model.constant);
     }
-    let support = table(graph, &model.support);
-    let values = kernel(graph, model.kernel, rows, &support);
-    scaled(graph, &values, 1.0, model.constant)
+    let values = kernel(graph, model.kernel, rows, &model.support);
+    raised(graph, values, model.constant)
 }
 
-/// K(x, z) for rows x and the rows z of a constant.
-pub(crate) fn kernel(graph: &mut Graph, kernel: Kernel, rows: &str, support: &str) -> Value {
+/// K(x, z) for rows x and the rows z of a matrix.
+fn kernel(graph: &mut Graph, kernel: Kernel, rows: &str, support: &Matrix) -> Value {
     match kernel {
-        Kernel::Linear | Kernel::Precomputed => products(graph, rows, support),
+        Kernel::Linear | Kernel::Precomputed => products(graph, rows, support, 1.0),
         Kernel::Polynomial {
             degree,
             scale,
             constant,
         } => {
-            let inner = products(graph, rows, support);
-            let base = scaled(graph, &inner, scale, constant);
+            let inner = products(graph, rows, support, scale);
+            let base = raised(graph, inner, constant);
             power(graph, &base, degree)
         }
         Kernel::Geometric { degree } => {
             // Horner: 1 + t(1 + t(1 + …)).
-            let t = products(graph, rows, support);
-            let mut value = scaled(graph, &t, 1.0, 1.0);
+            let t = products(graph, rows, support, 1.0);
+            let mut value = raised(graph, t.clone(), 1.0);
             for _ in 1..degree {
                 let times = graph.apply("Mul", &[&t, &value]);
-                value = scaled(graph, &times, 1.0, 1.0);
+                value = raised(graph, times, 1.0);
             }
             value
         }
@@ -128,27 +141,26 @@ pub(crate) fn kernel(graph: &mut Graph, kernel: Kernel, rows: &str, support: &st
                 let squared = graph.apply("Mul", &[value, value]);
                 sum(graph, &squared, 1, keep)
             };
-            let (x, z) = (squares(graph, rows, true), squares(graph, support, false));
+            let z = table(graph, support, 1.0);
+            let (x, z) = (squares(graph, rows, true), squares(graph, &z, false));
             let both = graph.apply("Add", &[&x, &z]);
-            let inner = products(graph, rows, support);
-            let twice = scaled(graph, &inner, -2.0, 0.0);
+            let twice = products(graph, rows, support, -2.0);
             let distance = graph.apply("Add", &[&both, &twice]);
             let distance = graph.apply("Relu", &[&distance]);
-            let exponent = scaled(graph, &distance, -gamma, 0.0);
-            graph.apply("Exp", &[&exponent])
+            falling(graph, &distance, gamma)
         }
         Kernel::Laplacian { gamma } => {
             let axes = graph.ints(&[1]);
             let apart = graph.apply("Unsqueeze", &[rows, &axes]);
-            let difference = graph.apply("Sub", &[&apart, support]);
+            let z = table(graph, support, 1.0);
+            let difference = graph.apply("Sub", &[&apart, &z]);
             let absolute = graph.apply("Abs", &[&difference]);
             let distance = sum(graph, &absolute, 2, false);
-            let exponent = scaled(graph, &distance, -gamma, 0.0);
-            graph.apply("Exp", &[&exponent])
+            falling(graph, &distance, gamma)
         }
         Kernel::Sigmoid { scale, constant } => {
-            let inner = products(graph, rows, support);
-            let inner = scaled(graph, &inner, scale, constant);
+            let inner = products(graph, rows, support, scale);
+            let inner = raised(graph, inner, constant);
             graph.apply("Tanh", &[&inner])
         }
     }
@@ -176,15 +188,16 @@ fn power(graph: &mut Graph, base: &str, mut degree: u32) -> Value {
 
 /// Σ_{k ≤ p} h_k of the products x_j z_j, h_k the complete homogeneous sum of degree k. By
 /// Newton's identity k·h_k = Σ_{i = 1..k} p_i h_{k−i}, with power sums p_i = Σ_j x_j^i z_j^i.
-fn monomial(graph: &mut Graph, degree: u32, rows: &str, support: &str) -> Value {
+fn monomial(graph: &mut Graph, degree: u32, rows: &str, support: &Matrix) -> Value {
     let mut powers = Vec::new();
-    let (mut x, mut z) = (rows.to_owned(), support.to_owned());
+    let support = table(graph, support, 1.0);
+    let (mut x, mut z) = (rows.to_owned(), support.clone());
     for i in 1..=degree {
         if i > 1 {
             x = graph.apply("Mul", &[&x, rows]);
-            z = graph.apply("Mul", &[&z, support]);
+            z = graph.apply("Mul", &[&z, &support]);
         }
-        powers.push(products(graph, &x, &z));
+        powers.push(products_with(graph, &x, &z));
     }
     let one = graph.double(1.0);
     let mut homogeneous = vec![one];
@@ -198,7 +211,8 @@ fn monomial(graph: &mut Graph, degree: u32, rows: &str, support: &str) -> Value 
             });
         }
         let total = total.unwrap_or_default();
-        homogeneous.push(scaled(graph, &total, 1.0 / k as f64, 0.0));
+        let k = graph.double(k as f64);
+        homogeneous.push(graph.apply("Div", &[&total, &k]));
     }
     let mut total = homogeneous[0].clone();
     for term in &homogeneous[1..] {
@@ -209,9 +223,13 @@ fn monomial(graph: &mut Graph, degree: u32, rows: &str, support: &str) -> Value 
 
 /// The outputs of a network.
 fn layers(graph: &mut Graph, network: &Network, rows: &str) -> Value {
-    let mut value = scaled(graph, rows, network.scale, 0.0);
+    let mut value = rows.to_owned();
     for (l, layer) in network.layers.iter().enumerate() {
-        let weights = graph.doubles(&[layer.inputs(), layer.outputs()], &layer.weights());
+        let mut weights = layer.weights();
+        if l == 0 {
+            weights.iter_mut().for_each(|w| *w *= network.scale);
+        }
+        let weights = graph.doubles(&[layer.inputs(), layer.outputs()], &weights);
         let sums = graph.apply("MatMul", &[&value, &weights]);
         let bias = graph.doubles(&[layer.outputs()], &layer.biases());
         value = graph.apply("Add", &[&sums, &bias]);

@@ -9,7 +9,7 @@ use rosenblatt::model::{KernelModel, LogEntry, Model, Scheme, Voted};
 use rosenblatt::options::AtZero;
 
 use crate::graph::{Attribute, Element, Graph, Value};
-use crate::scores::{linear as linear_scores, products, table};
+use crate::scores::{linear as linear_scores, products};
 use crate::{label, refuse};
 
 /// The corrections of a run, whatever they are corrections of.
@@ -21,8 +21,7 @@ struct Log<'a> {
 
 /// Votes of a linear model; values are products with its corrected examples.
 pub(crate) fn linear(graph: &mut Graph, model: &Model, voted: &Voted, rows: &str) -> Result<Value> {
-    let support = table(graph, &voted.support);
-    let inner = products(graph, rows, &support);
+    let inner = products(graph, rows, &voted.support, 1.0);
     let constant = graph.double(voted.constant);
     let values = graph.apply("Add", &[&inner, &constant]);
     let start = linear_scores(graph, &voted.log.start, rows);
@@ -119,16 +118,17 @@ fn votes(
             &[&scores],
             vec![
                 ("axis", Attribute::Int(2)),
-                ("keepdims", Attribute::Int(0)),
+                ("keepdims", Attribute::Int(1)),
                 (
                     "select_last_index",
                     Attribute::Int((classes == 2 && positive).into()),
                 ),
             ],
         );
-        let depth = graph.int(i64::from(classes));
-        let marks = graph.doubles(&[2], &[0.0, 1.0]);
-        graph.apply("OneHot", &[&winners, &depth, &marks])
+        let classes: Vec<i64> = (0..i64::from(classes)).collect();
+        let classes = graph.ints(&classes);
+        let wins = graph.apply("Equal", &[&winners, &classes]);
+        graph.cast(&wins, Element::Double)
     } else {
         let wins = label::above(graph, &scores, positive);
         let wins = graph.cast(&wins, Element::Double);

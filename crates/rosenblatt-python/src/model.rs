@@ -18,7 +18,6 @@ use crate::{arrays, raised};
 pub(crate) struct Model {
     pub(crate) model: Trained,
     radius: Option<f64>,
-    rate: Option<f64>,
     margin: Option<MarginBracket>,
     most_updates: Option<u64>,
 }
@@ -27,7 +26,6 @@ impl Model {
     pub(crate) fn fitted(fitted: Fitted) -> Self {
         Model {
             radius: Some(fitted.radius),
-            rate: Some(fitted.learning_rate),
             margin: fitted.margin,
             most_updates: fitted.updates_at_most,
             model: fitted.model,
@@ -38,7 +36,6 @@ impl Model {
         Model {
             model,
             radius: None,
-            rate: None,
             margin: None,
             most_updates: None,
         }
@@ -110,13 +107,7 @@ impl Model {
         let margin = this.margin.map(|m| (m.lower, m.upper, m.kind));
         Ok((
             slf.get_type().getattr("_rebuilt")?,
-            (
-                this.to_bytes(py)?,
-                this.radius,
-                this.rate,
-                margin,
-                this.most_updates,
-            ),
+            (this.to_bytes(py)?, this.radius, margin, this.most_updates),
         ))
     }
 
@@ -125,14 +116,12 @@ impl Model {
     fn _rebuilt(
         bytes: &[u8],
         radius: Option<f64>,
-        rate: Option<f64>,
         margin: Option<(f64, f64, String)>,
         most_updates: Option<u64>,
     ) -> PyResult<Self> {
         Ok(Model {
             model: Trained::from_bytes(bytes).map_err(raised)?,
             radius,
-            rate,
             margin: margin.map(|(lower, upper, kind)| MarginBracket {
                 lower,
                 upper,
@@ -278,12 +267,6 @@ impl Model {
         self.model.progress.epochs()
     }
 
-    /// Passes completed.
-    #[getter]
-    fn whole_epochs(&self) -> usize {
-        self.model.progress.passes.len()
-    }
-
     /// All visits.
     #[getter]
     fn visits(&self) -> u64 {
@@ -341,22 +324,10 @@ impl Model {
         self.model.progress.stop.map(|stop| stop.name())
     }
 
-    /// Why its run stopped, in words.
-    #[getter]
-    fn stop_text(&self) -> Option<String> {
-        self.model.progress.stop.map(|stop| stop.to_string())
-    }
-
     /// R = max c‖x‖ over the training rows; `None` in a model from a file.
     #[getter]
     fn radius(&self) -> Option<f64> {
         self.radius
-    }
-
-    /// η as used; `None` in a model from a file.
-    #[getter]
-    fn rate(&self) -> Option<f64> {
-        self.rate
     }
 
     /// The margin lies between the first two; the third says which margin.
@@ -375,7 +346,6 @@ impl Model {
 /// What `_rebuilt` takes.
 type Rebuilt<'py> = (
     Bound<'py, PyBytes>,
-    Option<f64>,
     Option<f64>,
     Option<(f64, f64, &'static str)>,
     Option<u64>,

@@ -514,7 +514,7 @@ fn what_cannot_be_is_refused_with_advice() {
     );
     let said = refused(&conflict, &over("polynomial:3", None, Bias::Unlifted(None)));
     assert!(
-        said.contains("no hard margin") && said.contains("--c 1"),
+        said.contains("not separable") && said.contains("--c 1"),
         "{said}"
     );
     let mut weighted = common::separable(1, 10, 2, 0.0, 0.1).0;

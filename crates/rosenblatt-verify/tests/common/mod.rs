@@ -167,7 +167,7 @@ fn grid(range: std::ops::RangeInclusive<i32>, rule: impl Fn(i32, i32) -> bool) -
     text.into_bytes()
 }
 
-/// MATHS.md 9.1 to 9.5.
+/// The worked examples.
 pub fn worked_examples() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |name: &str, certificate: Value, data: &[u8]| {

@@ -31,8 +31,10 @@ impl Janitor {
         let worker = limit.map(|limit| {
             let (mapped, over) = (mapped.clone(), over.clone());
             std::thread::spawn(move || {
+                // Some room is left for what comes in between two looks.
+                let most = limit / 4 * 3;
                 while !over.load(Ordering::Relaxed) {
-                    if file_pages_in_memory().is_some_and(|bytes| bytes > limit) {
+                    if bytes_in_memory().is_some_and(|bytes| bytes > most) {
                         hand_back(&mapped);
                     }
                     std::thread::sleep(PERIOD);
@@ -60,10 +62,10 @@ impl Drop for Janitor {
     }
 }
 
-/// Bytes of mapped files that count as this program's memory, where the system says.
-fn file_pages_in_memory() -> Option<u64> {
+/// Bytes that count as this program's memory, where the system says.
+fn bytes_in_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = text.split_whitespace().nth(2)?.parse().ok()?;
+    let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
     Some(pages * 4096)
 }
 

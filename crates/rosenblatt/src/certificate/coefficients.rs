@@ -5,14 +5,17 @@
 //! orthogonal to the face L that a decision finds, and has inner points w₀ relative to it.
 //! So a coordinate is 0 on all of C iff its axis lies in L; and otherwise C has points with
 //! w_j < 0 iff the rows with −e_j added can still be separated modulo L: each doubtful sign
-//! is one more decision, started where the last one ended.
+//! is one more decision. It goes on from the working set that separates the rows alone, to
+//! which the axis adds one point; and a separator that it finds shows the other sign for
+//! every coordinate in which it differs from w₀, not just for j.
 
 use super::decide::{Decision, Direction, State};
 use super::modular::PRIME;
+use super::nearest::Nearest;
 use super::number::is_negative;
 use super::rows::{Rows, WithAxis};
 use super::scan::{Scales, Weights};
-use super::search::Search;
+use super::search::{FAR_ENOUGH, Face, MOST_STEPS, NEAR_ZERO, Search};
 use super::settle::Settled;
 use crate::error::Result;
 use crate::random::{Random, Stream};
@@ -61,25 +64,36 @@ pub fn coefficients<T: Rows + ?Sized>(rows: &T, threads: usize) -> Result<Coeffi
     let (full, rank) = state.orthogonal_to_all(&mut draw);
     let face = state.face.echelon.orthogonal(dimension, &mut draw);
     let mut trends = vec![Trend::Finite; dimension];
-    let free = separated.as_ref().map(|w0| free_signs(&state, w0));
-    for j in 0..dimension {
-        trends[j] = if full[j] != 0 {
-            Trend::NotIdentified
-        } else {
-            match &separated {
-                Some(w0) if face[j] != 0 => {
-                    let easy = free.as_ref().is_some_and(|free| free[j]);
-                    if easy || w0.exact[j].is_zero() || opposite_sign(&mut state, w0, j) {
-                        Trend::Either
-                    } else if is_negative(&w0.exact[j]) {
-                        Trend::MinusInfinity
-                    } else {
-                        Trend::PlusInfinity
-                    }
-                }
-                _ => Trend::Finite,
+    if let Some(w0) = &separated {
+        let mut either = free_signs(&state, w0);
+        let mut axes = Axes::new(&state);
+        for j in 0..dimension {
+            if face[j] == 0 || full[j] != 0 {
+                continue;
             }
-        };
+            if !either[j]
+                && !w0.exact[j].is_zero()
+                && let Some(v) = axes.opposite(w0, j)
+            {
+                // Both lie inside C, open in what is orthogonal to L: a coordinate that is
+                // not 0 on all of C takes both signs around a point where it is 0.
+                for (either, (v, w)) in either.iter_mut().zip(v.exact.iter().zip(&w0.exact)) {
+                    *either |= v.is_zero() || is_negative(v) != is_negative(w);
+                }
+            }
+            trends[j] = if either[j] || w0.exact[j].is_zero() {
+                Trend::Either
+            } else if is_negative(&w0.exact[j]) {
+                Trend::MinusInfinity
+            } else {
+                Trend::PlusInfinity
+            };
+        }
+    }
+    for (trend, full) in trends.iter_mut().zip(&full) {
+        if *full != 0 {
+            *trend = Trend::NotIdentified;
+        }
     }
     let decision = state.decision(separated)?;
     Ok(Coefficients {
@@ -124,38 +138,81 @@ fn free_signs<T: Rows + ?Sized>(state: &State<'_, T>, w0: &Weights) -> Vec<bool>
         .collect()
 }
 
-/// Whether C has a point whose coordinate j has the other sign than w₀'s.
-fn opposite_sign<T: Rows + ?Sized>(state: &mut State<'_, T>, w0: &Weights, j: usize) -> bool {
-    let rows = WithAxis {
-        rows: state.rows,
-        axis: j,
-        negative: !is_negative(&w0.exact[j]),
-    };
-    let mut norm = state.scales.norm.clone();
-    norm.push(state.scales.factor[j]);
-    let scales = Scales {
-        shift: state.scales.shift.clone(),
-        factor: state.scales.factor.clone(),
-        norm,
-        terms: state.scales.terms,
-        threads: state.scales.threads,
-    };
-    let mut face = state.face.clone();
-    face.inside.push(false);
-    let axis_row = state.rows.limit();
-    let mut hints = state.hints.clone();
-    hints.push(axis_row);
-    let mut search = Search {
-        rows: &rows,
-        scales: &scales,
-        residues: &state.residues,
-        hints,
-        perceptron: false,
-    };
-    let settled = search.round(&face);
-    state.hints = search.hints;
-    state.hints.retain(|&row| row != axis_row);
-    matches!(settled, Settled::Separated(_))
+/// Decisions about the rows with one axis added behind them.
+struct Axes<'s, 'a, T: ?Sized> {
+    state: &'s State<'a, T>,
+    /// With a place for the axis at the end.
+    scales: Scales,
+    face: Face,
+    /// A working set that separates the rows outside the face.
+    hull: Nearest,
+    known: Vec<bool>,
+}
+
+/// Rows that a working set keeps from one axis to the next, for each dimension.
+const KEPT: usize = 20;
+
+impl<'s, 'a, T: Rows + ?Sized> Axes<'s, 'a, T> {
+    fn new(state: &'s State<'a, T>) -> Self {
+        let mut norm = state.scales.norm.clone();
+        norm.push(0.0);
+        let scales = Scales {
+            shift: state.scales.shift.clone(),
+            factor: state.scales.factor.clone(),
+            norm,
+            terms: state.scales.terms,
+            threads: state.scales.threads,
+        };
+        let mut face = state.face.clone();
+        face.inside.push(false);
+        let mut axes = Axes {
+            hull: Nearest::new(state.rows.dimension(), face.near.clone()),
+            known: face.inside.clone(),
+            state,
+            scales,
+            face,
+        };
+        axes.keep(&state.hints);
+        axes.hull.walk(FAR_ENOUGH, NEAR_ZERO, MOST_STEPS);
+        axes
+    }
+
+    fn keep(&mut self, rows: &[usize]) {
+        let most = KEPT * self.state.rows.dimension() + 64;
+        for &row in rows {
+            if row < self.state.rows.limit() && self.hull.len() < most && !self.known[row] {
+                self.known[row] = true;
+                let unit = self.scales.unit(self.state.rows, row);
+                self.hull.add(row, unit, true);
+            }
+        }
+    }
+
+    /// A point inside C whose coordinate j has the other sign than w₀'s, if there is one.
+    fn opposite(&mut self, w0: &Weights, j: usize) -> Option<Weights> {
+        let rows = WithAxis {
+            rows: self.state.rows,
+            axis: j,
+            negative: !is_negative(&w0.exact[j]),
+        };
+        let last = self.scales.norm.len() - 1;
+        self.scales.norm[last] = self.scales.factor[j];
+        let mut search = Search {
+            rows: &rows,
+            scales: &self.scales,
+            residues: &self.state.residues,
+            hints: vec![self.state.rows.limit()],
+            perceptron: false,
+            hull: Some(self.hull.clone()),
+        };
+        let settled = search.round(&self.face);
+        let met = search.hints;
+        self.keep(&met);
+        match settled {
+            Settled::Separated(v) => Some(v),
+            Settled::Balanced { .. } => None,
+        }
+    }
 }
 
 impl<T: Rows + ?Sized> State<'_, T> {

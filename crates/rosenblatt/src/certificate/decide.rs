@@ -192,6 +192,7 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
                 residues: &self.residues,
                 hints: std::mem::take(&mut self.hints),
                 perceptron: self.face.basis.is_empty(),
+                hull: None,
             };
             let settled = search.round(&self.face);
             self.hints = search.hints;

@@ -11,7 +11,7 @@
 //! accuracy that normal equations would square away.
 
 /// A working set of points and the corral among them.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Nearest {
     dimension: usize,
     /// An orthonormal basis of L.
@@ -25,7 +25,7 @@ pub(crate) struct Nearest {
     nearest: Vec<f64>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Point {
     row: usize,
     /// The point is the row times this, less its part in L.

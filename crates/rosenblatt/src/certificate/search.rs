@@ -49,7 +49,14 @@ impl Face {
 const LENGTHS: [i32; 17] = [0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 28, 34, 42, 52];
 
 /// Below this distance from the origin (of unit rows) rounding may be all there is.
-const NEAR_ZERO: f64 = 1e-11;
+pub(crate) const NEAR_ZERO: f64 = 1e-11;
+
+/// How far a walk goes before all rows are looked at again: each point of the working set is
+/// to score this much of ‖p‖².
+pub(crate) const FAR_ENOUGH: f64 = 0.5;
+
+/// Steps of one walk.
+pub(crate) const MOST_STEPS: usize = 20_000;
 
 pub(crate) struct Search<'a, T: ?Sized> {
     pub(crate) rows: &'a T,
@@ -59,6 +66,8 @@ pub(crate) struct Search<'a, T: ?Sized> {
     pub(crate) hints: Vec<usize>,
     /// Whether to try a few passes of the perceptron first; only without a face.
     pub(crate) perceptron: bool,
+    /// A working set to go on from, orthogonal to the face.
+    pub(crate) hull: Option<Nearest>,
 }
 
 impl<T: Rows + ?Sized> Search<'_, T> {
@@ -82,8 +91,12 @@ impl<T: Rows + ?Sized> Search<'_, T> {
                 guess = Some(v);
             }
         }
-        let mut hull = Nearest::new(dimension, face.near.clone());
+        let mut hull = self
+            .hull
+            .take()
+            .unwrap_or_else(|| Nearest::new(dimension, face.near.clone()));
         let mut known = vec![false; self.rows.limit()];
+        hull.rows().for_each(|row| known[row] = true);
         for row in std::mem::take(&mut self.hints) {
             self.enter(&mut hull, &mut known, face, row);
         }
@@ -112,7 +125,7 @@ impl<T: Rows + ?Sized> Search<'_, T> {
             }
         }
         loop {
-            let walk = hull.walk(0.5, NEAR_ZERO, 20_000);
+            let walk = hull.walk(FAR_ENOUGH, NEAR_ZERO, MOST_STEPS);
             let mut settled = walk != Walk::Reached;
             if !settled {
                 let p = hull.nearest().to_vec();

@@ -1,5 +1,6 @@
 //! The learners, one file each: its rule, its guarantee, its cost, its reference.
 
+mod ahead;
 pub(crate) mod dual;
 pub(crate) mod linear_unit;
 pub(crate) mod max_margin;

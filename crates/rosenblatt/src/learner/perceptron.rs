@@ -13,9 +13,10 @@
 //! storage and organization in the brain", Psychological Review 65 (1958); A. Novikoff, "On
 //! convergence proofs on perceptrons" (1962).
 
+use super::ahead::Ahead;
 use crate::data::{Dataset, Row};
 use crate::error::{Error, Result};
-use crate::model::{Average, GROUP, LinearState, LogEntry, Scheme, UpdateLog, Weights};
+use crate::model::{Average, LinearState, LogEntry, Scheme, UpdateLog, Weights};
 use crate::options::{Bias, Options, Readout, Start};
 use crate::random::{Random, Stream};
 use crate::train::{Hypothesis, Importance};
@@ -38,21 +39,6 @@ pub(crate) struct Perceptron<'a> {
     ahead: Ahead,
 }
 
-/// How many visits ahead rows are asked for.
-const NEAR: usize = 2 * GROUP;
-
-/// Scores found before their visits. They stand until the next update.
-#[derive(Default)]
-struct Ahead {
-    /// Examples about to be visited, in order.
-    block: Vec<u32>,
-    /// The next of them.
-    next: usize,
-    /// Those that are scored.
-    scored: std::ops::Range<usize>,
-    scores: Vec<f64>,
-}
-
 impl<'a> Perceptron<'a> {
     /// A perceptron at its start, or going on from a saved state.
     pub(crate) fn new(
@@ -60,6 +46,7 @@ impl<'a> Perceptron<'a> {
         importance: &'a Importance,
         scheme: Scheme,
         options: &Options,
+        threads: usize,
         resume: Option<LinearState>,
     ) -> Result<Self> {
         let constant = match options.bias() {
@@ -105,10 +92,7 @@ impl<'a> Perceptron<'a> {
             start,
             normalise_weights: options.normalise_weights,
             normalised_average,
-            ahead: Ahead {
-                scores: state.weights.score_buffer().repeat(GROUP),
-                ..Ahead::default()
-            },
+            ahead: Ahead::new(&data.matrix, state.weights.score_buffer().len(), threads),
             scores: state.weights.score_buffer(),
             state,
         })
@@ -283,41 +267,23 @@ impl Hypothesis for Perceptron<'_> {
     }
 
     fn look_ahead(&mut self, block: &[u32]) {
-        self.ahead.block.clear();
-        self.ahead.block.extend_from_slice(block);
-        self.ahead.next = 0;
-        self.ahead.scored = 0..0;
+        self.ahead.expect(block, &self.data.matrix);
     }
 
     #[inline]
     fn scores(&mut self, i: usize) -> &[f64] {
-        let ahead = &mut self.ahead;
-        let matrix = &self.data.matrix;
-        if ahead.block.get(ahead.next) != Some(&(i as u32)) {
-            self.state.weights.scores(matrix.row(i), &mut self.scores);
-            return &self.scores;
-        }
-        let this = ahead.next;
-        ahead.next += 1;
-        if !ahead.scored.contains(&this) {
-            ahead.scored = this..ahead.block.len().min(this + GROUP);
-            let soon = ahead.block.iter().skip(this + NEAR).take(GROUP);
-            soon.for_each(|&i| matrix.row(i as usize).prefetch());
-            let group = &ahead.block[ahead.scored.clone()];
-            let rows = group.iter().map(|&i| matrix.row(i as usize));
-            self.state.weights.scores_of_group(rows, &mut ahead.scores);
-        }
-        let from = (this - ahead.scored.start) * self.scores.len();
-        // One score is copied faster than a list of them.
-        match self.scores.as_mut_slice() {
-            [score] => *score = ahead.scores[from],
-            scores => scores.copy_from_slice(&ahead.scores[from..from + scores.len()]),
+        let (matrix, weights) = (&self.data.matrix, &self.state.weights);
+        match (self.ahead.scores(i, matrix, weights), &mut *self.scores) {
+            // One score is copied faster than a list of them.
+            (Some(&[found]), [score]) => *score = found,
+            (Some(found), scores) => scores.copy_from_slice(found),
+            (None, scores) => weights.scores(matrix.row(i), scores),
         }
         &self.scores
     }
 
     fn update(&mut self, i: usize, changes: &[(u32, f64)]) -> f64 {
-        self.ahead.scored = 0..0;
+        self.ahead.forget();
         let row = self.row(i);
         let weight = self.importance.of(i, self.data.labels[i]);
         let amount = self.step * weight;

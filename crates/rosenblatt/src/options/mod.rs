@@ -655,6 +655,7 @@ mod tests {
             ("multiclass", "ovo"),
             ("learning-rate", "0.1"),
             ("epochs", "7"),
+            ("c", "2.5"),
             ("normalise-weights", "true"),
         ] {
             let mut options = Options::default();
@@ -672,6 +673,9 @@ mod tests {
             ("learning-rate", "0"),
             ("learning-rate", "nan"),
             ("margin-demand", "-1"),
+            ("c", "0"),
+            ("c", "-1"),
+            ("c", "nan"),
             ("bias", "unlifted:0"),
             ("bias", "lifted:1"),
             ("start", "1,x"),

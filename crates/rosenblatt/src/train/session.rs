@@ -295,7 +295,8 @@ impl<'a> Session<'a> {
         };
         match options.learner {
             LearnerKind::Perceptron => {
-                let mut perceptron = Perceptron::new(data, &importance, scheme, options, state)?;
+                let mut perceptron =
+                    Perceptron::new(data, &importance, scheme, options, self.threads, state)?;
                 let stop = match finished {
                     Some(stop) => stop,
                     None => Run::new(

@@ -60,6 +60,36 @@ fn known_margins_are_bracketed() {
 }
 
 #[test]
+fn many_dimensions_are_bracketed_too() {
+    // Row i is ±e_i: the nearest point of the hull of n orthonormal rows is their mean, and
+    // half the distance between the means of two halves is the same 1/√n.
+    let n = 256;
+    let axes: Vec<Vec<f64>> = (0..n)
+        .map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect())
+        .collect();
+    let labels: Vec<bool> = (0..n).map(|i| i % 2 == 0).collect();
+    let data = dataset(&axes, &labels);
+    let expected = 1.0 / (n as f64).sqrt();
+    let effort = Effort {
+        multiplications: 1e8,
+        ..Effort::default()
+    };
+    let rows = ExactRows::new(&data, Reading::Decimal, &[]).expect("valid");
+    for (bias, kind, gap) in [
+        (Bias::None, MarginKind::Lifted, 1e-6),
+        (Bias::Lifted, MarginKind::Plain, 0.05),
+    ] {
+        let sides = TwoSides::positive_against_rest(&rows, bias);
+        let found = margin(&sides, kind, None, effort, 1);
+        assert!(
+            found.lower <= expected && expected <= found.upper,
+            "{found:?}"
+        );
+        assert!(found.relative_gap() <= gap, "{found:?}");
+    }
+}
+
+#[test]
 fn units_scale_the_plain_margin() {
     for unit in [1e-200, 1e-9, 1.0, 1e7, 1e150] {
         let data = dataset(

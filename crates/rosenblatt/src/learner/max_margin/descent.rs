@@ -82,10 +82,17 @@ impl<'a> Descent<'a> {
         let kappa = match bias {
             Bias::Lifted => 1.0,
             Bias::None => 0.0,
-            // As long as the rows, so that no coordinate outweighs the others.
+            // As long as the rows, so that no coordinate outweighs the others, but such that
+            // the lighter side can move the bias by 1.
             Bias::Unlifted(_) => {
                 let mean = squares.iter().sum::<f64>() / squares.len().max(1) as f64;
-                if mean > 0.0 { mean } else { 1.0 }
+                let side = |sign: f64| {
+                    let of_side = plane.signs.iter().zip(&plane.prices);
+                    let prices = of_side.filter(|(y, _)| **y == sign).map(|(_, c)| c);
+                    prices.sum::<f64>()
+                };
+                let kappa = mean.max(1.0 / side(1.0).min(side(-1.0)));
+                if kappa > 0.0 { kappa } else { 1.0 }
             }
         };
         squares.iter_mut().for_each(|s| *s += kappa);
@@ -155,7 +162,8 @@ impl<'a> Descent<'a> {
                     goal = violation * (0.5 * limits.options.tolerance / gap).clamp(0.01, 0.5);
                 }
                 // Where nothing moves and nothing gets better, rounding has the last word.
-                let moving = gap < smallest || violation > 1e-12;
+                let leaning = unlifted && (self.kappa * self.lean).abs() > 1e-12;
+                let moving = gap < smallest || violation > 1e-12 || leaning;
                 idle = if moving { 0 } else { idle + 1 };
                 smallest = smallest.min(gap);
                 if idle > 20 {

@@ -31,7 +31,7 @@ use self::plane::{Objective, Plane, Solution, sides};
 use self::rows::KernelRows;
 use super::dual::Means;
 use crate::certificate::{
-    self, ExactRows, Reading, Sides, TwoSides, Verdict, decide, strict_kernel,
+    self, ExactKernel, ExactRows, Gram, Reading, Sides, TwoSides, Verdict, decide, strict_kernel,
 };
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -179,7 +179,10 @@ impl<'a> MaxMargin<'a> {
                 self.require_kernel_separable(d, rows.kernel())?;
             }
             let solution = pairwise::solve(&plane, rows, unlifted, limits, told)?;
-            if solution.stop == Stop::Stalled && !solution.objective.primal.is_finite() {
+            // Limits that somebody set are for them to judge.
+            let spent = solution.stop == Stop::EpochLimit && options.epochs.is_none();
+            let gave_up = solution.stop == Stop::Stalled || spent;
+            if gave_up && !solution.objective.primal.is_finite() {
                 return Err(self.no_kernel_margin(d));
             }
             solution
@@ -255,20 +258,28 @@ impl<'a> MaxMargin<'a> {
         ask(&TwoSides::new(&exact, bias, sides))
     }
 
-    /// Strictly positive definite kernels separate unless equal rows have different labels.
+    /// Refuses examples that no plane in the space of the kernel separates, where that is
+    /// quickly decided: strictly positive definite kernels separate unless equal rows have
+    /// different labels, and kernels with exact values are asked on small sets.
     fn require_kernel_separable(&self, d: usize, kernel: Kernel) -> Result<()> {
-        if !kernel.separates_all_distinct_rows() {
-            return Ok(());
-        }
-        let strict = self.with_sides(d, |rows| Ok(strict_kernel(rows)))?;
-        match strict.conflicts.first() {
-            None => Ok(()),
-            Some(&(a, b)) => {
+        const SMALL: usize = 300;
+        if kernel.separates_all_distinct_rows() {
+            let strict = self.with_sides(d, |rows| Ok(strict_kernel(rows)))?;
+            if let Some(&(a, b)) = strict.conflicts.first() {
                 let (a, b) = (self.data.number(a) + 1, self.data.number(b) + 1);
                 let why = format!("rows {} and {} are equal", a.min(b), a.max(b));
-                Err(self.not_separable(d, &why))
+                return Err(self.not_separable(d, &why));
+            }
+        } else if let Some(exact) = ExactKernel::of(&kernel).filter(|_| self.data.len() <= SMALL) {
+            let lifted = self.options.bias() != Bias::None;
+            let decision = self.with_sides(d, |rows| {
+                decide(&Gram::new(rows, exact, lifted)?, self.means.threads)
+            })?;
+            if decision.verdict() != Verdict::Separable {
+                return Err(self.not_separable(d, decision.verdict().name()));
             }
         }
+        Ok(())
     }
 
     /// What predicts.

@@ -1,0 +1,190 @@
+//! Scores found before their visits.
+//!
+//! The order of a pass is known ahead, so the examples of a block can be scored before they
+//! are visited: four at a time, which hides the latency of each other's sums, or many at a time
+//! on all threads. A score found ahead stands until the next update and is then found again, so
+//! what a visit sees is to the bit what one-at-a-time learning would see.
+//!
+//! Threads pay only where an update is rare and a row is long: handing work over takes tens of
+//! microseconds, and an update throws away what is left of it. How many rows are shared out
+//! follows from how often updates came of late; the result does not depend on it.
+
+use std::ops::Range;
+
+use crate::data::Matrix;
+use crate::model::{GROUP, Weights};
+use crate::threads;
+
+/// Work worth handing to other threads, in products of a weight and a value.
+const WORTH_SHARING: f64 = 400_000.0;
+
+/// Updates that may be expected among rows scored together on several threads.
+const UPDATES_RISKED: f64 = 0.25;
+
+/// How fast the rate of updates is forgotten, for each visit.
+const FORGETTING: f64 = 1.0 / 1024.0;
+
+/// The examples of a block and the scores of some of them.
+pub(super) struct Ahead {
+    /// Examples about to be visited, in order.
+    block: Vec<u32>,
+    /// The next of them.
+    next: usize,
+    /// Those that are scored.
+    scored: Range<usize>,
+    scores: Vec<f64>,
+    /// Discriminators, padded.
+    stride: usize,
+    threads: usize,
+    /// Products that scoring a row takes, on average.
+    products: f64,
+    /// Updates a visit, of late.
+    update_rate: f64,
+}
+
+impl Ahead {
+    pub(super) fn new(matrix: &Matrix, stride: usize, threads: usize) -> Self {
+        let stored = match matrix {
+            Matrix::Dense { columns, .. } => *columns as f64,
+            Matrix::Sparse { indices, .. } => indices.len() as f64 / matrix.rows().max(1) as f64,
+        };
+        Ahead {
+            block: Vec::new(),
+            next: 0,
+            scored: 0..0,
+            scores: Vec::new(),
+            stride,
+            threads,
+            products: stored * stride as f64,
+            update_rate: 1.0,
+        }
+    }
+
+    /// These examples are visited next.
+    pub(super) fn expect(&mut self, block: &[u32], matrix: &Matrix) {
+        // Rows are asked for in the order in which they lie, which memory serves fastest.
+        if let (Some(&first), Some(&last)) = (block.iter().min(), block.iter().max())
+            && (last - first) as usize + 1 == block.len()
+        {
+            (first..=last).for_each(|i| matrix.row(i as usize).prefetch());
+        }
+        self.block.clear();
+        self.block.extend_from_slice(block);
+        self.next = 0;
+        self.scored = 0..0;
+        self.scores
+            .resize(block.len().max(GROUP) * self.stride, 0.0);
+    }
+
+    /// The weights have changed.
+    #[inline]
+    pub(super) fn forget(&mut self) {
+        self.scored = 0..0;
+        self.update_rate += FORGETTING;
+    }
+
+    /// The scores of example `i`, if it is the one expected.
+    #[inline]
+    pub(super) fn scores(
+        &mut self,
+        i: usize,
+        matrix: &Matrix,
+        weights: &Weights,
+    ) -> Option<&[f64]> {
+        if self.block.get(self.next) != Some(&(i as u32)) {
+            return None;
+        }
+        let this = self.next;
+        self.next += 1;
+        self.update_rate -= FORGETTING * self.update_rate;
+        if !self.scored.contains(&this) {
+            self.score_from(this, matrix, weights);
+        }
+        let from = (this - self.scored.start) * self.stride;
+        Some(&self.scores[from..from + self.stride])
+    }
+
+    fn score_from(&mut self, this: usize, matrix: &Matrix, weights: &Weights) {
+        let count = match self.shared() {
+            Some(count) if self.threads > 1 => count,
+            _ => GROUP,
+        };
+        self.scored = this..self.block.len().min(this + count);
+        let block = &self.block[self.scored.clone()];
+        let score = |group: usize, scores: &mut [f64]| {
+            let examples = block
+                .iter()
+                .skip(group * GROUP)
+                .take(scores.len() / self.stride);
+            weights.scores_of_group(examples.map(|&i| matrix.row(i as usize)), scores);
+        };
+        let scores = &mut self.scores[..block.len() * self.stride];
+        if block.len() <= GROUP {
+            score(0, scores);
+        } else {
+            threads::chunks(scores, GROUP * self.stride, self.threads, || score);
+        }
+    }
+
+    /// How many rows to score on several threads, where that pays.
+    fn shared(&self) -> Option<usize> {
+        let left = (self.block.len() - self.next + 1) as f64;
+        let rows = (UPDATES_RISKED / self.update_rate).min(left).floor();
+        (rows * self.products >= WORTH_SHARING).then_some(rows as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Precision;
+
+    #[test]
+    fn scores_found_ahead_are_those_of_the_visit() {
+        let columns = 700;
+        let rows: Vec<Vec<f64>> = (0..300)
+            .map(|i| {
+                (0..columns)
+                    .map(|j| f64::from((i * 31 + j * 17) % 23) / 7.0)
+                    .collect()
+            })
+            .collect();
+        let matrix = Matrix::dense_from_rows(columns as usize, &rows, Precision::F32);
+        let block: Vec<u32> = (0..250).map(|k| (k * 7 % 300) as u32).collect();
+        for (discriminators, threads, update_rate) in [
+            (1, 1, 0.0),
+            (1, 3, 0.0),
+            (3, 2, 0.0),
+            (3, 2, 0.001),
+            (3, 2, 1.0),
+        ] {
+            let mut weights = Weights::zero(discriminators, columns as usize);
+            for d in 0..discriminators {
+                (0..columns as usize).for_each(|j| weights.set(d, j, (j + d) as f64 / 9.0));
+            }
+            let mut expected = weights.score_buffer();
+            let mut ahead = Ahead::new(&matrix, expected.len(), threads);
+            ahead.update_rate = update_rate;
+            ahead.expect(&block, &matrix);
+            let mut most = 0;
+            for (k, &i) in block.iter().enumerate() {
+                if k % 60 == 59 {
+                    weights.add(0, matrix.row(i as usize), 0.5, 0.5);
+                    ahead.forget();
+                }
+                weights.scores(matrix.row(i as usize), &mut expected);
+                let found = ahead.scores(i as usize, &matrix, &weights).unwrap();
+                assert_eq!(found, expected);
+                most = most.max(ahead.scored.len());
+            }
+            assert!(ahead.scores(0, &matrix, &weights).is_none());
+            // Many at a time only with threads to share them and few updates to fear.
+            let shared = discriminators > 1 && threads > 1 && update_rate < 0.5;
+            assert_eq!(
+                most > GROUP,
+                shared,
+                "{discriminators} {threads} {update_rate}"
+            );
+        }
+    }
+}
