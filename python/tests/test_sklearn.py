@@ -23,8 +23,8 @@ EXPECTED = {
     KernelPerceptron: ORDER,
     # Batch descent sums over rows, so repeating one is the same as doubling its weight.
     LinearUnit: {},
-    # Nor does the plane of largest margin depend on it.
-    MaxMarginClassifier: {},
+    # The plane does not depend on it either, but it is found to a tolerance; see below.
+    MaxMarginClassifier: ORDER,
     PerceptronNetwork: ORDER,
 }
 
@@ -36,12 +36,23 @@ EXPECTED = {
         LinearUnit(),
         MaxMarginClassifier(),
         MaxMarginClassifier(kernel="rbf:0.5"),
-        PerceptronNetwork(hidden=(16,), max_iter=200),
+        PerceptronNetwork(hidden=(16,), max_iter=50),
     ],
     expected_failed_checks=lambda estimator: EXPECTED[type(estimator)],
 )
 def test_estimator(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("kernel", [None, "rbf:0.5"])
+def test_largest_margins_take_weights_as_repetitions(kernel):
+    from sklearn.utils import estimator_checks
+
+    for storage in ("dense", "sparse"):
+        check = getattr(
+            estimator_checks, f"check_sample_weight_equivalence_on_{storage}_data"
+        )
+        check("MaxMarginClassifier", MaxMarginClassifier(kernel=kernel, tol=1e-10))
 
 
 def test_only_the_two_checks_of_order_may_fail():
