@@ -51,8 +51,7 @@ fn answer(question: &Question) -> Result<Value> {
         (Some(data), None) => data.clone().into_bytes(),
         (None, Some(path)) => {
             let mut bytes = Vec::new();
-            std::io::copy(&mut decompressed(path)?, &mut bytes)
-                .map_err(|e| Error::io(path, &e))?;
+            std::io::copy(&mut decompressed(path)?, &mut bytes).map_err(|e| Error::io(path, &e))?;
             bytes
         }
         _ => return Err(Error::data("a question has either data or a path")),
