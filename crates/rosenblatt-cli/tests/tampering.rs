@@ -2,6 +2,8 @@
 //! if it is still a proof, tells a malformed one from a false one, and says why. The Python
 //! checker, which shares no code with it, must come to the same judgement each time.
 
+#![allow(clippy::print_stdout)] // it is a test
+
 mod common;
 
 use std::io::Write;
