@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -85,18 +85,24 @@ fn follow(
     progress: Option<&Py<PyAny>>,
     interrupt: &AtomicBool,
 ) -> Option<PyErr> {
+    let mut looked = Instant::now();
     loop {
-        let raised = match passes.recv_timeout(LOOK) {
-            Ok((epoch, pass)) => progress.map(|callable| {
-                Python::attach(|py| {
-                    callable.call1(py, (record(py, epoch, &pass)?,))?;
-                    py.check_signals()
-                })
+        let told = match passes.recv_timeout(LOOK) {
+            Ok((epoch, pass)) => progress.map_or(Ok(()), |callable| {
+                Python::attach(|py| callable.call1(py, (record(py, epoch, &pass)?,)).map(drop))
             }),
-            Err(RecvTimeoutError::Timeout) => Some(Python::attach(|py| py.check_signals())),
+            Err(RecvTimeoutError::Timeout) => Ok(()),
             Err(RecvTimeoutError::Disconnected) => return None,
         };
-        if let Some(Err(error)) = raised {
+        // Passes may come faster than one would look, so the clock says when.
+        let raised = told.and_then(|()| {
+            if looked.elapsed() < LOOK {
+                return Ok(());
+            }
+            looked = Instant::now();
+            Python::attach(|py| py.check_signals())
+        });
+        if let Err(error) = raised {
             interrupt.store(true, Ordering::Relaxed);
             return Some(error);
         }
