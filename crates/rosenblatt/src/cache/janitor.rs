@@ -13,7 +13,7 @@ use std::time::Duration;
 use memmap2::Mmap;
 
 /// How often it looks.
-const PERIOD: Duration = Duration::from_millis(2);
+const PERIOD: Duration = Duration::from_micros(500);
 
 /// A mapped file, perhaps under a limit.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Janitor {
             let (mapped, over) = (mapped.clone(), over.clone());
             std::thread::spawn(move || {
                 // Some room is left for what comes in between two looks.
-                let most = limit / 4 * 3;
+                let most = limit / 2;
                 while !over.load(Ordering::Relaxed) {
                     if bytes_in_memory().is_some_and(|bytes| bytes > most) {
                         hand_back(&mapped);
