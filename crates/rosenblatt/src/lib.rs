@@ -54,6 +54,7 @@ mod error;
 pub mod file;
 pub mod geometry;
 pub mod kernel;
+mod large;
 mod learner;
 pub mod metrics;
 pub mod model;

@@ -22,6 +22,11 @@ pub(crate) fn memory_to_use() -> u64 {
     free.map_or(WHERE_UNKNOWN, |kib| kib * 512)
 }
 
+/// How many of `threads` threads so many items pay for.
+pub(crate) fn worth(threads: usize, items: usize) -> usize {
+    threads.clamp(1, items.div_ceil(WORTH_A_THREAD).max(1))
+}
+
 /// Sets `out[i] = f(i)` for every i; each thread makes its own `f`, buffers included.
 pub(crate) fn fill<T, F, M>(out: &mut [T], threads: usize, make: M)
 where
@@ -29,7 +34,7 @@ where
     F: FnMut(usize) -> T,
     M: Fn() -> F + Sync,
 {
-    let threads = threads.clamp(1, out.len().div_ceil(WORTH_A_THREAD).max(1));
+    let threads = worth(threads, out.len());
     let share = out.len().div_ceil(threads).max(1);
     std::thread::scope(|scope| {
         let mut parts = out.chunks_mut(share).enumerate();
@@ -50,7 +55,7 @@ where
     F: FnMut(usize, &mut String),
     M: Fn() -> F + Sync,
 {
-    let mut parts = vec![String::new(); threads.clamp(1, n.div_ceil(WORTH_A_THREAD).max(1))];
+    let mut parts = vec![String::new(); worth(threads, n)];
     let share = n.div_ceil(parts.len());
     let work = |t: usize, part: &mut String| {
         let mut f = make();

@@ -24,6 +24,10 @@ const UPDATES_RISKED: f64 = 0.25;
 /// How fast the rate of updates is forgotten, for each visit.
 const FORGETTING: f64 = 1.0 / 1024.0;
 
+/// Rows of more values are not asked for ahead: a block of them would not stay near, and the
+/// processor sees for itself that they are read from end to end.
+const LONG_ROW: f64 = 512.0;
+
 /// The examples of a block and the scores of some of them.
 pub(super) struct Ahead {
     /// Examples about to be visited, in order.
@@ -33,11 +37,14 @@ pub(super) struct Ahead {
     /// Those that are scored.
     scored: Range<usize>,
     scores: Vec<f64>,
+    /// The rows of the block after it, and how many of them were asked for.
+    coming: Vec<u32>,
+    asked: usize,
     /// Discriminators, padded.
     stride: usize,
     threads: usize,
-    /// Products that scoring a row takes, on average.
-    products: f64,
+    /// Values of a row, on average.
+    stored: f64,
     /// Updates a visit, of late.
     update_rate: f64,
 }
@@ -53,27 +60,44 @@ impl Ahead {
             next: 0,
             scored: 0..0,
             scores: Vec::new(),
+            coming: Vec::new(),
+            asked: 0,
             stride,
             threads,
-            products: stored * stride as f64,
+            stored,
             update_rate: 1.0,
         }
     }
 
-    /// These examples are visited next.
-    pub(super) fn expect(&mut self, block: &[u32], matrix: &Matrix) {
-        // Rows are asked for in the order in which they lie, which memory serves fastest.
-        if let (Some(&first), Some(&last)) = (block.iter().min(), block.iter().max())
-            && (last - first) as usize + 1 == block.len()
-        {
-            (first..=last).for_each(|i| matrix.row(i as usize).prefetch());
-        }
+    /// The examples of `block` are visited next, and then those of `coming`.
+    pub(super) fn expect(&mut self, block: &[u32], coming: &[u32]) {
         self.block.clear();
         self.block.extend_from_slice(block);
         self.next = 0;
         self.scored = 0..0;
         self.scores
             .resize(block.len().max(GROUP) * self.stride, 0.0);
+        self.coming.clear();
+        self.asked = 0;
+        if self.stored > LONG_ROW {
+            return;
+        }
+        // Rows are asked for in the order in which they lie, which memory serves fastest.
+        if let (Some(&first), Some(&last)) = (coming.iter().min(), coming.iter().max())
+            && (last - first) as usize + 1 == coming.len()
+        {
+            self.coming.extend(first..=last);
+        } else {
+            self.coming.extend_from_slice(coming);
+        }
+    }
+
+    /// Asks for a few rows of the next block, while this one's are being worked on.
+    #[inline]
+    fn ask_for_more(&mut self, matrix: &Matrix) {
+        let few = self.coming.iter().skip(self.asked).take(GROUP);
+        few.for_each(|&i| matrix.row(i as usize).prefetch());
+        self.asked += GROUP;
     }
 
     /// The weights have changed.
@@ -105,10 +129,13 @@ impl Ahead {
     }
 
     fn score_from(&mut self, this: usize, matrix: &Matrix, weights: &Weights) {
-        let count = match self.shared() {
-            Some(count) if self.threads > 1 => count,
-            _ => GROUP,
+        self.ask_for_more(matrix);
+        let shared = if self.threads > 1 {
+            self.shared()
+        } else {
+            None
         };
+        let count = shared.unwrap_or(GROUP);
         self.scored = this..self.block.len().min(this + count);
         let block = &self.block[self.scored.clone()];
         let score = |group: usize, scores: &mut [f64]| {
@@ -130,7 +157,7 @@ impl Ahead {
     fn shared(&self) -> Option<usize> {
         let left = (self.block.len() - self.next + 1) as f64;
         let rows = (UPDATES_RISKED / self.update_rate).min(left).floor();
-        (rows * self.products >= WORTH_SHARING).then_some(rows as usize)
+        (rows * self.stored * self.stride as f64 >= WORTH_SHARING).then_some(rows as usize)
     }
 }
 
@@ -165,7 +192,7 @@ mod tests {
             let mut expected = weights.score_buffer();
             let mut ahead = Ahead::new(&matrix, expected.len(), threads);
             ahead.update_rate = update_rate;
-            ahead.expect(&block, &matrix);
+            ahead.expect(&block, &[1, 2, 3]);
             let mut most = 0;
             for (k, &i) in block.iter().enumerate() {
                 if k % 60 == 59 {

@@ -272,7 +272,7 @@ impl Hypothesis for Dual<'_> {
         self.log.unit
     }
 
-    fn look_ahead(&mut self, block: &[u32]) {
+    fn look_ahead(&mut self, block: &[u32], _: &[u32]) {
         if let Some(&first) = block.first() {
             self.board.look_ahead(first as usize);
         }

@@ -266,8 +266,8 @@ impl Hypothesis for Perceptron<'_> {
         }
     }
 
-    fn look_ahead(&mut self, block: &[u32]) {
-        self.ahead.expect(block, &self.data.matrix);
+    fn look_ahead(&mut self, block: &[u32], coming: &[u32]) {
+        self.ahead.expect(block, coming);
     }
 
     #[inline]

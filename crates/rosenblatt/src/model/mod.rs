@@ -166,47 +166,57 @@ impl Model {
         }
     }
 
-    /// Whether rows are scored much faster together than one by one.
-    fn shares_work(&self) -> bool {
-        self.embedding.is_some()
-            || matches!(self.decision, Decision::Kernel(_) | Decision::Network(_))
-    }
-
     /// The class of every row, on `threads` threads.
     pub fn predict(&self, matrix: &Matrix, threads: usize) -> Vec<u32> {
-        if self.shares_work() {
-            return self
-                .scores(matrix, threads)
-                .chunks_exact(self.scheme.discriminators())
-                .map(|scores| self.scheme.decide(scores, self.at_zero()))
-                .collect();
-        }
-        let mut classes = vec![0; matrix.rows()];
-        crate::threads::fill(&mut classes, threads, || {
-            let mut scorer = self.scorer();
-            move |i| scorer.class(matrix.row(i))
-        });
-        classes
+        self.decide_all(matrix, threads, |class, _| class)
     }
 
     /// The class and the first score of every row, on `threads` threads.
     pub fn score_all(&self, matrix: &Matrix, threads: usize) -> Vec<(u32, f64)> {
-        if self.shares_work() {
-            return self
-                .scores(matrix, threads)
-                .chunks_exact(self.scheme.discriminators())
-                .map(|scores| (self.scheme.decide(scores, self.at_zero()), scores[0]))
-                .collect();
-        }
-        let mut scored = vec![(0, 0.0); matrix.rows()];
-        crate::threads::fill(&mut scored, threads, || {
-            let mut scorer = self.scorer();
-            move |i| {
-                let scores = scorer.scores(matrix.row(i));
-                (self.scheme.decide(scores, self.at_zero()), scores[0])
+        self.decide_all(matrix, threads, |class, scores| (class, scores[0]))
+    }
+
+    /// What `f` makes of every row's class and scores.
+    fn decide_all<T, F>(&self, matrix: &Matrix, threads: usize, f: F) -> Vec<T>
+    where
+        T: Send + Clone + Default,
+        F: Fn(u32, &[f64]) -> T + Sync,
+    {
+        let (discriminators, at_zero) = (self.scheme.discriminators(), self.at_zero());
+        let decide = |scores: &[f64]| f(self.scheme.decide(scores, at_zero), scores);
+        let mut found = vec![T::default(); matrix.rows()];
+        match &self.decision {
+            Decision::Linear(weights) if self.embedding.is_none() => {
+                let threads = crate::threads::worth(threads, matrix.rows());
+                crate::threads::chunks(&mut found, GROUP, threads, || {
+                    let stride = weights.score_buffer().len();
+                    let mut scores = vec![0.0; GROUP * stride];
+                    move |group: usize, found: &mut [T]| {
+                        let first = group * GROUP;
+                        let rows = first..first + found.len();
+                        weights.scores_of_group(rows.map(|i| matrix.row(i)), &mut scores);
+                        for (to, scores) in found.iter_mut().zip(scores.chunks_exact(stride)) {
+                            *to = decide(&scores[..discriminators]);
+                        }
+                    }
+                });
             }
-        });
-        scored
+            Decision::Voted(_) if self.embedding.is_none() => {
+                crate::threads::fill(&mut found, threads, || {
+                    let mut scorer = self.scorer();
+                    move |i| decide(scorer.scores(matrix.row(i)))
+                });
+            }
+            _ => {
+                let scores = self.scores(matrix, threads);
+                let each = scores.chunks_exact(discriminators);
+                found
+                    .iter_mut()
+                    .zip(each)
+                    .for_each(|(to, scores)| *to = decide(scores));
+            }
+        }
+        found
     }
 
     /// The share of examples whose class it predicts. The data's classes must be its own.

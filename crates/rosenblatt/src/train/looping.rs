@@ -25,7 +25,7 @@ pub(crate) trait Hypothesis {
     fn begin_pass(&mut self) {}
 
     /// These examples come next, in this order; a learner may score them ahead.
-    fn look_ahead(&mut self, _block: &[u32]) {}
+    fn look_ahead(&mut self, _block: &[u32], _coming: &[u32]) {}
 
     /// The exact scores of example `i` by the hypothesis as it is now.
     fn scores(&mut self, i: usize) -> &[f64];
@@ -167,7 +167,7 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
         self.begin_pass();
         // A run stopped inside a pass goes on where it was.
         let mut skip = self.progress.current.visits as usize;
-        while let Some(block) = order.next_block() {
+        while let Some((block, coming)) = order.next_two_blocks() {
             if skip >= block.len() {
                 skip -= block.len();
                 continue;
@@ -176,7 +176,7 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
                 return Ok(Some(stop));
             }
             let block = &block[std::mem::take(&mut skip)..];
-            self.hypothesis.look_ahead(block);
+            self.hypothesis.look_ahead(block, coming);
             for &i in block {
                 self.visit(i as usize);
                 if self.updates_spent() {

@@ -18,8 +18,11 @@ pub const BLOCK: usize = 256;
 pub(crate) struct PassOrder<'a> {
     data: &'a Dataset,
     kind: Kind,
-    next_block: usize,
+    /// Blocks made so far.
+    made: usize,
     block: Vec<u32>,
+    /// The block after it.
+    coming: Vec<u32>,
 }
 
 #[derive(Debug)]
@@ -58,51 +61,63 @@ impl<'a> PassOrder<'a> {
             Order::Random => Kind::Drawn(Random::new(seed, Stream::Order, epoch)),
             Order::Mistakes | Order::Worst | Order::Restart => return None,
         };
-        Some(PassOrder {
+        let mut order = PassOrder {
             data,
             kind,
-            next_block: 0,
+            made: 0,
             block: Vec::with_capacity(BLOCK),
-        })
+            coming: Vec::with_capacity(BLOCK),
+        };
+        order.make_block();
+        Some(order)
     }
 
     /// The next block of visits; `None` at the end of the pass.
     pub(crate) fn next_block(&mut self) -> Option<&[u32]> {
+        self.next_two_blocks().map(|(block, _)| block)
+    }
+
+    /// The next block of visits and a look at the one after it, empty where there is none.
+    pub(crate) fn next_two_blocks(&mut self) -> Option<(&[u32], &[u32])> {
+        std::mem::swap(&mut self.block, &mut self.coming);
+        self.make_block();
+        (!self.block.is_empty()).then_some((&self.block, &self.coming))
+    }
+
+    fn make_block(&mut self) {
         let n = self.data.len();
-        let start = self.next_block * BLOCK;
-        if start >= n {
-            return None;
-        }
+        let start = (self.made * BLOCK).min(n);
         let end = (start + BLOCK).min(n);
-        self.block.clear();
+        let block = &mut self.coming;
+        block.clear();
+        if start == end {
+            return;
+        }
         match &mut self.kind {
-            Kind::Given => self
-                .block
-                .extend((start..end).map(|r| self.data.position(r) as u32)),
-            Kind::Listed(positions) => self.block.extend_from_slice(&positions[start..end]),
+            Kind::Given => block.extend((start..end).map(|r| self.data.position(r) as u32)),
+            Kind::Listed(positions) => block.extend_from_slice(&positions[start..end]),
             Kind::Shuffled {
                 blocks,
                 random,
                 scatter,
             } => {
-                let first = blocks[self.next_block] as usize * BLOCK;
+                let first = blocks[self.made] as usize * BLOCK;
                 let range = first..(first + BLOCK).min(n);
                 match self.data.layout {
-                    Layout::Scattered => self.block.extend(range.map(|p| p as u32)),
-                    Layout::AsGiven => self.block.extend(range.map(|p| scatter.row_at(p) as u32)),
+                    Layout::Scattered => block.extend(range.map(|p| p as u32)),
+                    Layout::AsGiven => block.extend(range.map(|p| scatter.row_at(p) as u32)),
                 }
-                random.shuffle(&mut self.block);
+                random.shuffle(block);
             }
             Kind::Drawn(random) => {
                 // Drawn as row numbers, so that the layout does not matter.
-                self.block.extend(
+                block.extend(
                     (start..end)
                         .map(|_| self.data.position(random.below(n as u64) as usize) as u32),
                 );
             }
         }
-        self.next_block += 1;
-        Some(&self.block)
+        self.made += 1;
     }
 }
 

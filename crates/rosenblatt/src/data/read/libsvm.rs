@@ -14,6 +14,7 @@ use super::number::{
 };
 use super::report::LongDecimal;
 use crate::error::{Error, Result};
+
 use crate::simd::{self, Work};
 
 /// What is asked of the rows.
@@ -106,9 +107,7 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> SparsePart {
         long: Vec::new(),
         faults: Faults::default(),
     };
-    parser.faults.measure(chunk);
     simd::dispatch_bytes(Run(&mut parser));
-    parser.pairs.shrink_to_fit();
     SparsePart {
         ends: parser.ends,
         pairs: T::wrap_pairs(parser.pairs),
@@ -229,8 +228,9 @@ impl<T: Stored> Parser<'_, T> {
             self.faults.add(fault, OnError::Fail);
             return;
         }
-        let mut at = 0;
+        let (mut at, mut lines) = (0, 0);
         while at < self.chunk.len() {
+            lines += 1;
             let kept = (
                 self.pairs.len(),
                 self.labels.codes.len(),
@@ -254,6 +254,7 @@ impl<T: Stored> Parser<'_, T> {
                 }
             }
         }
+        self.faults.measured(lines, self.chunk);
     }
 
     fn line_end(&self, at: usize) -> usize {

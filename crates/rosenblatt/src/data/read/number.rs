@@ -378,7 +378,7 @@ impl Decimal {
 }
 
 /// A number type that features are stored in.
-pub(crate) trait Stored: Copy + PartialEq + Send + Sync + 'static {
+pub(crate) trait Stored: Copy + Default + PartialEq + Send + Sync + 'static {
     const ZERO: Self;
     const MISSING: Self;
     const PRECISION: crate::data::Precision;

@@ -9,7 +9,7 @@ use super::order::{Order, Starts, ranges};
 use super::scale::{Moments, Scale, moments, too_large_to_scale};
 use crate::data::{Matrix, Precision, Values};
 use crate::error::{Error, Result};
-use crate::simd;
+use crate::{large, simd};
 
 /// A sparse source that must be shifted becomes dense up to this many bytes.
 pub(crate) const DENSE_LIMIT: u64 = 4 << 30;
@@ -50,10 +50,10 @@ impl SparseRaw {
         }
     }
 
-    fn locate(&self, row: usize) -> (&SparsePart, std::ops::Range<usize>) {
+    /// The part that holds a row, and the row's place in it.
+    fn locate(&self, row: usize) -> (usize, std::ops::Range<usize>) {
         let k = self.starts.find(row);
-        let part = &self.parts[k];
-        (part, part.range(row - self.starts.first_row(k)))
+        (k, self.parts[k].range(row - self.starts.first_row(k)))
     }
 
     /// The moments of every column over these rows.
@@ -65,7 +65,7 @@ impl SparseRaw {
             full.fill(0.0);
             let (part, range) = self.locate(order.row_at(i));
             for k in range {
-                let (index, value) = part.pairs.get(k);
+                let (index, value) = self.parts[part].pairs.get(k);
                 full[(index - self.first) as usize] = value;
             }
         };
@@ -89,12 +89,15 @@ impl SparseRaw {
             });
         }
         let mut offsets = Vec::with_capacity(order.len() + 1);
+        let mut places = Vec::with_capacity(order.len());
         let mut end = 0;
         offsets.push(end);
         // Rows need not be looked into unless the model may lack some of their features.
         let all_known = self.first as usize + self.width <= want.first as usize + want.width;
         for row in order.iter() {
-            let (part, range) = self.locate(row);
+            let (k, range) = self.locate(row);
+            let part = &self.parts[k];
+            places.push((k as u32, range.start as u32));
             end += if all_known {
                 range.len()
             } else {
@@ -102,10 +105,10 @@ impl SparseRaw {
             };
             offsets.push(end);
         }
-        let mut indices = vec![0u32; end];
+        let mut indices: Vec<u32> = large::zeros(end);
         let values = match self.precision {
-            Precision::F32 => self.gather::<f32>(order, want, &offsets, &mut indices, threads),
-            Precision::F64 => self.gather::<f64>(order, want, &offsets, &mut indices, threads),
+            Precision::F32 => self.gather::<f32>(&places, want, &offsets, &mut indices, threads),
+            Precision::F64 => self.gather::<f64>(&places, want, &offsets, &mut indices, threads),
         };
         Ok(Matrix::Sparse {
             columns: want.width,
@@ -115,18 +118,24 @@ impl SparseRaw {
         })
     }
 
+    /// Copies the rows that begin at `places`, each a part and a place in it.
     fn gather<T: Stored>(
         &self,
-        order: &Order<'_>,
+        places: &[(u32, u32)],
         want: &Wanted<'_>,
         offsets: &[usize],
         indices: &mut [u32],
         threads: usize,
     ) -> Values {
-        let mut values = vec![T::ZERO; indices.len()];
+        let mut values: Vec<T> = large::zeros(indices.len());
+        let pairs_at = |p: usize| {
+            let (part, start) = places[p];
+            let len = offsets[p + 1] - offsets[p];
+            &T::pairs(&self.parts[part as usize].pairs)[start as usize..start as usize + len]
+        };
         std::thread::scope(|scope| {
             let (mut indices, mut values) = (indices, values.as_mut_slice());
-            for range in ranges(order.len(), threads) {
+            for range in ranges(places.len(), threads) {
                 let len = offsets[range.end] - offsets[range.start];
                 let (here_i, rest_i) = indices.split_at_mut(len);
                 let (here_v, rest_v) = values.split_at_mut(len);
@@ -134,14 +143,11 @@ impl SparseRaw {
                 let mut work = move || {
                     for p in range.clone() {
                         if p + NEAR < range.end {
-                            let (part, soon) = self.locate(order.row_at(p + NEAR));
-                            simd::prefetch(&T::pairs(&part.pairs)[soon]);
+                            simd::prefetch(pairs_at(p + NEAR));
                         }
-                        let (part, from) = self.locate(order.row_at(p));
                         let to = offsets[p] - offsets[range.start]
                             ..offsets[p + 1] - offsets[range.start];
-                        let from = from.start..from.start + to.len();
-                        let pairs = &T::pairs(&part.pairs)[from];
+                        let pairs = pairs_at(p);
                         for (new, old) in here_i[to.clone()].iter_mut().zip(pairs) {
                             *new = old.0 - want.first;
                         }
@@ -165,7 +171,7 @@ impl SparseRaw {
     }
 
     fn dense<T: Stored>(&self, order: &Order<'_>, want: &Wanted<'_>, threads: usize) -> Matrix {
-        let mut values = vec![T::ZERO; order.len() * want.width];
+        let mut values: Vec<T> = large::zeros(order.len() * want.width);
         std::thread::scope(|scope| {
             let mut values = values.as_mut_slice();
             for range in ranges(order.len(), threads) {
@@ -176,6 +182,7 @@ impl SparseRaw {
                     for (p, row) in range.zip(here.chunks_exact_mut(want.width.max(1))) {
                         full.fill(0.0);
                         let (part, from) = self.locate(order.row_at(p));
+                        let part = &self.parts[part];
                         let kept = want.kept(part, from.clone());
                         for k in from.start..from.start + kept {
                             let (index, value) = part.pairs.get(k);
