@@ -319,7 +319,7 @@ fn make_sparse(chunk: &Chunk, model: &Model, on_error: super::OnError) -> Result
     };
     let rows = part.rows();
     let raw = SparseRaw::new(vec![part], precision);
-    let order = Order::new(rows, None, Layout::AsGiven);
+    let order = Order::new(rows, None, Layout::AsGiven, 1);
     let matrix = raw.matrix(&order, &want, 1)?;
     Ok(Made {
         overflowing: model.overflowing(&matrix),
@@ -651,7 +651,7 @@ impl ImageBatches {
             scale: self.model.preparation.scale,
             moments,
         };
-        let order = Order::new(rows, None, Layout::AsGiven);
+        let order = Order::new(rows, None, Layout::AsGiven, 1);
         let labels = match &mut self.labels {
             None => None,
             Some(labels) => {

@@ -35,6 +35,7 @@ mod report;
 mod scale;
 mod source;
 mod sparse;
+mod stops;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -15,20 +15,21 @@ const EXACT_POWERS: [f64; 23] = [
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
-pub(crate) const POWERS: [u64; 9] = [
-    1,
-    10,
-    100,
-    1_000,
-    10_000,
-    100_000,
-    1_000_000,
-    10_000_000,
-    100_000_000,
+/// The negative powers of ten, rounded.
+const TENTHS: [f64; 16] = [
+    1e0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14,
+    1e-15,
 ];
 
-/// Powers of ten, exact in `f32`.
-const EXACT_POWERS_F32: [f32; 8] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7];
+pub(crate) const POWERS: [u64; 16] = {
+    let mut powers = [1; 16];
+    let mut k = 1;
+    while k < 16 {
+        powers[k] = 10 * powers[k - 1];
+        k += 1;
+    }
+    powers
+};
 
 /// Digits beyond which a 64-bit mantissa may have overflowed.
 const DIGITS_HELD: u32 = 19;
@@ -186,7 +187,7 @@ fn plain_not_digits(window: &[u8; WINDOW]) -> u32 {
 #[inline(always)]
 pub(crate) fn read<T: Stored>(bytes: &[u8], start: usize) -> Option<Number<T>> {
     if let Some(window) = bytes.get(start..).and_then(|rest| rest.first_chunk())
-        && let Some(mut number) = read_within::<T>(window, 0)
+        && let Some(mut number) = read_within::<T>(window)
         && !number.may_go_on()
     {
         number.end += start;
@@ -195,51 +196,57 @@ pub(crate) fn read<T: Stored>(bytes: &[u8], start: usize) -> Option<Number<T>> {
     read_any(bytes, start)
 }
 
-/// The number at `from` (below 16) in `window`, if it is of the usual sort: up to six digits,
-/// a point, up to seven more digits. They are read from two words, not byte by byte.
-///
-/// Unless the byte behind it is one that the caller expects there, the number
-/// [may go on](Number::may_go_on).
+/// 0 if they are the same, else 1.
 #[inline(always)]
-pub(crate) fn read_within<T: Stored>(window: &[u8; WINDOW], from: usize) -> Option<Number<T>> {
-    let from = from & 15;
-    let word = load(window, from);
-    let sign = word as u8;
-    let negative = sign == b'-';
-    let signed = u32::from(negative | (sign == b'+'));
-    let word = word >> (8 * signed);
-    let first = u64::from(word as u8 ^ b'0');
-    let from = from + signed as usize;
-    // One digit before the point is by far the most common: one number with those behind.
-    let (mantissa, places, end, stop);
-    if (first < 10) & ((word >> 8) as u8 == b'.') {
-        let word = load(window, from + 2);
-        let (other, x) = not_digits_in(word);
-        let count = (other | 1 << 63).trailing_zeros() / 8;
-        mantissa = digits_value(x << 8 | first, count + 1);
-        stop = (word >> (8 * count)) as u8;
-        places = count;
-        end = from + 2 + count as usize;
-    } else {
-        let (whole, digits) = up_to_seven_digits(word);
-        if digits.wrapping_sub(1) > 5 {
+pub(crate) fn different(a: u8, b: u8) -> usize {
+    usize::from((a ^ b).min(1))
+}
+
+/// The number at the start of `window`, if it is of the usual sort: up to seven digits, a point,
+/// more digits, fifteen in all.
+///
+/// Where it ends is found from one comparison of all bytes, and nothing is branched on that
+/// differs from number to number. Unless the byte behind it is one that the caller expects there,
+/// the number [may go on](Number::may_go_on).
+#[inline(always)]
+pub(crate) fn read_within<T: Stored>(window: &[u8; WINDOW]) -> Option<Number<T>> {
+    // Masks tell the compiler what the conditions imply: every load lies in the window.
+    let byte = |from: usize| window[from & 31];
+    let marks = not_digits(window);
+    let sign = byte(0);
+    let start = marks as usize & 1;
+    // Every other number has a sign, so it is not branched on: a mark that is none makes the
+    // number too long.
+    let stray = start * different(sign, b'-') * different(sign, b'+') * WINDOW;
+    let marks = marks & !1;
+    let point = marks.trailing_zeros() as usize;
+    let whole = point.wrapping_sub(start);
+    if whole.wrapping_sub(1).wrapping_add(stray) >= 7 {
+        return None;
+    }
+    let mut mantissa = some_digits(load(window, start), whole);
+    let (mut places, mut end) = (0, point);
+    if byte(point) == b'.' {
+        end = (marks & marks.wrapping_sub(1)).trailing_zeros() as usize;
+        places = end - point - 1;
+        if whole + places > 15 {
             return None;
         }
-        let behind = (word >> (8 * digits)) as u8;
-        let point = from + digits as usize;
-        if behind == b'.' {
-            let word = load(window, point + 1);
-            let (fraction, count) = up_to_seven_digits(word);
-            mantissa = whole * POWERS[count as usize & 7] + fraction;
-            stop = (word >> (8 * count)) as u8;
-            places = count;
-            end = point + 1 + count as usize;
+        let first = load(window, (point + 1) & 31);
+        let fraction = if places <= 8 {
+            digits_value(first, places as u32)
         } else {
-            (mantissa, places, end, stop) = (whole, 0, point, behind);
-        }
+            let second = load(window, (point + 9) & 31);
+            digits_value(first, 8) * POWERS[(places - 8) & 15]
+                + digits_value(second, places as u32 - 8)
+        };
+        mantissa = mantissa * POWERS[places & 15] + fraction;
     }
-    let value = T::from_small(mantissa, places, negative)?;
-    Some(Number { value, end, stop })
+    Some(Number {
+        value: T::from_small(mantissa, places as u32, sign == b'-')?,
+        end,
+        stop: byte(end),
+    })
 }
 
 /// The same for a number of any length, with any exponent.
@@ -383,7 +390,7 @@ pub(crate) trait Stored: Copy + Default + PartialEq + Send + Sync + 'static {
     const MISSING: Self;
     const PRECISION: crate::data::Precision;
 
-    /// `mantissa` (below 10¹⁴) divided by 10^`places` (up to 7), if that is soon told.
+    /// `mantissa` (below 10¹⁵) divided by 10^`places` (up to 15), if that is soon told.
     fn from_small(mantissa: u64, places: u32, negative: bool) -> Option<Self>;
     /// The correctly rounded value; infinite if too large.
     fn from_decimal(decimal: &Decimal, bytes: &[u8]) -> Self;
@@ -392,6 +399,8 @@ pub(crate) trait Stored: Copy + Default + PartialEq + Send + Sync + 'static {
     fn finite(self) -> bool;
     fn wrap(values: Vec<Self>) -> crate::data::Values;
     fn wrap_pairs(pairs: Vec<(u32, Self)>) -> Pairs;
+    /// Some of a list that is known to be of this type.
+    fn slice(values: &crate::data::Values, range: std::ops::Range<usize>) -> &[Self];
     /// The pairs of a list that is known to be of this type.
     fn pairs(pairs: &Pairs) -> &[(u32, Self)];
 }
@@ -403,7 +412,7 @@ impl Stored for f64 {
 
     #[inline(always)]
     fn from_small(mantissa: u64, places: u32, negative: bool) -> Option<f64> {
-        let value = mantissa as i64 as f64 / EXACT_POWERS[places as usize & 7];
+        let value = mantissa as i64 as f64 / EXACT_POWERS[places as usize & 15];
         // The sign is put in as a bit: a branch on it would be mispredicted half the time.
         Some(f64::from_bits(value.to_bits() | u64::from(negative) << 63))
     }
@@ -415,10 +424,12 @@ impl Stored for f64 {
         }
     }
 
+    #[inline(always)]
     fn from_f64(x: f64) -> f64 {
         x
     }
 
+    #[inline(always)]
     fn to_f64(self) -> f64 {
         self
     }
@@ -434,6 +445,14 @@ impl Stored for f64 {
 
     fn wrap_pairs(pairs: Vec<(u32, f64)>) -> Pairs {
         Pairs::F64(pairs)
+    }
+
+    #[inline(always)]
+    fn slice(values: &crate::data::Values, range: std::ops::Range<usize>) -> &[f64] {
+        match values {
+            crate::data::Values::F64(values) => &values[range],
+            _ => &[],
+        }
     }
 
     fn pairs(pairs: &Pairs) -> &[(u32, f64)] {
@@ -452,14 +471,12 @@ impl Stored for f32 {
     #[inline(always)]
     fn from_small(mantissa: u64, places: u32, negative: bool) -> Option<f32> {
         let sign = u32::from(negative) << 31;
-        if mantissa < 1 << 24 {
-            // Both are exact in f32, so one division rounds correctly.
-            let value = mantissa as i32 as f32 / EXACT_POWERS_F32[places as usize & 7];
-            return Some(f32::from_bits(value.to_bits() | sign));
-        }
-        let value = mantissa as i64 as f64 / EXACT_POWERS[places as usize & 7];
-        let halfway = value.to_bits() & 0x1FFF_FFFF == 0x1000_0000;
-        (!halfway).then(|| f32::from_bits((value as f32).to_bits() | sign))
+        // A product is found much sooner than a quotient. Both its factor and it are rounded, so
+        // it may be two units of f64 off: it rounds on to the right f32 unless it lies about
+        // halfway between two of them.
+        let value = mantissa as i64 as f64 * TENTHS[places as usize & 15];
+        let from_halfway = (value.to_bits() & 0x1FFF_FFFF).abs_diff(0x1000_0000);
+        (from_halfway > 4).then(|| f32::from_bits((value as f32).to_bits() | sign))
     }
 
     fn from_decimal(decimal: &Decimal, bytes: &[u8]) -> f32 {
@@ -474,10 +491,12 @@ impl Stored for f32 {
         slow(decimal, bytes, f32::NAN)
     }
 
+    #[inline(always)]
     fn from_f64(x: f64) -> f32 {
         x as f32
     }
 
+    #[inline(always)]
     fn to_f64(self) -> f64 {
         f64::from(self)
     }
@@ -493,6 +512,14 @@ impl Stored for f32 {
 
     fn wrap_pairs(pairs: Vec<(u32, f32)>) -> Pairs {
         Pairs::F32(pairs)
+    }
+
+    #[inline(always)]
+    fn slice(values: &crate::data::Values, range: std::ops::Range<usize>) -> &[f32] {
+        match values {
+            crate::data::Values::F32(values) => &values[range],
+            _ => &[],
+        }
     }
 
     fn pairs(pairs: &Pairs) -> &[(u32, f32)] {

@@ -1,24 +1,40 @@
 //! Which row stands where in memory.
 
 use crate::data::{Layout, Scatter};
+use crate::threads;
 
 /// The file rows of a data set, in the order they lie in memory.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Order<'a> {
     rows: Option<&'a [usize]>,
-    scatter: Option<Scatter>,
+    /// Their places in the list of rows, listed because each is asked for several times.
+    scattered: Option<Vec<u32>>,
     len: usize,
 }
 
 impl<'a> Order<'a> {
     /// These rows (or all `total` of them), laid out so.
-    pub(crate) fn new(total: usize, rows: Option<&'a [usize]>, layout: Layout) -> Self {
+    pub(crate) fn new(
+        total: usize,
+        rows: Option<&'a [usize]>,
+        layout: Layout,
+        threads: usize,
+    ) -> Self {
         let len = rows.map_or(total, <[usize]>::len);
-        let scatter = match layout {
+        let scattered = match layout {
             Layout::AsGiven => None,
-            Layout::Scattered => Some(Scatter::new(len)),
+            Layout::Scattered => {
+                let scatter = Scatter::new(len);
+                let mut scattered = vec![0; len];
+                threads::fill(&mut scattered, threads, || |p| scatter.row_at(p) as u32);
+                Some(scattered)
+            }
         };
-        Order { rows, scatter, len }
+        Order {
+            rows,
+            scattered,
+            len,
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -28,7 +44,7 @@ impl<'a> Order<'a> {
     /// The file row at memory position `p`.
     #[inline]
     pub(crate) fn row_at(&self, p: usize) -> usize {
-        let number = self.scatter.map_or(p, |s| s.row_at(p));
+        let number = self.scattered.as_ref().map_or(p, |s| s[p] as usize);
         self.rows.map_or(number, |rows| rows[number])
     }
 

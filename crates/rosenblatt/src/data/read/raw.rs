@@ -330,7 +330,7 @@ impl Raw {
                 self.rows()
             )));
         }
-        let order = Order::new(self.rows(), rows, layout);
+        let order = Order::new(self.rows(), rows, layout, self.threads);
         let matrix = self.matrix(preparation, &order)?;
         if preparation.scale.by_column()
             && let Some(place) = first_not_finite(&matrix)

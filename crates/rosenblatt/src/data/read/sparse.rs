@@ -60,7 +60,7 @@ impl SparseRaw {
     pub(crate) fn moments(&self, rows: Option<&[usize]>, scale: Scale) -> Result<Moments> {
         let n = rows.map_or(self.rows, <[usize]>::len);
         refuse_dense(n, self.width, self.precision)?;
-        let order = Order::new(self.rows, rows, crate::data::Layout::AsGiven);
+        let order = Order::new(self.rows, rows, crate::data::Layout::AsGiven, 1);
         let fill = |i: usize, full: &mut [f64]| {
             full.fill(0.0);
             let (part, range) = self.locate(order.row_at(i));

@@ -12,6 +12,8 @@ use crate::data::read::order::ranges;
 use crate::data::read::scale::Scale;
 use crate::data::{Matrix, StringTable, Values};
 use crate::error::{Error, Result};
+use crate::large;
+use crate::simd::{self, Work};
 
 /// The name of the level that missing values have.
 pub(crate) const MISSING_LEVEL: &str = "?";
@@ -286,7 +288,7 @@ impl Encoder {
     }
 
     /// Centre and scale of each column, if every feature is a number in its place.
-    fn plain(&self) -> Option<Vec<(f64, f64)>> {
+    fn plain(&self) -> Option<Plain> {
         let of = |(place, step): (usize, &Step)| match step {
             Step::Number {
                 slot,
@@ -297,26 +299,12 @@ impl Encoder {
             } if *slot == place => Some((*centre, *scale)),
             _ => None,
         };
-        let all = self.steps.iter().enumerate().map(of).collect();
         if self.unit_rows || self.numbers != self.steps.len() {
             return None;
         }
-        all
-    }
-
-    /// Writes a row of plain numbers; gives the number of missing ones.
-    fn plain_row<T: Stored>(
-        &self,
-        plain: &[(f64, f64)],
-        part: &TablePart,
-        i: usize,
-        out: &mut [T],
-    ) -> u64 {
-        let range = i * self.numbers..(i + 1) * self.numbers;
-        match &part.numbers {
-            Values::F32(v) => scale_row(plain, v[range].iter().map(|&x| f64::from(x)), out),
-            Values::F64(v) => scale_row(plain, v[range].iter().copied(), out),
-        }
+        let columns: Option<Vec<_>> = self.steps.iter().enumerate().map(of).collect();
+        let (centres, scales) = columns?.into_iter().unzip();
+        Some(Plain { centres, scales })
     }
 
     /// How many values of these rows are not zero, about: whether scaled numbers happen to
@@ -377,10 +365,10 @@ impl Encoder {
         threads: usize,
     ) -> (Matrix, Unseen) {
         let width = self.features;
-        let mut values = vec![T::ZERO; n * width];
+        let mut values: Vec<T> = large::zeros(n * width);
         let mut unseen = Unseen::default();
         let plain = self.plain();
-        let plain = plain.as_deref();
+        let plain = plain.as_ref();
         std::thread::scope(|scope| {
             let mut rest = values.as_mut_slice();
             let mut running = Vec::new();
@@ -390,11 +378,13 @@ impl Encoder {
                 running.push(scope.spawn(move || {
                     let mut unseen = Unseen::default();
                     let mut row = Vec::new();
-                    if let Some(plain) = plain {
-                        for (p, full) in range.zip(here.chunks_exact_mut(width.max(1))) {
-                            let (part, i) = locate(p);
-                            unseen.levels += self.plain_row(plain, part, i, full);
-                        }
+                    if let Some(columns) = plain {
+                        unseen.levels = simd::dispatch(PlainRows {
+                            columns,
+                            locate,
+                            range,
+                            out: here,
+                        });
                         return unseen;
                     }
                     for (p, full) in range.zip(here.chunks_exact_mut(width.max(1))) {
@@ -486,18 +476,52 @@ impl Encoder {
     }
 }
 
-fn scale_row<T: Stored>(
-    plain: &[(f64, f64)],
-    numbers: impl Iterator<Item = f64>,
-    out: &mut [T],
-) -> u64 {
-    let mut missing = 0;
-    for ((x, (centre, scale)), out) in numbers.zip(plain).zip(out) {
-        let scaled = (x - centre) / scale;
-        missing += u64::from(x.is_nan());
-        *out = T::from_f64(if x.is_nan() { 0.0 } else { scaled });
+/// The centre and the scale of every column of a table that holds nothing but numbers.
+#[derive(Debug, Default)]
+struct Plain {
+    centres: Vec<f64>,
+    scales: Vec<f64>,
+}
+
+/// Scales rows of plain numbers; gives the number of missing ones.
+struct PlainRows<'a, T, L> {
+    columns: &'a Plain,
+    locate: &'a L,
+    range: std::ops::Range<usize>,
+    out: &'a mut [T],
+}
+
+impl<'p, T: Stored, L: Fn(usize) -> (&'p TablePart, usize)> Work for PlainRows<'_, T, L> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn run<const LEVEL: u8>(self) -> u64 {
+        // Rows lie anywhere, so they are asked for in good time.
+        const NEAR: usize = 8;
+        let width = self.columns.centres.len();
+        let row = |p: usize| {
+            let (part, i) = (self.locate)(p);
+            T::slice(&part.numbers, i * width..(i + 1) * width)
+        };
+        let mut missing = 0;
+        for (p, out) in self
+            .range
+            .clone()
+            .zip(self.out.chunks_exact_mut(width.max(1)))
+        {
+            if p + NEAR < self.range.end {
+                simd::prefetch(row(p + NEAR));
+            }
+            let columns = self.columns.centres.iter().zip(&self.columns.scales);
+            for ((&x, (centre, scale)), out) in row(p).iter().zip(columns).zip(out) {
+                let x = x.to_f64();
+                let scaled = (x - centre) / scale;
+                missing += u64::from(x.is_nan());
+                *out = T::from_f64(if x.is_nan() { 0.0 } else { scaled });
+            }
+        }
+        missing
     }
-    missing
 }
 
 /// Adds up neighbours with the same feature, from `start` on.

@@ -16,7 +16,9 @@ use crate::data::read::intern::{Interner, hash};
 use crate::data::read::labels::{ABSENT, LabelSink};
 use crate::data::read::number::{self, Stored};
 use crate::data::read::report::LongDecimal;
+use crate::data::read::stops::Stops;
 use crate::error::{Error, Result};
+use crate::simd::{self, Work};
 
 /// The code of a missing category.
 pub(crate) const MISSING: u32 = u32::MAX;
@@ -151,6 +153,7 @@ struct Parser<'a, T> {
     bytes: &'a [u8],
     data: &'a [u8],
     delimiter: u8,
+    stops: Stops<'a>,
     rows: usize,
     /// For each column: how many from it on are numbers, the last of the record left out.
     numbers_ahead: Vec<usize>,
@@ -197,18 +200,20 @@ fn numbers_ahead(takes: &[Take]) -> Vec<usize> {
 pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
     let columns = scheme.takes.len();
     let texts = scheme.texts();
+    let delimiter = match scheme.dialect.delimiter {
+        Delimiter::Byte(b) => b,
+        Delimiter::Blanks => b'0', // never behind a number: the general way is taken
+    };
     let mut parser = Parser::<T> {
         chunk,
         scheme,
         bytes: chunk.padded(),
         data: chunk.data(),
-        delimiter: match scheme.dialect.delimiter {
-            Delimiter::Byte(b) => b,
-            Delimiter::Blanks => b'0', // never behind a number: the general way is taken
-        },
+        delimiter,
+        stops: Stops::new(chunk.padded(), delimiter),
         rows: 0,
         numbers_ahead: numbers_ahead(&scheme.takes),
-        numbers: Vec::new(),
+        numbers: Vec::with_capacity(chunk.len() / 8),
         number_slots: scheme.numbers(),
         codes: Vec::new(),
         code_slots: scheme.categories(),
@@ -231,7 +236,7 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
         faults: Faults::default(),
     };
     parser.faults.measure(chunk);
-    parser.run();
+    simd::dispatch_bytes(Run(&mut parser));
     parser.numbers.shrink_to_fit();
     Parsed {
         part: TablePart {
@@ -253,7 +258,20 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
     }
 }
 
+/// Reads all records, with the best instructions for shifting that there are.
+struct Run<'a, 'b, T>(&'a mut Parser<'b, T>);
+
+impl<T: Stored> Work for Run<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const LEVEL: u8>(self) {
+        self.0.run();
+    }
+}
+
 impl<T: Stored> Parser<'_, T> {
+    #[inline(always)]
     fn run(&mut self) {
         let dialect = &self.scheme.dialect;
         let mut at = 0;
@@ -266,7 +284,7 @@ impl<T: Stored> Parser<'_, T> {
             }
             if self.chunk.overlong {
                 // The record may go on behind the chunk; only an open quote is worth more words.
-                let fault = match self.record(start) {
+                let fault = match self.cut_off(start) {
                     Err(error) if error.message().contains("quote") => error,
                     _ => overlong(self.chunk.position(start).0),
                 };
@@ -287,6 +305,13 @@ impl<T: Stored> Parser<'_, T> {
                 }
             }
         }
+    }
+
+    /// What is wrong with a record that may go on behind the chunk.
+    #[cold]
+    #[inline(never)]
+    fn cut_off(&mut self, start: usize) -> Result<usize> {
+        self.record(start)
     }
 
     /// Where a faulty record ends. Text behind a closing quote belongs to its cell, as it
@@ -354,7 +379,7 @@ impl<T: Stored> Parser<'_, T> {
     }
 
     /// Reads the record at `at`; gives the place behind it.
-    #[inline]
+    #[inline(always)]
     fn record(&mut self, mut at: usize) -> Result<usize> {
         let scheme = self.scheme;
         let start = at;
@@ -398,24 +423,29 @@ impl<T: Stored> Parser<'_, T> {
 
     /// Reads up to `count` numbers into the places from `first` on, while each is followed by
     /// the delimiter; gives how many, and where the next cell starts.
-    #[inline]
+    #[inline(always)]
     fn run_of_numbers(&mut self, mut at: usize, first: usize, count: usize) -> (usize, usize) {
         let bytes = self.bytes;
         if self.scheme.keep_long_decimals {
             return (0, at); // one by one
         }
+        self.stops.go_to(at);
         for (read, place) in self.numbers[first..first + count].iter_mut().enumerate() {
             let from = at + usize::from(bytes[at] == b' ' && self.delimiter != b' ');
             let window = bytes.get(from..).and_then(|rest| rest.first_chunk());
-            match window.and_then(|window| number::read_within::<T>(window, 0)) {
-                Some(number) if number.stop == self.delimiter => {
+            let end = self.stops.peek();
+            match window.and_then(number::read_within::<T>) {
+                // Where the delimiter is was known before, so the next number need not wait.
+                Some(number) if from + number.end == end => {
                     *place = number.value;
-                    at = from + number.end + 1;
+                    at = end + 1;
+                    self.stops.pass();
                 }
                 _ => match number::read_any::<T>(bytes, from) {
                     Some(number) if number.stop == self.delimiter => {
                         *place = number.value;
                         at = number.end + 1;
+                        self.stops.go_to(at);
                     }
                     _ => return (read, at),
                 },
@@ -425,7 +455,7 @@ impl<T: Stored> Parser<'_, T> {
     }
 
     /// Reads the number that ends a record; gives the start of the next record.
-    #[inline]
+    #[inline(always)]
     fn last_number(&mut self, at: usize, place: usize, column: usize) -> Option<usize> {
         let bytes = self.bytes;
         if column + 1 < self.scheme.takes.len() || self.scheme.keep_long_decimals {
