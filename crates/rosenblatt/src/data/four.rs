@@ -1,4 +1,4 @@
-//! Four inner products at once.
+//! Four sums over rows at once.
 //!
 //! A sum in ascending order waits for each addition before the next. Four rows in step do not
 //! wait for each other, so they take little longer than one. The bits are those of
@@ -15,45 +15,80 @@ type Pairs<'a, T> = (&'a [u32], &'a [T]);
 /// If a row has a feature beyond `weights`.
 #[inline]
 pub(crate) fn dots(rows: [Row<'_>; 4], weights: &[f64], start: f64) -> [f64; 4] {
+    match same_kind(rows) {
+        Kind::Sparse32(rows) => in_step(rows, start, |j, x| weights[j as usize] * f64::from(x)),
+        Kind::Sparse64(rows) => in_step(rows, start, |j, x| weights[j as usize] * x),
+        Kind::Dense32(rows) => dense(rows, start, weights, |w, x| w * f64::from(x)),
+        Kind::Dense64(rows) => dense(rows, start, weights, |w, x| w * x),
+        Kind::Mixed => rows.map(|row| row.dot(weights, start)),
+    }
+}
+
+/// ‖x‖² of each of four rows; the bits are those of [`Row::squared_norm`].
+#[inline]
+pub(crate) fn squared_norms(rows: [Row<'_>; 4]) -> [f64; 4] {
+    match same_kind(rows) {
+        Kind::Sparse32(rows) => in_step(rows, 0.0, |_, x| f64::from(x) * f64::from(x)),
+        Kind::Sparse64(rows) => in_step(rows, 0.0, |_, x| x * x),
+        _ => rows.map(Row::squared_norm),
+    }
+}
+
+/// Four rows that are stored alike.
+enum Kind<'a> {
+    Sparse32([Pairs<'a, f32>; 4]),
+    Sparse64([Pairs<'a, f64>; 4]),
+    Dense32([&'a [f32]; 4]),
+    Dense64([&'a [f64]; 4]),
+    Mixed,
+}
+
+#[inline(always)]
+fn same_kind(rows: [Row<'_>; 4]) -> Kind<'_> {
     match rows {
         [
             Row::Sparse32(i0, v0),
             Row::Sparse32(i1, v1),
             Row::Sparse32(i2, v2),
             Row::Sparse32(i3, v3),
-        ] => in_step([(i0, v0), (i1, v1), (i2, v2), (i3, v3)], weights, start),
+        ] => Kind::Sparse32([(i0, v0), (i1, v1), (i2, v2), (i3, v3)]),
         [
             Row::Sparse64(i0, v0),
             Row::Sparse64(i1, v1),
             Row::Sparse64(i2, v2),
             Row::Sparse64(i3, v3),
-        ] => in_step([(i0, v0), (i1, v1), (i2, v2), (i3, v3)], weights, start),
+        ] => Kind::Sparse64([(i0, v0), (i1, v1), (i2, v2), (i3, v3)]),
         [
             Row::Dense32(a),
             Row::Dense32(b),
             Row::Dense32(c),
             Row::Dense32(d),
-        ] => dense([a, b, c, d], weights, start),
+        ] => Kind::Dense32([a, b, c, d]),
         [
             Row::Dense64(a),
             Row::Dense64(b),
             Row::Dense64(c),
             Row::Dense64(d),
-        ] => dense([a, b, c, d], weights, start),
-        _ => rows.map(|row| row.dot(weights, start)),
+        ] => Kind::Dense64([a, b, c, d]),
+        _ => Kind::Mixed,
     }
 }
 
 /// Four dense rows of one length, in step.
 #[inline(always)]
-fn dense<T: Copy + Into<f64>>([a, b, c, d]: [&[T]; 4], weights: &[f64], start: f64) -> [f64; 4] {
+fn dense<T: Copy>(
+    [a, b, c, d]: [&[T]; 4],
+    start: f64,
+    weights: &[f64],
+    term: impl Fn(f64, T) -> f64,
+) -> [f64; 4] {
     let mut sums = [start; 4];
     let rows = a.iter().zip(b).zip(c.iter().zip(d));
     for (&w, ((&a, &b), (&c, &d))) in weights[..a.len()].iter().zip(rows) {
-        sums[0] += w * a.into();
-        sums[1] += w * b.into();
-        sums[2] += w * c.into();
-        sums[3] += w * d.into();
+        sums[0] += term(w, a);
+        sums[1] += term(w, b);
+        sums[2] += term(w, c);
+        sums[3] += term(w, d);
     }
     sums
 }
@@ -69,13 +104,13 @@ fn part<'a, T>(
 
 /// Four sparse rows in step, as far as the shortest goes; then three, two, and the longest.
 #[inline(always)]
-fn in_step<T: Copy + Into<f64>>(rows: [Pairs<'_, T>; 4], weights: &[f64], start: f64) -> [f64; 4] {
+fn in_step<T: Copy>(rows: [Pairs<'_, T>; 4], start: f64, term: impl Fn(u32, T) -> f64) -> [f64; 4] {
     let mut order = [0, 1, 2, 3];
     order.sort_unstable_by_key(|&r| rows[r].0.len());
     let [a, b, c, d] = order.map(|r| rows[r]);
     let [mut s0, mut s1, mut s2, mut s3] = [start; 4];
     let (one, two, three, four) = (a.0.len(), b.0.len(), c.0.len(), d.0.len());
-    let add = |sum: &mut f64, (&j, &x): (&u32, &T)| *sum += weights[j as usize] * x.into();
+    let add = |sum: &mut f64, (&j, &x): (&u32, &T)| *sum += term(j, x);
     let all = part(a, 0, one).zip(part(b, 0, one));
     for ((a, b), (c, d)) in all.zip(part(c, 0, one).zip(part(d, 0, one))) {
         add(&mut s0, a);
@@ -150,6 +185,9 @@ mod tests {
                 let found = dots(four, &weights, 0.25);
                 for (row, found) in four.iter().zip(found) {
                     assert_eq!(row.dot(&weights, 0.25).to_bits(), found.to_bits());
+                }
+                for (row, found) in four.iter().zip(squared_norms(four)) {
+                    assert_eq!(row.squared_norm().to_bits(), found.to_bits());
                 }
             }
         }

@@ -164,7 +164,8 @@ impl<'a> Row<'a> {
         }
     }
 
-    fn stored(self) -> usize {
+    /// How many values are stored.
+    pub(crate) fn stored(self) -> usize {
         match self {
             Row::Dense32(values) | Row::Sparse32(_, values) => values.len(),
             Row::Dense64(values) | Row::Sparse64(_, values) => values.len(),

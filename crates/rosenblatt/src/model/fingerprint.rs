@@ -26,22 +26,22 @@ fn mix(hash: u64, value: u64) -> u64 {
 impl Fingerprint {
     /// The fingerprint of `data`.
     pub fn of(data: &Dataset, threads: usize) -> Self {
-        // Two accumulators, so that the multiplications of neighbours overlap.
+        // Two accumulators that take turns, so that the multiplications of neighbours overlap.
         let row_hash = |i: usize| {
-            let mut lanes = [data.number(i) as u64, u64::from(data.labels[i])];
+            let (mut next, mut after) = (data.number(i) as u64, u64::from(data.labels[i]));
             if let Some(weights) = &data.weights {
-                lanes[1] = mix(lanes[1], weights[i].to_bits());
+                after = mix(after, weights[i].to_bits());
             }
-            let mut non_zeros = 0usize;
+            let mut non_zeros = 0u64;
             data.row(i).for_each(|j, x| {
-                let lane = non_zeros & 1;
-                lanes[lane] = mix(lanes[lane], x.to_bits() ^ (j as u64).rotate_left(32));
+                let mixed = mix(next, x.to_bits() ^ (j as u64).rotate_left(32));
+                (next, after) = (after, mixed);
                 non_zeros += 1;
             });
-            (
-                mix(mix(lanes[0], lanes[1]), non_zeros as u64),
-                non_zeros as u64,
-            )
+            if non_zeros % 2 == 1 {
+                (next, after) = (after, next);
+            }
+            (mix(mix(next, after), non_zeros), non_zeros)
         };
         let mut rows = vec![(0, 0); data.len()];
         threads::fill(&mut rows, threads, || row_hash);

@@ -6,6 +6,7 @@
 //! multiply then add.
 
 use crate::data::Row;
+use crate::simd::{self, Work};
 
 /// Weights and biases of `discriminators` linear functions of `features` features.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,6 +136,10 @@ impl Weights {
             8 => self.scores_in_registers::<8>(row, scores),
             12 => self.scores_in_registers::<12>(row, scores),
             16 => self.scores_in_registers::<16>(row, scores),
+            20 => self.scores_in_wide_registers::<20>(row, scores),
+            24 => self.scores_in_wide_registers::<24>(row, scores),
+            28 => self.scores_in_wide_registers::<28>(row, scores),
+            32 => self.scores_in_wide_registers::<32>(row, scores),
             stride => {
                 scores.copy_from_slice(&self.bias);
                 row.for_each(|j, x| {
@@ -171,17 +176,56 @@ impl Weights {
         }
     }
 
+    /// The same where the registers of every processor are too narrow.
     #[inline]
+    fn scores_in_wide_registers<const S: usize>(&self, row: Row<'_>, scores: &mut [f64]) {
+        simd::dispatch(ScoreRow::<S> {
+            weights: self,
+            row,
+            scores,
+        });
+    }
+
+    #[inline(always)]
     fn scores_in_registers<const S: usize>(&self, row: Row<'_>, scores: &mut [f64]) {
         let mut sums = [0.0; S];
         sums.copy_from_slice(&self.bias);
         let (weights, _) = self.values.as_chunks::<S>();
-        row.for_each(|j, x| {
-            let w = &weights[j];
-            for c in 0..S {
-                sums[c] += w[c] * x;
+        // A closure would not be compiled for the registers of its caller.
+        macro_rules! add {
+            ($j:expr, $x:expr) => {{
+                let (w, x) = (&weights[$j], f64::from($x));
+                for c in 0..S {
+                    sums[c] += w[c] * x;
+                }
+            }};
+        }
+        match row {
+            Row::Sparse32(indices, values) => {
+                for k in 0..values.len() {
+                    add!(indices[k] as usize, values[k]);
+                }
             }
-        });
+            Row::Sparse64(indices, values) => {
+                for k in 0..values.len() {
+                    add!(indices[k] as usize, values[k]);
+                }
+            }
+            Row::Dense32(values) => {
+                for k in 0..values.len() {
+                    if values[k] != 0.0 {
+                        add!(k, values[k]);
+                    }
+                }
+            }
+            Row::Dense64(values) => {
+                for k in 0..values.len() {
+                    if values[k] != 0.0 {
+                        add!(k, values[k]);
+                    }
+                }
+            }
+        }
         scores.copy_from_slice(&sums);
     }
 
@@ -222,6 +266,27 @@ impl Weights {
             .fold(start, |sum, w| sum + w * w)
     }
 
+    /// The same of every discriminator.
+    pub fn squared_norms(&self, with_bias: bool) -> Vec<f64> {
+        let mut sums = vec![0.0; self.stride];
+        if with_bias {
+            sums.iter_mut()
+                .zip(&self.bias)
+                .for_each(|(s, b)| *s = b * b);
+        }
+        for weights in self.values.chunks_exact(self.stride) {
+            sums.iter_mut().zip(weights).for_each(|(s, w)| *s += w * w);
+        }
+        sums.truncate(self.discriminators);
+        sums
+    }
+
+    /// Σ w·v over all weights, biases left out.
+    pub(crate) fn dot(&self, other: &Weights) -> f64 {
+        let both = self.values.iter().zip(&other.values);
+        both.fold(0.0, |sum, (w, v)| sum + w * v)
+    }
+
     /// Applies `f(own, other)` to every weight and bias of discriminator `d`.
     pub fn combine(&mut self, d: usize, other: &Weights, f: impl Fn(f64, f64) -> f64) {
         self.bias[d] = f(self.bias[d], other.bias[d]);
@@ -251,6 +316,22 @@ impl Weights {
     }
 }
 
+/// The scores of one row by S discriminators.
+struct ScoreRow<'a, const S: usize> {
+    weights: &'a Weights,
+    row: Row<'a>,
+    scores: &'a mut [f64],
+}
+
+impl<const S: usize> Work for ScoreRow<'_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const LEVEL: u8>(self) {
+        self.weights.scores_in_registers::<S>(self.row, self.scores);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -260,10 +341,10 @@ mod tests {
     proptest! {
         #[test]
         fn all_ways_to_score_give_the_same_bits(
-            k in 1usize..20,
+            k in 1usize..36,
             rows in prop::collection::vec(prop::collection::vec(-3.0f64..3.0, 5), 1..4),
-            weights in prop::collection::vec(-2.0f64..2.0, 100),
-            bias in prop::collection::vec(-2.0f64..2.0, 20),
+            weights in prop::collection::vec(-2.0f64..2.0, 180),
+            bias in prop::collection::vec(-2.0f64..2.0, 36),
         ) {
             let w = Weights::from_parts(k, &weights[..5 * k], &bias[..k]);
             prop_assert_eq!(w.packed(), &weights[..5 * k]);
@@ -289,6 +370,9 @@ mod tests {
         assert_eq!(w.biases(), [0.0, 7.0, 0.0]);
         assert_eq!(w.squared_norm(1, true), 50.0);
         assert_eq!(w.squared_norm(1, false), 1.0);
+        assert_eq!(w.squared_norms(true), [0.0, 50.0, 0.0]);
+        assert_eq!(w.squared_norms(false), [0.0, 1.0, 0.0]);
+        assert_eq!(w.dot(&w), 1.0);
         assert_eq!(w.column(1), [-1.0, 0.0]);
     }
 }

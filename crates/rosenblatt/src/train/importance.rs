@@ -1,8 +1,9 @@
 //! How much each example counts, and how long it is.
 
-use crate::data::Dataset;
+use crate::data::{Dataset, four_squared_norms};
 use crate::error::{Error, Result};
 use crate::options::ClassWeight;
+use crate::threads;
 
 /// c_i = example weight × class weight, and ‖x_i‖², for every example.
 #[derive(Debug, Clone)]
@@ -47,8 +48,23 @@ impl Importance {
             }
         };
         let mut squared_norms = vec![0.0; data.len()];
-        crate::threads::fill(&mut squared_norms, threads, || {
-            |i| data.row(i).squared_norm()
+        let share = threads::worth(threads, data.len());
+        threads::chunks(&mut squared_norms, 4, share, || {
+            |four: usize, norms: &mut [f64]| {
+                let row = |k: usize| data.row(4 * four + k);
+                match norms {
+                    [_, _, _, _] => {
+                        norms.copy_from_slice(&four_squared_norms([
+                            row(0),
+                            row(1),
+                            row(2),
+                            row(3),
+                        ]));
+                    }
+                    _ => (norms.iter_mut().enumerate())
+                        .for_each(|(k, norm)| *norm = row(k).squared_norm()),
+                }
+            }
         });
         let mut importance = Importance {
             examples: data.weights.clone(),

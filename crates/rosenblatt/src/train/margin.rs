@@ -11,6 +11,7 @@ use crate::learner::dual::Dual;
 use crate::learner::perceptron::Perceptron;
 use crate::model::{Scheme, Weights};
 use crate::options::{Bias, Options, Start};
+use crate::threads;
 
 /// The margin γ of a data set lies between these.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -32,6 +33,7 @@ pub(super) fn from_run(
     options: &Options,
     progress: &Progress,
     stop: Stop,
+    threads: usize,
 ) -> (Option<MarginBracket>, Option<u64>) {
     let scheme = super::Hypothesis::scheme(perceptron);
     let joint = matches!(scheme, Scheme::Argmax { .. });
@@ -42,16 +44,30 @@ pub(super) fn from_run(
     let lifted = options.bias() == Bias::Lifted;
     let lift = if lifted { 1.0 } else { 0.0 };
     let up = |x: f64| x * (1.0 + rounding(data.features() * scheme.discriminators()));
-    let norm = up((0..scheme.discriminators())
-        .map(|d| weights.squared_norm(d, lifted))
-        .sum::<f64>()
-        .sqrt());
+    let norms = weights.squared_norms(lifted);
+    let norm = up(norms.iter().sum::<f64>().sqrt());
+    let margins = Margins {
+        weights,
+        scheme,
+        data,
+        longest: up(weights
+            .squared_norms(true)
+            .into_iter()
+            .fold(0.0, f64::max)
+            .sqrt()),
+    };
+    let mut least = vec![0.0; data.len()];
+    threads::fill(&mut least, threads, || {
+        let mut scores = weights.score_buffer();
+        let importance = &importance;
+        let margins = &margins;
+        move |i| margins.least(i, importance.squared_norm(i), &mut scores)
+    });
     let mut lower = f64::INFINITY;
     let mut shortest = f64::INFINITY;
-    for i in 0..data.len() {
+    for (i, least) in least.into_iter().enumerate() {
         let c = importance.of(i, data.labels[i]);
-        let (margin, error) = margin_with_error(weights, scheme, data, i);
-        lower = lower.min(c * (margin - error) * (1.0 - 4.0 * f64::EPSILON));
+        lower = lower.min(c * least * (1.0 - 4.0 * f64::EPSILON));
         shortest = shortest.min(c * (importance.squared_norm(i) + lift).sqrt());
     }
     lower /= norm;
@@ -196,9 +212,8 @@ fn inner(a: &Weights, b: &Weights, constant: f64) -> f64 {
         if constant > 0.0 {
             sum += a.bias(d) / constant * b.bias(d);
         }
-        (0..a.features()).for_each(|j| sum += a.get(d, j) * b.get(d, j));
     }
-    sum
+    sum + a.dot(b)
 }
 
 /// A relative bound on the rounding of a sum of `terms` products.
@@ -206,27 +221,28 @@ fn rounding(terms: usize) -> f64 {
     (terms as f64 + 4.0) * f64::EPSILON
 }
 
-/// The margin of example `i`, and a bound on its rounding error.
-fn margin_with_error(weights: &Weights, scheme: Scheme, data: &Dataset, i: usize) -> (f64, f64) {
-    let (row, label) = (data.row(i), data.labels[i] as usize);
-    let of = |d: usize| {
-        let mut magnitude = weights.bias(d).abs();
-        let mut terms = 0;
-        row.for_each(|j, x| {
-            magnitude += (weights.get(d, j) * x).abs();
-            terms += 1;
-        });
-        (weights.score(d, row), magnitude * rounding(terms))
-    };
-    if scheme == Scheme::Binary {
-        let (score, error) = of(0);
-        return (if label == 1 { score } else { -score }, error);
+/// The margins of examples, less what rounding may have added to them.
+struct Margins<'a> {
+    weights: &'a Weights,
+    scheme: Scheme,
+    data: &'a Dataset,
+    /// The largest ‖(w_d, b_d)‖.
+    longest: f64,
+}
+
+impl Margins<'_> {
+    /// A score of t products is off by at most (t + 4)ε Σ|w_j x_j|, and that sum is at most
+    /// ‖w‖‖x‖, the constant feature included.
+    fn least(&self, i: usize, squared_norm: f64, scores: &mut [f64]) -> f64 {
+        let (row, label) = (self.data.row(i), self.data.labels[i] as usize);
+        let reach = (squared_norm + 1.0).sqrt() * self.longest;
+        let error = reach * rounding(row.stored());
+        self.weights.scores(row, scores);
+        if self.scheme == Scheme::Binary {
+            return if label == 1 { scores[0] } else { -scores[0] } - 2.0 * error;
+        }
+        let rivals = (0..self.scheme.discriminators()).filter(|&d| d != label);
+        let margin = rivals.map(|d| scores[label] - scores[d]);
+        margin.fold(f64::INFINITY, f64::min) - 4.0 * error
     }
-    let (own, own_error) = of(label);
-    (0..scheme.discriminators())
-        .filter(|&d| d != label)
-        .map(of)
-        .map(|(rival, error)| (own - rival, 2.0 * (own_error + error)))
-        .min_by(|a, b| (a.0 - a.1).total_cmp(&(b.0 - b.1)))
-        .unwrap_or((0.0, 0.0))
 }

@@ -310,8 +310,15 @@ impl<'a> Session<'a> {
                     .go()?,
                 };
                 progress.stop = Some(stop);
-                let (margin, updates_at_most) =
-                    margin::from_run(data, &importance, &perceptron, options, &progress, stop);
+                let (margin, updates_at_most) = margin::from_run(
+                    data,
+                    &importance,
+                    &perceptron,
+                    options,
+                    &progress,
+                    stop,
+                    self.threads,
+                );
                 Ok(Fitted {
                     radius,
                     learning_rate: options.rate(),
