@@ -13,13 +13,13 @@ use std::ops::Range;
 
 use crate::data::Matrix;
 use crate::model::{GROUP, Weights};
-use crate::threads;
+use crate::threads::Crew;
 
 /// Work worth handing to other threads, in products of a weight and a value.
-const WORTH_SHARING: f64 = 400_000.0;
+const WORTH_SHARING: f64 = 50_000.0;
 
 /// Updates that may be expected among rows scored together on several threads.
-const UPDATES_RISKED: f64 = 0.25;
+const UPDATES_RISKED: f64 = 0.5;
 
 /// How fast the rate of updates is forgotten, for each visit.
 const FORGETTING: f64 = 1.0 / 1024.0;
@@ -42,7 +42,8 @@ pub(super) struct Ahead {
     asked: usize,
     /// Discriminators, padded.
     stride: usize,
-    threads: usize,
+    /// The other threads, where there are any.
+    crew: Option<Crew>,
     /// Values of a row, on average.
     stored: f64,
     /// Updates a visit, of late.
@@ -63,7 +64,7 @@ impl Ahead {
             coming: Vec::new(),
             asked: 0,
             stride,
-            threads,
+            crew: Crew::new(threads),
             stored,
             update_rate: 1.0,
         }
@@ -130,11 +131,7 @@ impl Ahead {
 
     fn score_from(&mut self, this: usize, matrix: &Matrix, weights: &Weights) {
         self.ask_for_more(matrix);
-        let shared = if self.threads > 1 {
-            self.shared()
-        } else {
-            None
-        };
+        let shared = self.crew.as_ref().and_then(|_| self.shared());
         let count = shared.unwrap_or(GROUP);
         self.scored = this..self.block.len().min(this + count);
         let block = &self.block[self.scored.clone()];
@@ -146,10 +143,9 @@ impl Ahead {
             weights.scores_of_group(examples.map(|&i| matrix.row(i as usize)), scores);
         };
         let scores = &mut self.scores[..block.len() * self.stride];
-        if block.len() <= GROUP {
-            score(0, scores);
-        } else {
-            threads::chunks(scores, GROUP * self.stride, self.threads, || score);
+        match &self.crew {
+            Some(crew) if block.len() > GROUP => crew.share(scores, GROUP * self.stride, score),
+            _ => score(0, scores),
         }
     }
 
