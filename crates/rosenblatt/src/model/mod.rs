@@ -155,14 +155,44 @@ impl Model {
             _ => {
                 let discriminators = self.scheme.discriminators();
                 let mut scores = vec![0.0; matrix.rows() * discriminators];
-                crate::threads::chunks(&mut scores, discriminators, threads, || {
-                    let mut scorer = self.scorer();
-                    move |i: usize, out: &mut [f64]| {
-                        out.copy_from_slice(scorer.inner_scores(matrix.row(i)));
-                    }
+                self.each_row(matrix, threads, &mut scores, discriminators, |found, to| {
+                    to.copy_from_slice(found);
                 });
                 scores
             }
+        }
+    }
+
+    /// Gives `f` the scores of every row, embedded already, and the `width` places of `out` that
+    /// are the row's.
+    fn each_row<T: Send>(
+        &self,
+        matrix: &Matrix,
+        threads: usize,
+        out: &mut [T],
+        width: usize,
+        f: impl Fn(&[f64], &mut [T]) + Sync,
+    ) {
+        let threads = crate::threads::worth(threads, matrix.rows());
+        let f = &f;
+        if let Decision::Linear(weights) = &self.decision {
+            let discriminators = self.scheme.discriminators();
+            crate::threads::chunks(out, GROUP * width, threads, || {
+                let stride = weights.score_buffer().len();
+                let mut scores = vec![0.0; GROUP * stride];
+                move |group: usize, out: &mut [T]| {
+                    let first = group * GROUP;
+                    let rows = first..first + out.len() / width;
+                    weights.scores_of_group(rows.map(|i| matrix.row(i)), &mut scores);
+                    let each = out.chunks_exact_mut(width).zip(scores.chunks_exact(stride));
+                    each.for_each(|(to, scores)| f(&scores[..discriminators], to));
+                }
+            });
+        } else {
+            crate::threads::chunks(out, width, threads, || {
+                let mut scorer = self.scorer();
+                move |i: usize, out: &mut [T]| f(scorer.inner_scores(matrix.row(i)), out)
+            });
         }
     }
 
@@ -182,39 +212,20 @@ impl Model {
         T: Send + Clone + Default,
         F: Fn(u32, &[f64]) -> T + Sync,
     {
-        let (discriminators, at_zero) = (self.scheme.discriminators(), self.at_zero());
-        let decide = |scores: &[f64]| f(self.scheme.decide(scores, at_zero), scores);
+        let decide = |scores: &[f64]| f(self.scheme.decide(scores, self.at_zero()), scores);
         let mut found = vec![T::default(); matrix.rows()];
-        match &self.decision {
-            Decision::Linear(weights) if self.embedding.is_none() => {
-                let threads = crate::threads::worth(threads, matrix.rows());
-                crate::threads::chunks(&mut found, GROUP, threads, || {
-                    let stride = weights.score_buffer().len();
-                    let mut scores = vec![0.0; GROUP * stride];
-                    move |group: usize, found: &mut [T]| {
-                        let first = group * GROUP;
-                        let rows = first..first + found.len();
-                        weights.scores_of_group(rows.map(|i| matrix.row(i)), &mut scores);
-                        for (to, scores) in found.iter_mut().zip(scores.chunks_exact(stride)) {
-                            *to = decide(&scores[..discriminators]);
-                        }
-                    }
-                });
-            }
-            Decision::Voted(_) if self.embedding.is_none() => {
-                crate::threads::fill(&mut found, threads, || {
-                    let mut scorer = self.scorer();
-                    move |i| decide(scorer.scores(matrix.row(i)))
-                });
-            }
-            _ => {
-                let scores = self.scores(matrix, threads);
-                let each = scores.chunks_exact(discriminators);
-                found
-                    .iter_mut()
-                    .zip(each)
-                    .for_each(|(to, scores)| *to = decide(scores));
-            }
+        let one_by_one = matches!(self.decision, Decision::Linear(_) | Decision::Voted(_));
+        if one_by_one && self.embedding.is_none() {
+            self.each_row(matrix, threads, &mut found, 1, |scores, to| {
+                to[0] = decide(scores)
+            });
+        } else {
+            let scores = self.scores(matrix, threads);
+            let each = scores.chunks_exact(self.scheme.discriminators());
+            found
+                .iter_mut()
+                .zip(each)
+                .for_each(|(to, scores)| *to = decide(scores));
         }
         found
     }
