@@ -14,6 +14,7 @@ use std::ops::Range;
 use crate::data::Matrix;
 use crate::model::{GROUP, Weights};
 use crate::threads::Crew;
+use crate::train::BLOCK;
 
 /// Work worth handing to other threads, in products of a weight and a value.
 const WORTH_SHARING: f64 = 50_000.0;
@@ -64,7 +65,10 @@ impl Ahead {
             coming: Vec::new(),
             asked: 0,
             stride,
-            crew: Crew::new(threads),
+            // Nobody is kept waiting where a whole block is too little to share.
+            crew: (BLOCK as f64 * stored * stride as f64 >= WORTH_SHARING)
+                .then(|| Crew::new(threads))
+                .flatten(),
             stored,
             update_rate: 1.0,
         }

@@ -6,6 +6,7 @@
 //! multiply then add.
 
 use crate::data::Row;
+use crate::large;
 use crate::simd::{self, Work};
 
 /// Weights and biases of `discriminators` linear functions of `features` features.
@@ -38,7 +39,8 @@ impl Weights {
         Weights {
             discriminators,
             stride,
-            values: vec![0.0; features * stride],
+            // Weights are met in any order, which small pages make slow.
+            values: large::zeros(features * stride),
             bias: vec![0.0; stride],
         }
     }
