@@ -206,7 +206,7 @@ mod tests {
             }
             assert!(ahead.scores(0, &matrix, &weights).is_none());
             // Many at a time only with threads to share them and few updates to fear.
-            let shared = discriminators > 1 && threads > 1 && update_rate < 0.5;
+            let shared = threads > 1 && update_rate < 0.5;
             assert_eq!(
                 most > GROUP,
                 shared,
