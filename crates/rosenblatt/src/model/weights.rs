@@ -283,6 +283,12 @@ impl Weights {
         sums
     }
 
+    /// The largest |w|, biases included.
+    pub(crate) fn largest(&self) -> f64 {
+        let all = self.values.iter().chain(&self.bias);
+        all.fold(0.0, |most, w| w.abs().max(most))
+    }
+
     /// Σ w·v over all weights, biases left out.
     pub(crate) fn dot(&self, other: &Weights) -> f64 {
         let both = self.values.iter().zip(&other.values);
@@ -374,7 +380,7 @@ mod tests {
         assert_eq!(w.squared_norm(1, false), 1.0);
         assert_eq!(w.squared_norms(true), [0.0, 50.0, 0.0]);
         assert_eq!(w.squared_norms(false), [0.0, 1.0, 0.0]);
-        assert_eq!(w.dot(&w), 1.0);
+        assert_eq!((w.dot(&w), w.largest()), (1.0, 7.0));
         assert_eq!(w.column(1), [-1.0, 0.0]);
     }
 }

@@ -55,6 +55,7 @@ pub(super) fn from_run(
             .into_iter()
             .fold(0.0, f64::max)
             .sqrt()),
+        largest: weights.largest(),
     };
     let mut least = vec![0.0; data.len()];
     threads::fill(&mut least, threads, || {
@@ -228,15 +229,18 @@ struct Margins<'a> {
     data: &'a Dataset,
     /// The largest ‖(w_d, b_d)‖.
     longest: f64,
+    /// The largest |w_dj| or |b_d|.
+    largest: f64,
 }
 
 impl Margins<'_> {
     /// A score of t products is off by at most (t + 4)ε Σ|w_j x_j|, and that sum is at most
-    /// ‖w‖‖x‖, the constant feature included.
+    /// ‖w‖‖x‖ and at most √t max|w| ‖x‖, the constant feature included.
     fn least(&self, i: usize, squared_norm: f64, scores: &mut [f64]) -> f64 {
         let (row, label) = (self.data.row(i), self.data.labels[i] as usize);
-        let reach = (squared_norm + 1.0).sqrt() * self.longest;
-        let error = reach * rounding(row.stored());
+        let terms = row.stored();
+        let weight = (self.largest * (terms as f64 + 1.0).sqrt()).min(self.longest);
+        let error = (squared_norm + 1.0).sqrt() * weight * rounding(terms);
         self.weights.scores(row, scores);
         if self.scheme == Scheme::Binary {
             return if label == 1 { scores[0] } else { -scores[0] } - 2.0 * error;
