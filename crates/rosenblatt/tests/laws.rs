@@ -904,7 +904,8 @@ fn orthogonal_rows_meet_the_bound_exactly() {
             assert_eq!(fitted.updates_at_most, Some(n as u64));
             let bracket = fitted.margin.unwrap();
             let gamma = 1.0 / (n as f64).sqrt();
-            assert!(close(bracket.lower, gamma, 0.0, 1e-14));
+            // Less what rounding may have added to a score of n products.
+            assert!(bracket.lower <= gamma && close(bracket.lower, gamma, 0.0, 1e-13));
             assert!(close(bracket.upper, gamma, 0.0, 1e-14));
         }
     }
