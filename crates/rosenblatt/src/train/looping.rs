@@ -56,9 +56,14 @@ pub(crate) struct Control<'a> {
 
 /// Someone who watches a run.
 pub(crate) trait Watch<H> {
-    /// Whether each visit should be reported; it costs two copies of the weights.
+    /// Whether each visit should be reported.
     fn wants_steps(&self) -> bool {
         false
+    }
+
+    /// Whether reports should hold the weights before and after; otherwise they are empty.
+    fn wants_weights(&self) -> bool {
+        true
     }
 
     /// A visit to `row` is over.
@@ -103,6 +108,7 @@ pub(crate) struct Run<'a, H, W> {
     judgement: Judgement,
     readout: Readout,
     tells_steps: bool,
+    tells_weights: bool,
     /// Whether the errors of the running weights have been counted since they changed.
     pocket_checked: bool,
 }
@@ -121,6 +127,7 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
             scheme: hypothesis.scheme(),
             readout: options.readout(),
             tells_steps: watch.wants_steps(),
+            tells_weights: watch.wants_weights(),
             judgement: Judgement::default(),
             pocket_checked: false,
             data,
@@ -263,7 +270,7 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
     #[inline]
     fn visit(&mut self, i: usize) -> bool {
         let label = self.data.labels[i];
-        let before = self.tells_steps.then(|| self.hypothesis.vector());
+        let before = self.tells_steps.then(|| self.told_weights());
         let scores = self.hypothesis.scores(i);
         self.rule
             .judge(self.scheme, label, scores, &mut self.judgement);
@@ -302,10 +309,18 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
                     .map(|s| s * unit)
                     .collect(),
                 judgement: &self.judgement,
-                after: self.hypothesis.vector(),
+                after: self.told_weights(),
             });
         }
         updated
+    }
+
+    /// The weights as they are, for a report that wants them.
+    fn told_weights(&self) -> Vec<f64> {
+        match self.tells_weights {
+            true => self.hypothesis.vector(),
+            false => Vec::new(),
+        }
     }
 
     /// Keeps the weights at a visit drawn uniformly among all so far: after a replacement

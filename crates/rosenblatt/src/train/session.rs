@@ -35,13 +35,14 @@ pub struct Step {
     pub row: u64,
     /// Class of the example.
     pub label: u32,
-    /// The weights before, bias first where there is one.
+    /// The weights before, bias first where there is one; empty where nobody
+    /// [wants](Observer::wants_weights) them.
     pub weights: Vec<f64>,
     /// The score of each discriminator.
     pub scores: Vec<f64>,
     /// Whether no update was called for.
     pub correct: bool,
-    /// The weights after.
+    /// The weights after, likewise.
     pub weights_after: Vec<f64>,
 }
 
@@ -50,6 +51,12 @@ pub trait Observer {
     /// Whether every visit should be reported.
     fn wants_steps(&self) -> bool {
         false
+    }
+
+    /// Whether steps should hold the weights before and after. A copy costs a number for each
+    /// feature and discriminator, or in the dual form for each example and discriminator.
+    fn wants_weights(&self) -> bool {
+        true
     }
 
     /// A visit is over.
@@ -422,14 +429,16 @@ impl<'a> Session<'a> {
 }
 
 impl Session<'_> {
-    /// What a learner over a kernel may use.
+    /// What a learner may use; only one over a kernel has to know how much memory is free.
     fn means(&self) -> Means {
+        let options = self.options;
+        let has_kernel = options.kernel.is_some() || options.learner == LearnerKind::Kernel;
+        let memory = self.memory.unwrap_or_else(|| match has_kernel {
+            true => crate::threads::memory_to_use(),
+            false => 0,
+        });
         Means {
-            memory: self
-                .memory
-                .unwrap_or_else(crate::threads::memory_to_use)
-                .try_into()
-                .unwrap_or(usize::MAX),
+            memory: memory.try_into().unwrap_or(usize::MAX),
             threads: self.threads,
         }
     }
@@ -655,6 +664,10 @@ impl Watcher<'_> {
 impl<H: Readable> Watch<H> for Watcher<'_> {
     fn wants_steps(&self) -> bool {
         self.observer.wants_steps()
+    }
+
+    fn wants_weights(&self) -> bool {
+        self.observer.wants_weights()
     }
 
     fn step(&mut self, visit: Visit<'_>) {
