@@ -2,6 +2,7 @@
 
 use super::buffer::Buffer;
 use super::row::Row;
+use super::rows::Rows;
 use crate::error::{Error, Result};
 
 /// How many bits a stored feature value keeps.
@@ -241,29 +242,7 @@ impl Matrix {
     /// If there is no such row.
     #[inline(always)]
     pub fn row(&self, i: usize) -> Row<'_> {
-        match self {
-            Matrix::Dense {
-                columns, values, ..
-            } => {
-                let range = i * columns..(i + 1) * columns;
-                match values {
-                    Values::F32(v) => Row::Dense32(&v[range]),
-                    Values::F64(v) => Row::Dense64(&v[range]),
-                }
-            }
-            Matrix::Sparse {
-                offsets,
-                indices,
-                values,
-                ..
-            } => {
-                let range = offsets[i]..offsets[i + 1];
-                match values {
-                    Values::F32(v) => Row::Sparse32(&indices[range.clone()], &v[range]),
-                    Values::F64(v) => Row::Sparse64(&indices[range.clone()], &v[range]),
-                }
-            }
-        }
+        Rows::of(self).row(i)
     }
 
     /// Appends a row of `(index, value)` pairs in ascending order; zeros are not stored.

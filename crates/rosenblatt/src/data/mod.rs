@@ -8,6 +8,7 @@ mod matrix;
 mod names;
 pub mod read;
 mod row;
+mod rows;
 mod scatter;
 pub mod split;
 pub mod synthetic;
@@ -20,6 +21,7 @@ pub use labels::{ClassFinder, Classes};
 pub use matrix::{Matrix, Precision, Values};
 pub use names::{FeatureNames, StringTable};
 pub use row::Row;
+pub(crate) use rows::Rows;
 pub use scatter::Scatter;
 pub use write::{RowWriter, TextFormat, write};
 

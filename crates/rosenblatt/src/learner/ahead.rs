@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use crate::data::Matrix;
+use crate::data::{Matrix, Rows};
 use crate::model::{GROUP, Weights};
 use crate::threads::Crew;
 use crate::train::BLOCK;
@@ -30,7 +30,8 @@ const FORGETTING: f64 = 1.0 / 1024.0;
 const LONG_ROW: f64 = 512.0;
 
 /// The examples of a block and the scores of some of them.
-pub(super) struct Ahead {
+pub(super) struct Ahead<'a> {
+    rows: Rows<'a>,
     /// Examples about to be visited, in order.
     block: Vec<u32>,
     /// The next of them.
@@ -51,13 +52,14 @@ pub(super) struct Ahead {
     update_rate: f64,
 }
 
-impl Ahead {
-    pub(super) fn new(matrix: &Matrix, stride: usize, threads: usize) -> Self {
+impl<'a> Ahead<'a> {
+    pub(super) fn new(matrix: &'a Matrix, stride: usize, threads: usize) -> Self {
         let stored = match matrix {
             Matrix::Dense { columns, .. } => *columns as f64,
             Matrix::Sparse { indices, .. } => indices.len() as f64 / matrix.rows().max(1) as f64,
         };
         Ahead {
+            rows: Rows::of(matrix),
             block: Vec::new(),
             next: 0,
             scored: 0..0,
@@ -99,9 +101,9 @@ impl Ahead {
 
     /// Asks for a few rows of the next block, while this one's are being worked on.
     #[inline]
-    fn ask_for_more(&mut self, matrix: &Matrix) {
+    fn ask_for_more(&mut self) {
         let few = self.coming.iter().skip(self.asked).take(GROUP);
-        few.for_each(|&i| matrix.row(i as usize).prefetch());
+        few.for_each(|&i| self.rows.row(i as usize).prefetch());
         self.asked += GROUP;
     }
 
@@ -114,12 +116,7 @@ impl Ahead {
 
     /// The scores of example `i`, if it is the one expected.
     #[inline]
-    pub(super) fn scores(
-        &mut self,
-        i: usize,
-        matrix: &Matrix,
-        weights: &Weights,
-    ) -> Option<&[f64]> {
+    pub(super) fn scores(&mut self, i: usize, weights: &Weights) -> Option<&[f64]> {
         if self.block.get(self.next) != Some(&(i as u32)) {
             return None;
         }
@@ -127,24 +124,25 @@ impl Ahead {
         self.next += 1;
         self.update_rate -= FORGETTING * self.update_rate;
         if !self.scored.contains(&this) {
-            self.score_from(this, matrix, weights);
+            self.score_from(this, weights);
         }
         let from = (this - self.scored.start) * self.stride;
         Some(&self.scores[from..from + self.stride])
     }
 
-    fn score_from(&mut self, this: usize, matrix: &Matrix, weights: &Weights) {
-        self.ask_for_more(matrix);
+    fn score_from(&mut self, this: usize, weights: &Weights) {
+        self.ask_for_more();
         let shared = self.crew.as_ref().and_then(|_| self.shared());
         let count = shared.unwrap_or(GROUP);
         self.scored = this..self.block.len().min(this + count);
         let block = &self.block[self.scored.clone()];
+        let rows = self.rows;
         let score = |group: usize, scores: &mut [f64]| {
             let examples = block
                 .iter()
                 .skip(group * GROUP)
                 .take(scores.len() / self.stride);
-            weights.scores_of_group(examples.map(|&i| matrix.row(i as usize)), scores);
+            weights.scores_of_group(examples.map(|&i| rows.row(i as usize)), scores);
         };
         let scores = &mut self.scores[..block.len() * self.stride];
         match &self.crew {
@@ -200,11 +198,11 @@ mod tests {
                     ahead.forget();
                 }
                 weights.scores(matrix.row(i as usize), &mut expected);
-                let found = ahead.scores(i as usize, &matrix, &weights).unwrap();
+                let found = ahead.scores(i as usize, &weights).unwrap();
                 assert_eq!(found, expected);
                 most = most.max(ahead.scored.len());
             }
-            assert!(ahead.scores(0, &matrix, &weights).is_none());
+            assert!(ahead.scores(0, &weights).is_none());
             // Many at a time only with threads to share them and few updates to fear.
             let shared = threads > 1 && update_rate < 0.5;
             assert_eq!(

@@ -14,7 +14,7 @@
 //! convergence proofs on perceptrons" (1962).
 
 use super::ahead::Ahead;
-use crate::data::{Dataset, Row};
+use crate::data::{Dataset, Rows};
 use crate::error::{Error, Result};
 use crate::model::{Average, LinearState, LogEntry, Scheme, UpdateLog, Weights};
 use crate::options::{Bias, Options, Readout, Start};
@@ -36,7 +36,8 @@ pub(crate) struct Perceptron<'a> {
     normalise_weights: bool,
     normalised_average: bool,
     scores: Vec<f64>,
-    ahead: Ahead,
+    rows: Rows<'a>,
+    ahead: Ahead<'a>,
 }
 
 impl<'a> Perceptron<'a> {
@@ -92,6 +93,7 @@ impl<'a> Perceptron<'a> {
             start,
             normalise_weights: options.normalise_weights,
             normalised_average,
+            rows: Rows::of(&data.matrix),
             ahead: Ahead::new(&data.matrix, state.weights.score_buffer().len(), threads),
             scores: state.weights.score_buffer(),
             state,
@@ -120,10 +122,6 @@ impl<'a> Perceptron<'a> {
             (0..self.scheme.discriminators()).for_each(|d| weights.map(d, |w| w * self.state.unit));
         }
         weights
-    }
-
-    fn row(&self, i: usize) -> Row<'a> {
-        self.data.matrix.row(i)
     }
 
     fn norm_counts_bias(&self) -> bool {
@@ -272,19 +270,19 @@ impl Hypothesis for Perceptron<'_> {
 
     #[inline]
     fn scores(&mut self, i: usize) -> &[f64] {
-        let (matrix, weights) = (&self.data.matrix, &self.state.weights);
-        match (self.ahead.scores(i, matrix, weights), &mut *self.scores) {
+        let weights = &self.state.weights;
+        match (self.ahead.scores(i, weights), &mut *self.scores) {
             // One score is copied faster than a list of them.
             (Some(&[found]), [score]) => *score = found,
             (Some(found), scores) => scores.copy_from_slice(found),
-            (None, scores) => weights.scores(matrix.row(i), scores),
+            (None, scores) => weights.scores(self.rows.row(i), scores),
         }
         &self.scores
     }
 
     fn update(&mut self, i: usize, changes: &[(u32, f64)]) -> f64 {
         self.ahead.forget();
-        let row = self.row(i);
+        let row = self.rows.row(i);
         let weight = self.importance.of(i, self.data.labels[i]);
         let amount = self.step * weight;
         let constant = self.constant;

@@ -30,7 +30,7 @@
 use super::linear;
 use super::plane::{Objective, Plane, Solution};
 use super::{Limits, Told};
-use crate::data::{Dataset, Row};
+use crate::data::{Dataset, Row, Rows};
 use crate::error::Result;
 use crate::options::Bias;
 use crate::random::{Random, Stream};
@@ -39,9 +39,15 @@ use crate::train::{BLOCK, Pass, Stop};
 /// How many visits ahead rows are asked for.
 const AHEAD: usize = 4;
 
+/// Data of at most so many bytes need not be asked for: the first cache holds them.
+const NEAR: usize = 1 << 16;
+
 /// A linear plane on its way.
 pub(super) struct Descent<'a> {
     data: &'a Dataset,
+    rows: Rows<'a>,
+    /// Whether rows are asked for before they are needed.
+    asks: bool,
     plane: &'a Plane,
     bias: Bias,
     /// What the bias adds to every product.
@@ -50,6 +56,8 @@ pub(super) struct Descent<'a> {
     center: f64,
     /// Q_ii.
     squares: Vec<f64>,
+    /// 1/Q_ii.
+    inverses: Vec<f64>,
     alphas: Vec<f64>,
     w: Vec<f64>,
     /// Σ α_i y_i.
@@ -132,10 +140,13 @@ impl<'a> Descent<'a> {
         squares.iter_mut().for_each(|s| *s += kappa);
         Descent {
             data,
+            rows: Rows::of(&data.matrix),
+            asks: data.matrix.bytes() > NEAR,
             plane,
             bias,
             kappa,
             center: 0.0,
+            inverses: squares.iter().map(|s| 1.0 / s).collect(),
             squares,
             alphas: vec![0.0; plane.len()],
             w: vec![0.0; data.features()],
@@ -156,9 +167,11 @@ impl<'a> Descent<'a> {
         let (mut wait, mut waited) = (12, 0);
         // What passes are to bring the largest violation below before the gap is measured.
         let mut goal = 0.1;
-        let (mut visited, mut unmeasured) = (0.0, 0.0);
-        let (mut smallest, mut idle) = (f64::INFINITY, 0);
         let all = self.plane.len() as f64;
+        let mut visited = 0.0;
+        // Rows visited since the gap was measured, and after how many it is measured again.
+        let (mut unmeasured, mut enough) = (0.0, 8.0 * all);
+        let (mut last, mut smallest, mut idle) = (f64::INFINITY, f64::INFINITY, 0);
         let unlifted = matches!(self.bias, Bias::Unlifted(_));
         let stop = loop {
             if let Some(stop) = limits.reached(passes.len(), visits, self.plane.len()) {
@@ -188,14 +201,23 @@ impl<'a> Descent<'a> {
             if limits.updates_left == 0 {
                 break Stop::UpdateLimit;
             }
-            if violation <= goal || unmeasured > 5.0 * all + 0.25 * visited {
-                unmeasured = 0.0;
-                let gap = self.sweep().relative_gap();
-                if gap <= limits.options.tolerance {
+            if violation <= goal || unmeasured > enough {
+                let (gap, tolerance) = (self.sweep().relative_gap(), limits.options.tolerance);
+                if gap <= tolerance {
                     break Stop::Converged;
                 }
+                // When it would be closed if it went on shrinking at this pace, but not too soon,
+                // for measuring costs a visit to every row, and not too late.
+                let at_this_pace = unmeasured * (gap / tolerance).ln() / (last / gap).ln();
+                let most = 8.0 * all + 0.25 * visited;
+                enough = if gap < last {
+                    at_this_pace.clamp(2.0 * all, most)
+                } else {
+                    most
+                };
+                (last, unmeasured) = (gap, 0.0);
                 if violation <= goal {
-                    goal = violation * (0.5 * limits.options.tolerance / gap).clamp(0.01, 0.5);
+                    goal = violation * (0.5 * tolerance / gap).clamp(0.01, 0.5);
                 }
                 // Where nothing moves and nothing gets better, rounding has the last word.
                 let leaning = unlifted && (self.kappa * self.lean).abs() > 1e-12;
@@ -261,14 +283,17 @@ impl<'a> Descent<'a> {
             let visits = &mut visits[..due];
             mix(&mut random, visits);
             for (k, &place) in visits.iter().enumerate() {
-                if let Some(&next) = visits.get(k + AHEAD) {
+                if self.asks
+                    && let Some(&next) = visits.get(k + AHEAD)
+                {
                     self.row(order[next as usize] as usize).prefetch();
                 }
                 let t = order[place as usize] as usize;
                 let row = self.row(t);
                 let (sign, price, alpha) =
                     (self.plane.signs[t], self.plane.prices[t], self.alphas[t]);
-                let margin = sign * row.dot(&self.w, self.b);
+                // The bias last: it is the last to be known.
+                let margin = sign * (row.dot(&self.w, 0.0) + self.b);
                 let gradient = margin - 1.0;
                 let projected = if alpha <= 0.0 {
                     if gradient > high {
@@ -299,7 +324,7 @@ impl<'a> Descent<'a> {
                     continue;
                 }
                 self.rests[t].length = 0;
-                let best = (alpha - gradient / self.squares[t]).clamp(0.0, price);
+                let best = (alpha - gradient * self.inverses[t]).clamp(0.0, price);
                 let step = best - alpha;
                 if step == 0.0 {
                     continue;
@@ -411,8 +436,9 @@ impl<'a> Descent<'a> {
     }
 
     /// The features of example `t`.
+    #[inline(always)]
     fn row(&self, t: usize) -> Row<'a> {
-        self.data.row(self.plane.examples[t] as usize)
+        self.rows.row(self.plane.examples[t] as usize)
     }
 
     /// y·(x·w + b) of example `t` by weights w and bias b.

@@ -1,7 +1,7 @@
 //! What a linear plane is worth: the objectives of w and α, however they were found.
 
 use super::plane::{Objective, Plane, Solution, best_bias};
-use crate::data::{Dataset, four_dots};
+use crate::data::{Dataset, Rows, four_dots};
 use crate::options::Bias;
 use crate::train::{Pass, Stop};
 
@@ -24,7 +24,8 @@ fn squared(w: &[f64]) -> f64 {
 
 /// Every example's score by w, the bias left out.
 pub(super) fn scores(data: &Dataset, plane: &Plane, w: &[f64]) -> Vec<f64> {
-    let row = |&i: &u32| data.row(i as usize);
+    let rows = Rows::of(&data.matrix);
+    let row = |&i: &u32| rows.row(i as usize);
     let (fours, rest) = plane.examples.as_chunks::<4>();
     let mut scores = Vec::with_capacity(plane.len());
     for four in fours {
@@ -40,11 +41,12 @@ pub(super) fn combination(
     plane: &Plane,
     places: impl Iterator<Item = (usize, f64)>,
 ) -> (Vec<f64>, f64) {
+    let rows = Rows::of(&data.matrix);
     let mut v = vec![0.0; data.features()];
     let mut lean = 0.0;
     for (t, a) in places.filter(|(_, a)| *a != 0.0) {
         let signed = a * plane.signs[t];
-        data.row(plane.examples[t] as usize).add_to(&mut v, signed);
+        rows.row(plane.examples[t] as usize).add_to(&mut v, signed);
         lean += signed;
     }
     (v, lean)

@@ -1,0 +1,95 @@
+//! The rows of a matrix, for loops that visit many.
+//!
+//! Whose the numbers are, how they are stored and in which precision is asked once here and not
+//! again for each row.
+
+use super::matrix::{Matrix, Values};
+use super::row::Row;
+
+/// The rows of a matrix, borrowed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Rows<'a> {
+    Dense32 {
+        columns: usize,
+        values: &'a [f32],
+    },
+    Dense64 {
+        columns: usize,
+        values: &'a [f64],
+    },
+    Sparse32 {
+        offsets: &'a [usize],
+        indices: &'a [u32],
+        values: &'a [f32],
+    },
+    Sparse64 {
+        offsets: &'a [usize],
+        indices: &'a [u32],
+        values: &'a [f64],
+    },
+}
+
+impl<'a> Rows<'a> {
+    #[inline(always)]
+    pub(crate) fn of(matrix: &'a Matrix) -> Self {
+        match matrix {
+            &Matrix::Dense {
+                columns,
+                ref values,
+                ..
+            } => match values {
+                Values::F32(values) => Rows::Dense32 { columns, values },
+                Values::F64(values) => Rows::Dense64 { columns, values },
+            },
+            Matrix::Sparse {
+                offsets,
+                indices,
+                values,
+                ..
+            } => match values {
+                Values::F32(values) => Rows::Sparse32 {
+                    offsets,
+                    indices,
+                    values,
+                },
+                Values::F64(values) => Rows::Sparse64 {
+                    offsets,
+                    indices,
+                    values,
+                },
+            },
+        }
+    }
+
+    /// Row `i`.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[inline(always)]
+    pub(crate) fn row(self, i: usize) -> Row<'a> {
+        match self {
+            Rows::Dense32 { columns, values } => {
+                Row::Dense32(&values[i * columns..(i + 1) * columns])
+            }
+            Rows::Dense64 { columns, values } => {
+                Row::Dense64(&values[i * columns..(i + 1) * columns])
+            }
+            Rows::Sparse32 {
+                offsets,
+                indices,
+                values,
+            } => {
+                let range = offsets[i]..offsets[i + 1];
+                Row::Sparse32(&indices[range.clone()], &values[range])
+            }
+            Rows::Sparse64 {
+                offsets,
+                indices,
+                values,
+            } => {
+                let range = offsets[i]..offsets[i + 1];
+                Row::Sparse64(&indices[range.clone()], &values[range])
+            }
+        }
+    }
+}
