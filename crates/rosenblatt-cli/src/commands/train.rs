@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rosenblatt::data::read::{self, Preparation, Raw, ReadReport};
 use rosenblatt::data::{Dataset, Layout, split};
-use rosenblatt::model::Model;
+use rosenblatt::model::{Fingerprint, Model};
 use rosenblatt::options::Order;
 use rosenblatt::report::TrainReport;
 use rosenblatt::train::{Fitted, Observer, Pass, Session, Stop};
@@ -105,6 +105,7 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
             },
         cv,
         source,
+        fingerprint,
     } = if from_cache {
         load_cached(context, args, source, &data_options)?
     } else {
@@ -139,6 +140,7 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         .interrupt(interrupt_flag())
         .threads(context.threads)
         .memory(args.memory)
+        .fingerprint(fingerprint)
         .train_observed(&train, &mut follower)
         .map_err(|e| in_data(e, &args.data))?;
     let train_seconds = training.elapsed().as_secs_f64();
@@ -193,6 +195,8 @@ struct Loaded {
     cv: Option<CrossValidation>,
     /// The options they were read with.
     source: DataArgs,
+    /// What a cache was found to hold.
+    fingerprint: Option<Fingerprint>,
 }
 
 fn load(
@@ -216,6 +220,7 @@ fn load(
         prepared: prepare(raw, data_options, options)?,
         cv,
         source,
+        fingerprint: None,
     })
 }
 
@@ -249,6 +254,7 @@ fn load_cached(
         source: DataArgs {
             given: found.key.options,
         },
+        fingerprint: Some(found.fingerprint),
     })
 }
 

@@ -89,6 +89,7 @@ pub struct Session<'a> {
     interrupt: Option<&'a AtomicBool>,
     threads: usize,
     memory: Option<u64>,
+    fingerprint: Option<Fingerprint>,
 }
 
 /// Where a session begins.
@@ -129,6 +130,7 @@ impl<'a> Session<'a> {
             interrupt: None,
             threads: crate::threads::available(),
             memory: None,
+            fingerprint: None,
         }
     }
 
@@ -175,6 +177,14 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn memory(mut self, bytes: Option<u64>) -> Self {
         self.memory = bytes;
+        self
+    }
+
+    /// Takes this for the fingerprint of the examples, where somebody has just made sure of
+    /// it, instead of looking at every number again.
+    #[must_use]
+    pub fn fingerprint(mut self, known: Option<Fingerprint>) -> Self {
+        self.fingerprint = known;
         self
     }
 
@@ -235,7 +245,7 @@ impl<'a> Session<'a> {
             0.0
         };
         let radius = importance.squared_radius_with(data, lift).sqrt();
-        let fingerprint = Fingerprint::of(raw, self.threads);
+        let fingerprint = (self.fingerprint).unwrap_or_else(|| Fingerprint::of(raw, self.threads));
         let mut progress = Progress::default();
         let mut state = None;
         if let From::Run(model) | From::Weights(model) = self.from {

@@ -125,8 +125,12 @@ impl Chunker {
         chunk.len = self.tail.len();
         chunk.index = self.index;
         chunk.overlong = false;
-        if buffer.len() < self.size.max(chunk.len) + PADDING {
-            buffer.resize(self.size.max(chunk.len) + PADDING, 0);
+        let needed = self.size.max(chunk.len) + PADDING;
+        if buffer.is_empty() {
+            // Zeros fresh from the system are not written, so a short file touches little memory.
+            *buffer = vec![0; needed];
+        } else if buffer.len() < needed {
+            buffer.resize(needed, 0);
         }
         buffer[..chunk.len].copy_from_slice(&self.tail);
         self.tail.clear();
