@@ -9,11 +9,15 @@
 //!   stop? (a value with a reason)
 //! ```
 
+mod fitting;
+mod going_on;
 mod importance;
 mod looping;
 mod margin;
+mod observer;
 mod order;
 mod progress;
+mod readable;
 mod rule;
 mod session;
 mod stop;
@@ -21,9 +25,10 @@ mod stop;
 pub(crate) use importance::Importance;
 pub(crate) use looping::{Control, Hypothesis, Watch, asked_to_stop, out_of_patience};
 pub use margin::MarginBracket;
+pub use observer::{Observer, Step};
 pub use order::BLOCK;
 pub(crate) use order::PassOrder;
 pub use progress::{Pass, Pocket, Progress, Reservoir};
 pub use rule::{Judgement, Rule};
-pub use session::{Fitted, Observer, Session, Step};
+pub use session::{Fitted, Session};
 pub use stop::Stop;

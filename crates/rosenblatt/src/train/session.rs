@@ -3,83 +3,19 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::looping::{Control, Run, Visit, Watch};
-use super::margin;
-use super::progress::{Pass, Progress};
+use super::fitting::Fitting;
+use super::going_on::{check_carries_on, check_resumable, check_same};
+use super::looping::Control;
+use super::observer::{Nobody, Observer, Watcher};
+use super::progress::Progress;
 use super::{Importance, MarginBracket};
 use crate::data::{Dataset, FeatureNames};
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
 use crate::kernel::Spectrum;
-use crate::learner::dual::{Dual, Means};
-use crate::learner::linear_unit::LinearUnit;
-use crate::learner::max_margin::MaxMargin;
-use crate::learner::network::NetworkLearner;
-use crate::learner::perceptron::Perceptron;
-use crate::model::{
-    Decision, Fingerprint, LinearState, Model, Scheme, SupportVectors, Voted, Weights,
-};
-use crate::options::{
-    Bias, ClassWeight, Gradient, LearnerKind, Multiclass, Options, Order, PARAMETERS, Readout,
-    choice_name,
-};
-
-/// One visit of a run, as a teacher would write it on the board.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Step {
-    /// Visit number, from 1.
-    pub step: u64,
-    /// Pass, from 1.
-    pub epoch: u64,
-    /// Row in the file, from 1.
-    pub row: u64,
-    /// Class of the example.
-    pub label: u32,
-    /// The weights before, bias first where there is one; empty where nobody
-    /// [wants](Observer::wants_weights) them.
-    pub weights: Vec<f64>,
-    /// The score of each discriminator.
-    pub scores: Vec<f64>,
-    /// Whether no update was called for.
-    pub correct: bool,
-    /// The weights after, likewise.
-    pub weights_after: Vec<f64>,
-}
-
-/// Someone who follows a session: prints progress, saves checkpoints, collects steps.
-pub trait Observer {
-    /// Whether every visit should be reported.
-    fn wants_steps(&self) -> bool {
-        false
-    }
-
-    /// Whether steps should hold the weights before and after. A copy costs a number for each
-    /// feature and discriminator, or in the dual form for each example and discriminator.
-    fn wants_weights(&self) -> bool {
-        true
-    }
-
-    /// A visit is over.
-    fn step(&mut self, _step: Step) {}
-
-    /// Pass number `epoch`, from 1, is over.
-    fn pass(&mut self, _epoch: u64, _pass: &Pass) {}
-
-    /// Whether the model as it is should be handed over now.
-    fn wants_checkpoint(&mut self) -> bool {
-        false
-    }
-
-    /// The model as it is after a whole pass.
-    fn checkpoint(&mut self, _model: Model) -> Result<()> {
-        Ok(())
-    }
-}
-
-/// Follows nothing.
-struct Nobody;
-
-impl Observer for Nobody {}
+use crate::learner::dual::Means;
+use crate::model::{Decision, Fingerprint, Model, Scheme, Weights};
+use crate::options::{Bias, LearnerKind, Multiclass, Options};
 
 /// Everything a session needs besides its training data.
 pub struct Session<'a> {
@@ -239,12 +175,6 @@ impl<'a> Session<'a> {
             fits_memory(scheme, data.features())?;
         }
         let importance = Importance::new(data, &options.class_weight, self.threads)?;
-        let lift = if options.bias() == Bias::Lifted {
-            1.0
-        } else {
-            0.0
-        };
-        let radius = importance.squared_radius_with(data, lift).sqrt();
         let fingerprint = (self.fingerprint).unwrap_or_else(|| Fingerprint::of(raw, self.threads));
         let mut progress = Progress::default();
         let mut state = None;
@@ -303,142 +233,36 @@ impl<'a> Session<'a> {
             preparation: None,
             recipe: Vec::new(),
         };
-        let mut watcher = Watcher {
-            observer,
-            validation: self.validation,
-            template,
+        Fitting {
             data,
-            threads: self.threads,
-        };
-        match options.learner {
-            LearnerKind::Perceptron => {
-                let mut perceptron =
-                    Perceptron::new(data, &importance, scheme, options, self.threads, state)?;
-                let stop = match finished {
-                    Some(stop) => stop,
-                    None => Run::new(
-                        data,
-                        options,
-                        control,
-                        &mut perceptron,
-                        &mut progress,
-                        &mut watcher,
-                    )
-                    .go()?,
-                };
-                progress.stop = Some(stop);
-                let (margin, updates_at_most) = margin::from_run(
-                    data,
-                    &importance,
-                    &perceptron,
-                    options,
-                    &progress,
-                    stop,
-                    self.threads,
-                );
-                Ok(Fitted {
-                    radius,
-                    learning_rate: options.rate(),
-                    model: require_finite(watcher.model(&perceptron, &progress))?,
-                    margin,
-                    updates_at_most,
-                    spectrum: None,
-                })
-            }
-            LearnerKind::Kernel => {
-                let means = self.means();
-                let log = match self.from {
-                    From::Run(model) => match &model.decision {
-                        Decision::Kernel(kernel) => Some(kernel.log.clone()),
-                        _ => None,
-                    },
-                    _ => None,
-                };
-                let mut dual = Dual::new(data, &importance, scheme, options, means, log)?;
-                let stop = match finished {
-                    Some(stop) => stop,
-                    None => Run::new(
-                        data,
-                        options,
-                        control,
-                        &mut dual,
-                        &mut progress,
-                        &mut watcher,
-                    )
-                    .go()?,
-                };
-                progress.stop = Some(stop);
-                let (margin, updates_at_most) =
-                    margin::from_dual_run(data, &importance, &mut dual, options, &progress, stop);
-                Ok(Fitted {
-                    radius: dual.squared_radius(lift).sqrt(),
-                    learning_rate: options.rate(),
-                    model: require_finite(watcher.model(&dual, &progress))?,
-                    margin,
-                    updates_at_most,
-                    spectrum: Some(Spectrum::of(&options.kernel(), data, options.seed)),
-                })
-            }
-            LearnerKind::Network => {
-                if matches!(self.from, From::Run(_)) {
-                    return Err(
-                        Error::options("the training of a network cannot be resumed")
-                            .remedy("train it afresh with more --epochs"),
-                    );
-                }
-                let mut learner = NetworkLearner::new(data, &importance, scheme, options)?;
-                let stop = learner.go(control, &mut progress, &mut watcher)?;
-                progress.stop = Some(stop);
-                Ok(Fitted {
-                    radius,
-                    learning_rate: learner.rate(),
-                    model: require_finite(watcher.model(&learner, &progress))?,
-                    margin: None,
-                    updates_at_most: None,
-                    spectrum: None,
-                })
-            }
-            LearnerKind::MaxMargin => {
-                if matches!(self.from, From::Run(_)) {
-                    return Err(Error::options(
-                        "the search for the largest margin cannot be resumed: its answer is the same from any start",
-                    )
-                    .remedy("train afresh with larger limits or another --tolerance"));
-                }
-                let mut learner = MaxMargin::new(data, &importance, scheme, options, self.means())?;
-                let stop = learner.go(control, &mut progress, |progress| watcher.tell(progress))?;
-                progress.stop = Some(stop);
-                let spectrum = options.kernel;
-                Ok(Fitted {
-                    radius,
-                    learning_rate: options.rate(),
-                    model: require_finite(watcher.model(&learner, &progress))?,
-                    margin: learner.margin(),
-                    updates_at_most: None,
-                    spectrum: spectrum.map(|kernel| Spectrum::of(&kernel, data, options.seed)),
-                })
-            }
-            LearnerKind::LinearUnit => {
-                let mut unit = LinearUnit::new(data, &importance, scheme, options, state)?;
-                let stop = match finished {
-                    Some(stop) => stop,
-                    None => unit.go(control, &mut progress, &mut watcher)?,
-                };
-                progress.stop = Some(stop);
-                Ok(Fitted {
-                    radius,
-                    learning_rate: unit.rate(),
-                    model: require_finite(watcher.model(&unit, &progress))?,
-                    margin: None,
-                    updates_at_most: None,
-                    spectrum: None,
-                })
-            }
+            importance: &importance,
+            scheme,
+            options,
+            control,
+            means: self.means(),
+            lift: if options.bias() == Bias::Lifted {
+                1.0
+            } else {
+                0.0
+            },
+            resumed: match self.from {
+                From::Run(model) => Some(model),
+                _ => None,
+            },
+            state,
+            finished,
+            progress,
+            watcher: Watcher {
+                observer,
+                validation: self.validation,
+                template,
+                data,
+                threads: self.threads,
+            },
         }
+        .fit()
     }
-}
 
-impl Session<'_> {
     /// What a learner may use; only one over a kernel has to know how much memory is free.
     fn means(&self) -> Means {
         let options = self.options;
@@ -454,21 +278,6 @@ impl Session<'_> {
     }
 }
 
-/// Refuses weights beyond what a number can hold.
-fn require_finite(model: Model) -> Result<Model> {
-    let finite = match &model.decision {
-        Decision::Linear(weights) => weights.is_finite(),
-        _ => true,
-    };
-    if finite && model.state.as_ref().is_none_or(|s| s.weights.is_finite()) {
-        return Ok(model);
-    }
-    Err(
-        Error::options("the weights grew beyond what a number can hold")
-            .remedy("use a smaller --learning-rate, or scale the data"),
-    )
-}
-
 /// Refuses weights that cannot fit, early and with their size.
 fn fits_memory(scheme: Scheme, features: usize) -> Result<()> {
     const LIMIT: usize = 1 << 36;
@@ -480,239 +289,5 @@ fn fits_memory(scheme: Scheme, features: usize) -> Result<()> {
             LIMIT >> 30
         ))
         .remedy("use fewer classes (--label-map, --positive), or --multiclass argmax")),
-    }
-}
-
-/// The parameters that a run may change when it goes on.
-const LIMITS: [&str; 4] = ["epochs", "time-limit", "max-updates", "patience"];
-
-fn check_same(model: &Model, options: &Options, data: &Dataset, scheme: Scheme) -> Result<()> {
-    for parameter in PARAMETERS.iter().filter(|p| !LIMITS.contains(&p.name)) {
-        let (now, then) = (parameter.get(options), parameter.get(&model.options));
-        if now != then {
-            return Err(Error::options(format!(
-                "--{} {now} differs from the model's {then}",
-                parameter.name
-            ))
-            .remedy("a resumed run keeps its options; only limits may change"));
-        }
-    }
-    if model.classes != data.classes
-        || model.scheme != scheme
-        || model.features() != data.features()
-    {
-        return Err(Error::data(
-            "the data do not fit the model to go on from: its classes or features differ",
-        )
-        .remedy("resume with the data and the options the model was trained with"));
-    }
-    Ok(())
-}
-
-fn check_resumable(model: &Model, found: Fingerprint) -> Result<()> {
-    if model.trained_on != found {
-        return Err(Error::data(
-            "the data are not those the model was trained on, so its run cannot go on exactly",
-        )
-        .remedy("resume with the same file, or train afresh"));
-    }
-    Ok(())
-}
-
-/// Refuses options under which old weights cannot go on with other examples.
-fn check_carries_on(options: &Options) -> Result<()> {
-    let stochastic = options.learner == LearnerKind::LinearUnit
-        && options.gradient == Gradient::Stochastic
-        && options.learning_rate.is_some();
-    let (found, remedy) = if !stochastic && options.learner != LearnerKind::Perceptron {
-        (
-            format!("the learner {}", choice_name(options.learner)),
-            "use the perceptron, or the linear unit with stochastic descent and a given rate",
-        )
-    } else if matches!(options.readout(), Readout::Voted | Readout::Pocket) {
-        (
-            format!("the read-out {}", choice_name(options.readout())),
-            "use averaged, averaged-normalised, last or random",
-        )
-    } else if options.bias() == Bias::Unlifted(None) {
-        (
-            "an unlifted bias whose rate comes from the data".into(),
-            "give its rate: unlifted:RHO",
-        )
-    } else if options.class_weight == ClassWeight::Balanced {
-        (
-            "balanced class weights".into(),
-            "give the weights of the classes",
-        )
-    } else if matches!(
-        options.order,
-        Order::Mistakes | Order::Worst | Order::Restart
-    ) {
-        (
-            format!("the order {}", choice_name(options.order)),
-            "use given, by-class, shuffled or random",
-        )
-    } else {
-        return Ok(());
-    };
-    Err(Error::options(format!(
-        "{found} needs all examples at once, so a run cannot go on with others"
-    ))
-    .remedy(remedy))
-}
-
-/// A learner whose state can become a model.
-trait Readable {
-    fn decision(&self, data: &Dataset, readout: Readout) -> Decision;
-    fn saved_state(&self) -> Option<LinearState>;
-    fn support(&self) -> Option<SupportVectors> {
-        None
-    }
-}
-
-impl Readable for Perceptron<'_> {
-    fn decision(&self, data: &Dataset, readout: Readout) -> Decision {
-        let state = self.state();
-        let scheme = super::Hypothesis::scheme(self);
-        if let (Readout::Voted, Some(log)) = (readout, &state.log) {
-            return Decision::Voted(Box::new(Voted::new(data, log.clone(), self.constant())));
-        }
-        Decision::Linear(if let Some(average) = &state.average {
-            // A direction has no unit.
-            let unit = match readout {
-                Readout::AveragedNormalised => 1.0,
-                _ => state.unit,
-            };
-            average.mean(scheme, &state.weights, unit)
-        } else if let Some(kept) = &state.kept {
-            let mut kept = kept.clone();
-            (0..scheme.discriminators()).for_each(|d| kept.map(d, |w| w * state.unit));
-            kept
-        } else {
-            self.weights_now()
-        })
-    }
-
-    fn saved_state(&self) -> Option<LinearState> {
-        Some(self.state().clone())
-    }
-}
-
-impl Readable for Dual<'_> {
-    fn decision(&self, _: &Dataset, _: Readout) -> Decision {
-        Decision::Kernel(Box::new(self.model()))
-    }
-
-    /// The log in the model is all the state there is.
-    fn saved_state(&self) -> Option<LinearState> {
-        None
-    }
-}
-
-impl Readable for NetworkLearner<'_> {
-    fn decision(&self, _: &Dataset, _: Readout) -> Decision {
-        Decision::Network(Box::new(self.network().clone()))
-    }
-
-    fn saved_state(&self) -> Option<LinearState> {
-        None
-    }
-}
-
-impl Readable for MaxMargin<'_> {
-    fn decision(&self, _: &Dataset, _: Readout) -> Decision {
-        self.decision()
-    }
-
-    fn saved_state(&self) -> Option<LinearState> {
-        None
-    }
-
-    fn support(&self) -> Option<SupportVectors> {
-        Some(self.support())
-    }
-}
-
-impl Readable for LinearUnit<'_> {
-    fn decision(&self, _: &Dataset, _: Readout) -> Decision {
-        Decision::Linear(self.weights().clone())
-    }
-
-    fn saved_state(&self) -> Option<LinearState> {
-        Some(self.state().clone())
-    }
-}
-
-/// Turns what the loop reports into what an observer sees.
-struct Watcher<'a> {
-    observer: &'a mut dyn Observer,
-    validation: Option<&'a Dataset>,
-    template: Model,
-    data: &'a Dataset,
-    threads: usize,
-}
-
-impl Watcher<'_> {
-    /// A pass is over of which there is no model yet.
-    fn tell(&mut self, progress: &Progress) {
-        if let Some(pass) = progress.passes.last() {
-            self.observer.pass(progress.passes.len() as u64, pass);
-        }
-    }
-
-    fn model<H: Readable>(&self, hypothesis: &H, progress: &Progress) -> Model {
-        Model {
-            decision: hypothesis.decision(self.data, self.template.options.readout()),
-            progress: progress.clone(),
-            state: hypothesis.saved_state(),
-            support: hypothesis.support(),
-            ..self.template.clone()
-        }
-    }
-}
-
-impl<H: Readable> Watch<H> for Watcher<'_> {
-    fn wants_steps(&self) -> bool {
-        self.observer.wants_steps()
-    }
-
-    fn wants_weights(&self) -> bool {
-        self.observer.wants_weights()
-    }
-
-    fn step(&mut self, visit: Visit<'_>) {
-        self.observer.step(Step {
-            step: visit.step,
-            epoch: visit.epoch + 1,
-            row: self.data.number(visit.example) as u64 + 1,
-            label: self.data.labels[visit.example],
-            weights: visit.before,
-            scores: visit.scores,
-            correct: visit.judgement.changes.is_empty(),
-            weights_after: visit.after,
-        });
-    }
-
-    fn pass(&mut self, hypothesis: &H, _: &Progress) -> Result<Option<f64>> {
-        let readout = self.template.options.readout();
-        let Some(validation) = self.validation.filter(|_| readout != Readout::Voted) else {
-            return Ok(None);
-        };
-        let model = Model {
-            decision: hypothesis.decision(self.data, readout),
-            ..self.template.clone()
-        };
-        Ok(Some(model.accuracy(validation, self.threads)))
-    }
-
-    fn recorded(&mut self, hypothesis: &H, progress: &Progress) -> Result<()> {
-        if let Some(pass) = progress.passes.last() {
-            self.observer.pass(progress.passes.len() as u64, pass);
-        }
-        if self.observer.wants_checkpoint() {
-            let model = self.model(hypothesis, progress);
-            self.observer.checkpoint(model)?;
-        }
-        Ok(())
     }
 }

@@ -1,0 +1,63 @@
+use super::*;
+
+fn read(text: &str) -> SparsePart {
+    let rules = Rules {
+        labels_required: true,
+        ..Rules::default()
+    };
+    parse::<f32>(&Chunk::from_bytes(text.as_bytes()), rules)
+}
+
+fn row(part: &SparsePart, i: usize) -> Vec<(u32, f64)> {
+    part.range(i).map(|k| part.pairs.get(k)).collect()
+}
+
+#[test]
+fn rows_are_read_as_written() {
+    let part =
+        read("+1 1:0.5 3:-2e1\t10:7 # tail 5:5\r\n\n  # only\n-1\n0 qid:7 2:1 9:0\nx 123456789:1");
+    let mut tally = super::super::faults::Tally::new(std::path::Path::new("f"));
+    assert_eq!(part.rows(), 4);
+    assert_eq!(row(&part, 0), [(1, 0.5), (3, -20.0), (10, 7.0)]);
+    assert_eq!(row(&part, 1), []);
+    assert_eq!(row(&part, 2), [(2, 1.0)]);
+    assert_eq!(row(&part, 3), [(123_456_789, 1.0)]);
+    assert_eq!((part.smallest, part.width, part.qids), (1, 123_456_790, 1));
+    assert_eq!(part.labels.names.text(2), "0");
+    tally.add(part.faults).unwrap();
+}
+
+#[test]
+fn unsorted_rows_are_sorted_and_zeros_count() {
+    let part = read("1 5:5 2:2 0:0\n1 9:0\n");
+    assert_eq!(row(&part, 0), [(2, 2.0), (5, 5.0)]);
+    assert_eq!((part.unsorted, part.smallest, part.width), (1, 0, 10));
+}
+
+#[test]
+fn a_lone_index_zero_counts_for_the_width() {
+    let part = read("a 0:1\nb\n");
+    assert_eq!(row(&part, 0), [(0, 1.0)]);
+    assert_eq!((part.smallest, part.width), (0, 1));
+    let part = read("a 0:0\nb\n");
+    assert_eq!((part.smallest, part.width), (0, 1));
+}
+
+#[test]
+fn skipped_rows_leave_no_trace() {
+    let rules = Rules {
+        labels_required: true,
+        on_error: OnError::Skip,
+        ..Rules::default()
+    };
+    let text = b"1 1:1 2:x\n2 1:1\n1 3:3 3:4\n3 2:2 1:1\n";
+    let part = parse::<f64>(&Chunk::from_bytes(text), rules);
+    assert_eq!(part.rows(), 2);
+    assert_eq!(part.labels.codes.len(), 2);
+    assert_eq!(row(&part, 1), [(1, 1.0), (2, 2.0)]);
+    let mut tally = super::super::faults::Tally::new(std::path::Path::new("f"));
+    tally.add(part.faults).unwrap();
+    assert_eq!(tally.skipped, 2);
+    assert!(tally.messages[0].starts_with("f:1:9: expected a number for feature 2"));
+    assert!(tally.messages[1].starts_with("f:3:7: the index 3 comes twice"));
+}

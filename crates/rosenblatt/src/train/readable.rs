@@ -1,0 +1,92 @@
+//! What a learner leaves behind, as parts of a model.
+
+use crate::data::Dataset;
+use crate::learner::dual::Dual;
+use crate::learner::linear_unit::LinearUnit;
+use crate::learner::max_margin::MaxMargin;
+use crate::learner::network::NetworkLearner;
+use crate::learner::perceptron::Perceptron;
+use crate::model::{Decision, LinearState, SupportVectors, Voted};
+use crate::options::Readout;
+
+/// A learner whose state can become a model.
+pub(super) trait Readable {
+    fn decision(&self, data: &Dataset, readout: Readout) -> Decision;
+    fn saved_state(&self) -> Option<LinearState>;
+    fn support(&self) -> Option<SupportVectors> {
+        None
+    }
+}
+
+impl Readable for Perceptron<'_> {
+    fn decision(&self, data: &Dataset, readout: Readout) -> Decision {
+        let state = self.state();
+        let scheme = super::Hypothesis::scheme(self);
+        if let (Readout::Voted, Some(log)) = (readout, &state.log) {
+            return Decision::Voted(Box::new(Voted::new(data, log.clone(), self.constant())));
+        }
+        Decision::Linear(if let Some(average) = &state.average {
+            // A direction has no unit.
+            let unit = match readout {
+                Readout::AveragedNormalised => 1.0,
+                _ => state.unit,
+            };
+            average.mean(scheme, &state.weights, unit)
+        } else if let Some(kept) = &state.kept {
+            let mut kept = kept.clone();
+            (0..scheme.discriminators()).for_each(|d| kept.map(d, |w| w * state.unit));
+            kept
+        } else {
+            self.weights_now()
+        })
+    }
+
+    fn saved_state(&self) -> Option<LinearState> {
+        Some(self.state().clone())
+    }
+}
+
+impl Readable for Dual<'_> {
+    fn decision(&self, _: &Dataset, _: Readout) -> Decision {
+        Decision::Kernel(Box::new(self.model()))
+    }
+
+    /// The log in the model is all the state there is.
+    fn saved_state(&self) -> Option<LinearState> {
+        None
+    }
+}
+
+impl Readable for NetworkLearner<'_> {
+    fn decision(&self, _: &Dataset, _: Readout) -> Decision {
+        Decision::Network(Box::new(self.network().clone()))
+    }
+
+    fn saved_state(&self) -> Option<LinearState> {
+        None
+    }
+}
+
+impl Readable for MaxMargin<'_> {
+    fn decision(&self, _: &Dataset, _: Readout) -> Decision {
+        self.decision()
+    }
+
+    fn saved_state(&self) -> Option<LinearState> {
+        None
+    }
+
+    fn support(&self) -> Option<SupportVectors> {
+        Some(self.support())
+    }
+}
+
+impl Readable for LinearUnit<'_> {
+    fn decision(&self, _: &Dataset, _: Readout) -> Decision {
+        Decision::Linear(self.weights().clone())
+    }
+
+    fn saved_state(&self) -> Option<LinearState> {
+        Some(self.state().clone())
+    }
+}

@@ -1,0 +1,346 @@
+//! Runs that stop and go on, threads and layouts: one answer.
+
+use super::*;
+
+fn assert_same_run(a: &Model, b: &Model, what: &str) {
+    assert_eq!(a.progress, b.progress, "{what}");
+    assert_eq!(a.state, b.state, "{what}");
+    assert_eq!(a.decision, b.decision, "{what}");
+    assert_eq!(bits(&running(a)), bits(&running(b)), "{what}");
+    if let (Some(a), Some(b)) = (a.weights(), b.weights()) {
+        assert_eq!(bits(&planes(a)), bits(&planes(b)), "{what}");
+    }
+}
+
+/// Trains in pieces, each limited as `limits` say, and then without those limits.
+fn in_pieces(data: &Dataset, options: &Options, limits: &[Options]) -> Model {
+    let mut model: Option<Model> = None;
+    for piece in limits.iter().chain([options]) {
+        let session = Session::new(piece).resume(model.as_ref());
+        model = Some(session.train(data).unwrap().model);
+    }
+    model.unwrap()
+}
+
+proptest! {
+    #![proptest_config(cases(400))]
+
+    #[test]
+    fn a_run_stopped_anywhere_goes_on_as_if_it_had_not(
+        seed in 0u64..1_000_000,
+        whole in any::<bool>(),
+        order in orders(),
+        readout in one_of(&READOUTS),
+        multiclass in one_of(&[
+            None,
+            Some(Multiclass::Argmax),
+            Some(Multiclass::Ovr),
+            Some(Multiclass::Ovo),
+        ]),
+        bias in biases(),
+        normalise_weights in any::<bool>(),
+        demand in one_of(&[0.0, 1.0]),
+        start in one_of(&[Start::Zero, Start::Random(2.0)]),
+        rate in one_of(&[1.0, 0.1]),
+        first in 1u64..40,
+        second in 0u64..40,
+        epochs in 1u64..8,
+    ) {
+        let classes = if multiclass.is_some() { 3 } else { 2 };
+        let toy = if whole {
+            common::integers(seed, 12, 3, classes, 3)
+        } else {
+            common::reals(seed, 12, 3, classes)
+        };
+        let data = toy.dataset();
+        let options = Options {
+            order, multiclass, bias: Some(bias), seed, normalise_weights, start,
+            readout: Some(readout),
+            margin_demand: demand,
+            learning_rate: Some(rate),
+            epochs: Some(9),
+            ..Options::default()
+        };
+        let unbroken = trained(&data, &options).model;
+        let after_updates = |most| Options { max_updates: Some(most), ..options.clone() };
+        let after_passes = |most| Options { epochs: Some(most), ..options.clone() };
+        let pieces = [
+            vec![after_updates(first)],
+            vec![after_passes(epochs)],
+            vec![after_updates(first), after_updates(first + second)],
+            vec![after_passes(1), after_updates(first), after_passes(epochs)],
+            vec![after_updates(first), after_updates(first), after_updates(first)],
+        ];
+        for limits in &pieces {
+            let broken = in_pieces(&data, &options, limits);
+            assert_same_run(&broken, &unbroken, "in pieces");
+        }
+    }
+}
+
+/// Raises a flag at a visit.
+struct Interrupter<'a> {
+    at: u64,
+    flag: &'a AtomicBool,
+}
+
+impl Observer for Interrupter<'_> {
+    fn wants_steps(&self) -> bool {
+        true
+    }
+    fn step(&mut self, step: Step) {
+        if step.step >= self.at {
+            self.flag.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+#[test]
+fn an_interrupted_run_goes_on_as_if_it_had_not_been() {
+    let toy = common::reals(5, 700, 4, 2);
+    let data = toy.dataset();
+    for order in ORDERS {
+        for readout in READOUTS {
+            let epochs = if matches!(order, Order::Mistakes | Order::Worst) {
+                1
+            } else {
+                3
+            };
+            let options = Options {
+                order,
+                readout: Some(readout),
+                epochs: Some(epochs),
+                ..Options::default()
+            };
+            let unbroken = trained(&data, &options).model;
+            for at in [1, 300, 701] {
+                let flag = AtomicBool::new(false);
+                let stopped = Session::new(&options)
+                    .interrupt(&flag)
+                    .train_observed(&data, &mut Interrupter { at, flag: &flag })
+                    .unwrap()
+                    .model;
+                if at < 700 {
+                    assert_eq!(stopped.progress.stop, Some(Stop::Interrupted));
+                    assert!(stopped.progress.visits >= at && stopped.progress.visits < at + 257);
+                }
+                let resumed = Session::new(&options)
+                    .resume(Some(&stopped))
+                    .train(&data)
+                    .unwrap();
+                assert_same_run(&resumed.model, &unbroken, "interrupted");
+            }
+        }
+    }
+}
+
+/// Keeps the model of every pass.
+#[derive(Default)]
+struct Checkpoints(Vec<Model>);
+
+impl Observer for Checkpoints {
+    fn wants_checkpoint(&mut self) -> bool {
+        true
+    }
+    fn checkpoint(&mut self, model: Model) -> rosenblatt::Result<()> {
+        self.0.push(model);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_run_killed_after_any_pass_goes_on_from_its_checkpoint() {
+    let data = common::reals(6, 40, 4, 3).dataset();
+    for order in ORDERS {
+        for readout in READOUTS {
+            let options = Options {
+                order,
+                readout: Some(readout),
+                epochs: Some(6),
+                ..Options::default()
+            };
+            let mut checkpoints = Checkpoints::default();
+            let unbroken = Session::new(&options)
+                .train_observed(&data, &mut checkpoints)
+                .unwrap()
+                .model;
+            assert_eq!(checkpoints.0.len(), unbroken.progress.passes.len());
+            for saved in &checkpoints.0 {
+                let resumed = Session::new(&options)
+                    .resume(Some(saved))
+                    .train(&data)
+                    .unwrap();
+                assert_same_run(&resumed.model, &unbroken, "from a checkpoint");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_spent_update_limit_stays_spent() {
+    let data = common::integers(7, 12, 3, 2, 3).dataset();
+    for order in ORDERS {
+        let options = Options {
+            order,
+            max_updates: Some(5),
+            epochs: Some(50),
+            ..Options::default()
+        };
+        let first = trained(&data, &options).model;
+        assert_eq!(first.progress.stop, Some(Stop::UpdateLimit));
+        assert_eq!(first.progress.updates, 5);
+        let again = Session::new(&options)
+            .resume(Some(&first))
+            .train(&data)
+            .unwrap()
+            .model;
+        assert_same_run(&again, &first, "nothing left to do");
+    }
+}
+
+#[test]
+fn threads_and_layout_never_change_a_bit() {
+    for (classes, multiclass) in [(2, None), (3, None), (3, Some(Multiclass::Ovo))] {
+        let mut toy = common::reals(8, 600, 6, classes);
+        toy.weights = Some((0..600).map(|i| 0.5 + (i % 7) as f64).collect());
+        for order in [
+            Order::Given,
+            Order::ByClass,
+            Order::Shuffled,
+            Order::Random,
+            Order::Restart,
+        ] {
+            for readout in READOUTS {
+                let options = Options {
+                    order,
+                    multiclass,
+                    readout: Some(readout),
+                    class_weight: ClassWeight::Balanced,
+                    epochs: Some(3),
+                    ..Options::default()
+                };
+                let reference = Session::new(&options)
+                    .threads(1)
+                    .train(&toy.dataset())
+                    .unwrap();
+                for (threads, sparse, scattered) in
+                    [(2, false, true), (5, true, false), (1, true, true)]
+                {
+                    let data = toy.stored(Storage {
+                        sparse,
+                        scattered,
+                        ..PLAIN
+                    });
+                    let other = Session::new(&options)
+                        .threads(threads)
+                        .train(&data)
+                        .unwrap();
+                    assert_eq!(other.model.progress, reference.model.progress);
+                    assert_eq!(other.model.state, reference.model.state);
+                    assert_eq!(other.radius.to_bits(), reference.radius.to_bits());
+                    assert_eq!(
+                        bits(&running(&other.model)),
+                        bits(&running(&reference.model))
+                    );
+                    if let (Some(a), Some(b)) = (other.model.weights(), reference.model.weights()) {
+                        assert_eq!(bits(&planes(a)), bits(&planes(b)));
+                    } else {
+                        let rows = toy.dataset();
+                        assert_eq!(
+                            other.model.predict(&rows.matrix, threads),
+                            reference.model.predict(&rows.matrix, 1)
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_run_goes_on_only_with_the_options_it_began_with() {
+    let data = common::reals(10, 600, 3, 2).dataset();
+    let begun = Options {
+        max_updates: Some(3),
+        ..Options::default()
+    };
+    let model = trained(&data, &begun).model;
+    for (name, value) in [
+        ("order", "given"),
+        ("readout", "voted"),
+        ("learning-rate", "0.5"),
+        ("ties", "positive"),
+        ("margin-demand", "1"),
+        ("bias", "none"),
+        ("normalise-weights", "true"),
+        ("start", "random:1"),
+        ("class-weight", "balanced"),
+        ("at-zero", "negative"),
+        ("seed", "3"),
+        ("learner", "linear-unit"),
+    ] {
+        let mut other = begun.clone();
+        other.set(name, value).unwrap();
+        let error = Session::new(&other)
+            .resume(Some(&model))
+            .train(&data)
+            .unwrap_err();
+        assert!(error.to_string().contains(name), "{name}: {error}");
+    }
+    for (name, value) in [
+        ("epochs", "3"),
+        ("max-updates", "30"),
+        ("time-limit", "1000"),
+        ("patience", "2"),
+    ] {
+        let mut other = begun.clone();
+        other.set(name, value).unwrap();
+        Session::new(&other)
+            .resume(Some(&model))
+            .train(&data)
+            .unwrap();
+    }
+}
+
+#[test]
+fn the_linear_unit_goes_on_as_if_it_had_not_stopped() {
+    let mut stops = std::collections::HashSet::new();
+    for (classes, rate, gradient) in [
+        (2, None, Gradient::Batch),
+        (2, None, Gradient::Stochastic),
+        (3, None, Gradient::Stochastic),
+        (2, Some(0.2), Gradient::Batch),
+        (2, Some(3.0), Gradient::Batch),
+        (2, Some(3.0), Gradient::Stochastic),
+    ] {
+        let data = common::reals(11, 30, 3, classes).dataset();
+        for order in [Order::Given, Order::Shuffled, Order::Random] {
+            let options = Options {
+                learner: LearnerKind::LinearUnit,
+                learning_rate: rate,
+                gradient,
+                order,
+                decay: 0.01,
+                epochs: Some(40),
+                ..Options::default()
+            };
+            let unbroken = trained(&data, &options).model;
+            stops.insert(unbroken.progress.stop.unwrap().name());
+            for epochs in 1..8 {
+                let piece = Options {
+                    epochs: Some(epochs),
+                    ..options.clone()
+                };
+                assert_same_run(
+                    &in_pieces(&data, &options, &[piece]),
+                    &unbroken,
+                    "linear unit",
+                );
+            }
+        }
+    }
+    assert!(
+        stops.contains("diverged") && stops.contains("epoch_limit"),
+        "{stops:?}"
+    );
+}
