@@ -6,64 +6,25 @@
 //! machine.
 
 mod hard;
+mod kinds;
 mod separator;
 mod shapes;
 mod sphere;
 mod text;
 mod worked;
 
+pub use kinds::Kind;
 pub use separator::Separator;
 pub use text::TextRows;
 
 use std::io::Write;
 
+use kinds::Count::{self, Fixed, Free};
+
 use super::write::{RowWriter, TextFormat, write as write_dataset};
 use super::{Classes, Dataset, FeatureNames, Matrix, Precision, Values};
 use crate::error::{Error, Result};
 use crate::random::{Random, Stream};
-
-/// A kind of synthetic data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// Points on the unit sphere, two classes, a plane through the origin at margin g.
-    Separable,
-    /// Points on the unit sphere, k classes by the largest of k scores, at margin g.
-    Classes,
-    /// A round cloud of points for each class.
-    Blobs,
-    /// Two interleaved half circles.
-    Moons,
-    /// A circle inside another.
-    Circles,
-    /// The corners of the unit square, opposite corners in one class.
-    Xor,
-    /// Rows like documents: few words of many, some common, most rare.
-    Sparse,
-    /// Boolean AND, in its order.
-    And,
-    /// Two critics' scores of five films.
-    Critics,
-    /// Eight points that no plane through the origin or elsewhere separates.
-    EightPoints,
-    /// Scores A and B from 0 to 10: is A + B above 8? Separable.
-    Grid,
-    /// Scores 1 to 4: is each of A and B 2 or 3? Overlapping.
-    GridMiddle,
-    /// Scores 1 to 4: is A = B? Overlapping.
-    GridEqual,
-    /// Hulls that touch in one point: quasi-separable, margin exactly 0.
-    MarginZero,
-    /// Separable by 1e-12, exactly so in the decimals written.
-    MarginTiny,
-    /// All points within a hair of one line; separable across the hair.
-    Collinear,
-    /// Separable, with values from 1e-300 to 1e300.
-    WideRange,
-    /// Separable but for its last row, which lies amid the other class: overlapping.
-    Contradiction,
-    /// A logistic design, quasi-separable, whose infinite coefficients are known.
-    Quasi,
-}
 
 /// What logistic regression's maximum likelihood does with a coefficient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -76,245 +37,6 @@ pub enum Coefficient {
     MinusInfinity,
     /// It may run either way, along different directions.
     Either,
-}
-
-/// A number of things, as a kind allows it.
-#[derive(Debug, Clone, Copy)]
-enum Count {
-    Fixed(usize),
-    Free { default: usize, least: usize },
-}
-
-use Count::{Fixed, Free};
-
-/// What a kind takes: its name, a line about it, and its options.
-struct Form {
-    kind: Kind,
-    name: &'static str,
-    summary: &'static str,
-    examples: Count,
-    features: Count,
-    classes: Count,
-    margin: Option<f64>,
-    spread: Option<f64>,
-    noise: bool,
-}
-
-const fn form(kind: Kind, name: &'static str, summary: &'static str) -> Form {
-    Form {
-        kind,
-        name,
-        summary,
-        examples: Free {
-            default: 1000,
-            least: 2,
-        },
-        features: Fixed(2),
-        classes: Fixed(2),
-        margin: None,
-        spread: None,
-        noise: false,
-    }
-}
-
-const fn free(default: usize, least: usize) -> Count {
-    Free { default, least }
-}
-
-/// Every kind with its defaults: the one place that names them.
-const FORMS: &[Form] = &[
-    Form {
-        features: free(10, 2),
-        margin: Some(0.01),
-        noise: true,
-        ..form(
-            Kind::Separable,
-            "separable",
-            "two classes on the unit sphere, a known plane through the origin, margin exactly g",
-        )
-    },
-    Form {
-        features: free(10, 2),
-        classes: free(3, 2),
-        margin: Some(0.01),
-        noise: true,
-        ..form(
-            Kind::Classes,
-            "classes",
-            "k classes on the unit sphere by the largest of k known scores, margin exactly g",
-        )
-    },
-    Form {
-        features: free(2, 1),
-        classes: free(2, 2),
-        spread: Some(1.0),
-        noise: true,
-        ..form(Kind::Blobs, "blobs", "a round cloud for each class")
-    },
-    Form {
-        spread: Some(0.1),
-        noise: true,
-        ..form(Kind::Moons, "moons", "two interleaved half circles")
-    },
-    Form {
-        spread: Some(0.05),
-        noise: true,
-        ..form(Kind::Circles, "circles", "a circle inside another")
-    },
-    Form {
-        examples: free(4, 4),
-        spread: Some(0.0),
-        noise: true,
-        ..form(
-            Kind::Xor,
-            "xor",
-            "corners of the unit square, opposite corners in one class",
-        )
-    },
-    Form {
-        examples: free(10_000, 2),
-        features: free(47_236, 64),
-        classes: free(2, 2),
-        margin: Some(0.0),
-        noise: true,
-        ..form(
-            Kind::Sparse,
-            "sparse",
-            "text-like rows: Zipf word frequencies, a sparse hidden separator",
-        )
-    },
-    Form {
-        examples: Fixed(4),
-        ..form(Kind::And, "and", "Boolean AND")
-    },
-    Form {
-        examples: Fixed(5),
-        ..form(
-            Kind::Critics,
-            "critics",
-            "two critics' scores of five films",
-        )
-    },
-    Form {
-        examples: Fixed(8),
-        ..form(
-            Kind::EightPoints,
-            "eight-points",
-            "eight points that overlap, separable by their squares",
-        )
-    },
-    Form {
-        examples: Fixed(121),
-        ..form(
-            Kind::Grid,
-            "grid",
-            "scores 0 to 10, is A + B above 8? separable",
-        )
-    },
-    Form {
-        examples: Fixed(16),
-        ..form(
-            Kind::GridMiddle,
-            "grid-middle",
-            "scores 1 to 4, is each 2 or 3? overlapping",
-        )
-    },
-    Form {
-        examples: Fixed(16),
-        ..form(
-            Kind::GridEqual,
-            "grid-equal",
-            "scores 1 to 4, is A = B? overlapping",
-        )
-    },
-    Form {
-        examples: free(100, 4),
-        features: free(3, 2),
-        ..form(
-            Kind::MarginZero,
-            "margin-zero",
-            "hulls that touch in a point: quasi-separable, margin 0",
-        )
-    },
-    Form {
-        examples: free(100, 4),
-        features: free(3, 2),
-        ..form(
-            Kind::MarginTiny,
-            "margin-tiny",
-            "separable with plain margin 1e-12, exact as written",
-        )
-    },
-    Form {
-        examples: free(100, 4),
-        features: free(3, 2),
-        ..form(
-            Kind::Collinear,
-            "collinear",
-            "nearly on one line, separable by 1e-9 across it",
-        )
-    },
-    Form {
-        examples: free(100, 2),
-        features: free(10, 2),
-        margin: Some(0.05),
-        ..form(
-            Kind::WideRange,
-            "wide-range",
-            "separable, values from 1e-300 to 1e300",
-        )
-    },
-    Form {
-        examples: free(10_000, 24),
-        features: free(20, 2),
-        margin: Some(0.01),
-        ..form(
-            Kind::Contradiction,
-            "contradiction",
-            "separable but for the last row: overlapping",
-        )
-    },
-    Form {
-        examples: free(200, 8),
-        features: free(6, 5),
-        ..form(
-            Kind::Quasi,
-            "quasi",
-            "a quasi-separated logistic design with known infinite coefficients",
-        )
-    },
-];
-
-impl Kind {
-    /// Every kind.
-    pub fn all() -> impl Iterator<Item = Kind> {
-        FORMS.iter().map(|f| f.kind)
-    }
-
-    fn form(self) -> &'static Form {
-        // A test holds the table against the enum; the first entry is never the fallback.
-        FORMS.iter().find(|f| f.kind == self).unwrap_or(&FORMS[0])
-    }
-
-    /// Its name, as a command spells it.
-    pub fn name(self) -> &'static str {
-        self.form().name
-    }
-
-    /// One line about it.
-    pub fn summary(self) -> &'static str {
-        self.form().summary
-    }
-
-    /// The kind of this name.
-    pub fn find(name: &str) -> Result<Kind> {
-        let found = FORMS.iter().find(|f| f.name == name);
-        found.map(|f| f.kind).ok_or_else(|| {
-            let names: Vec<&str> = FORMS.iter().map(|f| f.name).collect();
-            Error::options(format!("there is no synthetic data called {name:?}"))
-                .remedy(format!("choose one of {}", names.join(", ")))
-        })
-    }
 }
 
 /// What to make; `None` leaves a choice to the kind.
