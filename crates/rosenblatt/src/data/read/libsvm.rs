@@ -10,7 +10,8 @@ use super::chunk::Chunk;
 use super::faults::{Faults, OnError, overlong, quote};
 use super::labels::{ABSENT, LabelSink};
 use super::number::{
-    self, POWERS, Stored, WINDOW, digits_value, load, not_digits, some_digits, up_to_seven_digits,
+    self, POWERS, Stored, WINDOW, digits_value, load, not_digits, to_top, two_values,
+    up_to_seven_digits,
 };
 use super::report::LongDecimal;
 use crate::error::{Error, Result};
@@ -121,76 +122,107 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> SparsePart {
     }
 }
 
-/// A token of the usual sort.
-struct Usual<T> {
-    index: u64,
-    value: T,
-    /// Where it ends, from its start.
+/// Where the parts of a usual token stand: up to seven digits, a colon, perhaps a minus, up to
+/// seven digits and perhaps a point and up to seven more, then a blank or a newline.
+///
+/// The next token waits for this one's end and for nothing else, so its end is found in as few
+/// steps as possible: from one comparison of all bytes, not from the digits themselves.
+struct Usual {
+    colon: usize,
+    signed: bool,
+    /// Where the number begins behind its sign.
+    start: usize,
+    /// Where its first digits end.
+    point: usize,
+    /// How many they are.
+    whole: usize,
+    /// How many digits follow a point.
+    places: usize,
+    /// Where the token ends, from its start.
     end: usize,
     /// The byte there.
     stop: u8,
 }
 
-/// The token at the start of `window` if it is of the usual sort: up to seven digits, a colon,
-/// perhaps a minus, up to seven digits and perhaps a point and up to seven more, then a blank
-/// or a newline.
-///
-/// The next token waits for this one's end and for nothing else, so its end is found in as few
-/// steps as possible: from one comparison of all bytes, not from the digits themselves.
+// Masks tell the compiler what the conditions imply: every load lies in the window.
 #[inline(always)]
-fn usual_token<T: Stored>(window: &[u8; WINDOW]) -> Option<Usual<T>> {
-    // Masks tell the compiler what the conditions imply: every load lies in the window.
-    let word = |from: usize| load(window, from & 31);
-    let byte = |from: usize| window[from & 31];
-    let marks = not_digits(window);
-    let colon = marks.trailing_zeros() as usize;
-    if (colon.wrapping_sub(1) >= 7) | (byte(colon) != b':') {
-        return None;
-    }
-    // A sign is a mark right behind the colon. It is not branched on, because half of the
-    // branches would go wrong, nor is its byte waited for.
-    let behind = lowest(marks) << 1;
-    let signed = marks & behind != 0;
-    let marks = without_lowest(marks) & !behind;
-    if signed & (byte(colon + 1) != b'-') {
-        return None;
-    }
-    let start = colon + 1 + usize::from(signed);
-    let point = marks.trailing_zeros() as usize;
-    let whole = point.wrapping_sub(start);
-    if whole.wrapping_sub(1) >= 7 {
-        return None;
-    }
-    let (mantissa, places, end);
-    let mut stop = byte(point);
-    if stop == b'.' {
-        end = without_lowest(marks).trailing_zeros() as usize;
-        places = end.wrapping_sub(point + 1);
-        if places >= 8 {
+fn word(window: &[u8; WINDOW], from: usize) -> u64 {
+    load(window, from & 31)
+}
+
+#[inline(always)]
+fn byte(window: &[u8; WINDOW], from: usize) -> u8 {
+    window[from & 31]
+}
+
+impl Usual {
+    /// The token at the start of `window`, if it is of the usual sort.
+    #[inline(always)]
+    fn find(window: &[u8; WINDOW]) -> Option<Self> {
+        let marks = not_digits(window);
+        let colon = marks.trailing_zeros() as usize;
+        if (colon.wrapping_sub(1) >= 7) | (byte(window, colon) != b':') {
             return None;
         }
-        let fraction = word(point + 1);
-        mantissa = if whole == 1 {
-            // One digit before the point is by far the most common.
-            some_digits(fraction << 8 | u64::from(byte(start)), places + 1)
+        // A sign is a mark right behind the colon. It is not branched on, because half of the
+        // branches would go wrong, nor is its byte waited for.
+        let behind = lowest(marks) << 1;
+        let signed = marks & behind != 0;
+        let marks = without_lowest(marks) & !behind;
+        if signed & (byte(window, colon + 1) != b'-') {
+            return None;
+        }
+        let start = colon + 1 + usize::from(signed);
+        let point = marks.trailing_zeros() as usize;
+        let whole = point.wrapping_sub(start);
+        if whole.wrapping_sub(1) >= 7 {
+            return None;
+        }
+        let (mut places, mut end) = (0, point);
+        let mut stop = byte(window, point);
+        if stop == b'.' {
+            end = without_lowest(marks).trailing_zeros() as usize;
+            places = end.wrapping_sub(point + 1);
+            if places >= 8 {
+                return None;
+            }
+            stop = byte(window, end);
+        }
+        (stop <= b' ').then_some(Usual {
+            colon,
+            signed,
+            start,
+            point,
+            whole,
+            places,
+            end,
+            stop,
+        })
+    }
+
+    /// Its index and its value.
+    #[inline(always)]
+    fn read<T: Stored, const LEVEL: u8>(&self, window: &[u8; WINDOW]) -> Option<(u64, T)> {
+        let index = to_top(word(window, 0), self.colon);
+        let (index, mantissa) = if byte(window, self.point) != b'.' {
+            let number = to_top(word(window, self.start), self.whole);
+            two_values::<LEVEL>(index, number)
         } else {
-            some_digits(word(start), whole) * POWERS[places & 7]
-                + digits_value(fraction, places as u32)
+            let fraction = word(window, self.point + 1);
+            if self.whole == 1 {
+                // One digit before the point is by far the most common.
+                let first = u64::from(byte(window, self.start));
+                two_values::<LEVEL>(index, to_top(fraction << 8 | first, self.places + 1))
+            } else {
+                let whole = to_top(word(window, self.start), self.whole);
+                let (index, whole) = two_values::<LEVEL>(index, whole);
+                let fraction = digits_value(fraction, self.places as u32);
+                (index, whole * POWERS[self.places & 7] + fraction)
+            }
         };
-        stop = byte(end);
-    } else {
-        mantissa = some_digits(word(start), whole);
-        (places, end) = (0, point);
+        let value = T::from_small(mantissa, self.places as u32, self.signed)?;
+        Some((index, value))
     }
-    if stop > b' ' {
-        return None;
-    }
-    Some(Usual {
-        index: some_digits(word(0), colon),
-        value: T::from_small(mantissa, places as u32, signed)?,
-        end,
-        stop,
-    })
 }
 
 #[inline(always)]
@@ -211,8 +243,22 @@ impl<T: Stored> Work for Run<'_, '_, T> {
 
     #[inline(always)]
     fn run<const LEVEL: u8>(self) {
-        self.0.run();
+        self.0.run::<LEVEL>();
     }
+}
+
+/// The place before `at`, out of line so that it is not computed for every token.
+#[cold]
+#[inline(never)]
+fn before(at: usize) -> usize {
+    at - 1
+}
+
+/// Where `window` stands in `bytes`, so that its place need not be kept for every token.
+#[cold]
+#[inline(never)]
+fn place_of(window: &[u8; WINDOW], bytes: &[u8]) -> usize {
+    window.as_ptr().addr() - bytes.as_ptr().addr()
 }
 
 #[inline(always)]
@@ -222,7 +268,7 @@ fn is_blank(b: u8) -> bool {
 
 impl<T: Stored> Parser<'_, T> {
     #[inline(always)]
-    fn run(&mut self) {
+    fn run<const LEVEL: u8>(&mut self) {
         if self.chunk.overlong {
             let fault = overlong(1);
             self.faults.add(fault, OnError::Fail);
@@ -239,7 +285,7 @@ impl<T: Stored> Parser<'_, T> {
                 self.long.len(),
                 self.smallest,
             );
-            match self.line(at) {
+            match self.line::<LEVEL>(at) {
                 Ok(next) => at = next,
                 Err(error) => {
                     if !self.faults.add(error, self.rules.on_error) {
@@ -268,7 +314,7 @@ impl<T: Stored> Parser<'_, T> {
 
     /// Reads the line at `at`; gives the start of the next one.
     #[inline(always)]
-    fn line(&mut self, mut at: usize) -> Result<usize> {
+    fn line<const LEVEL: u8>(&mut self, mut at: usize) -> Result<usize> {
         let bytes = self.bytes;
         while is_blank(bytes[at]) {
             at += 1;
@@ -286,19 +332,25 @@ impl<T: Stored> Parser<'_, T> {
         let mut in_order = true;
         loop {
             if let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk())
-                && let Some(usual) = usual_token::<T>(window)
+                && let Some(usual) = Usual::find(window)
             {
-                in_order &= usual.index >= least;
-                least = usual.index + 1;
-                if usual.value != T::ZERO {
-                    self.pairs.push((usual.index as u32, usual.value));
+                // First of all, for the next token waits for it. A byte other than a blank is
+                // branched on below, so that nobody waits to know which it is.
+                at += usual.end + 1;
+                if let Some((index, value)) = usual.read::<T, LEVEL>(window) {
+                    in_order &= index >= least;
+                    least = index + 1;
+                    if value != T::ZERO {
+                        self.pairs.push((index as u32, value));
+                    }
+                    match usual.stop {
+                        b' ' => continue,
+                        b'\n' => break,
+                        _ => at = before(at),
+                    }
+                } else {
+                    at = place_of(window, bytes);
                 }
-                at += usual.end;
-                // A branch, so that the next token need not wait to know.
-                if usual.stop == b' ' {
-                    at += 1;
-                }
-                continue;
             }
             match bytes[at] {
                 b' ' | b'\t' | b'\r' => at += 1,
@@ -311,7 +363,9 @@ impl<T: Stored> Parser<'_, T> {
                     break;
                 }
                 _ => {
-                    if let Some(index) = self.unusual_token(&mut at)? {
+                    let (next, index) = self.unusual_token(at)?;
+                    at = next;
+                    if let Some(index) = index {
                         in_order &= index >= least;
                         least = index + 1;
                     }
@@ -328,26 +382,23 @@ impl<T: Stored> Parser<'_, T> {
         Ok(at)
     }
 
-    /// Reads the token at `at` and moves on behind it; gives its index, if it has one.
+    /// Reads the token at `at`; gives where the text goes on, and its index, if it has one.
     #[inline(never)]
-    fn unusual_token(&mut self, at: &mut usize) -> Result<Option<u64>> {
+    fn unusual_token(&mut self, at: usize) -> Result<(usize, Option<u64>)> {
         let bytes = self.bytes;
-        let (index, digits) = up_to_seven_digits(load(bytes, *at));
-        let colon = *at + digits as usize;
+        let (index, digits) = up_to_seven_digits(load(bytes, at));
+        let colon = at + digits as usize;
         let (index, value) = if digits > 0 && bytes[colon] == b':' {
             (index, colon + 1)
         } else {
-            match self.odd_token(*at)? {
+            match self.odd_token(at)? {
                 Odd::Index(number, colon) => (number, colon + 1),
-                Odd::Query(end) => {
-                    *at = end;
-                    return Ok(None);
-                }
+                Odd::Query(end) => return Ok((end, None)),
             }
         };
         let read = match number::read_any::<T>(bytes, value) {
             Some(read) if read.stop <= b' ' || read.stop == b'#' => read,
-            _ => return Err(self.bad_value(*at, value)),
+            _ => return Err(self.bad_value(at, value)),
         };
         // Usual numbers are never as long as that.
         if self.rules.keep_long_decimals && number::is_long(bytes, value) {
@@ -356,8 +407,8 @@ impl<T: Stored> Parser<'_, T> {
         if read.value != T::ZERO {
             self.pairs.push((index as u32, read.value));
         }
-        *at = read.end + usize::from(read.stop == b' ');
-        Ok(Some(index))
+        let next = read.end + usize::from(read.stop == b' ');
+        Ok((next, Some(index)))
     }
 
     #[cold]

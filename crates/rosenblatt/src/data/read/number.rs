@@ -105,8 +105,40 @@ pub(crate) fn digits_value(x: u64, count: u32) -> u64 {
 
 /// The same for `count` from 1 to 8.
 #[inline(always)]
-pub(crate) fn some_digits(x: u64, count: usize) -> u64 {
-    all_digits((x & 0x0F0F_0F0F_0F0F_0F0F) << ((64 - 8 * count as u32) & 63))
+fn some_digits(x: u64, count: usize) -> u64 {
+    all_digits(to_top(x, count) & 0x0F0F_0F0F_0F0F_0F0F)
+}
+
+/// The first `count` bytes of `x`, 1 to 8 of them, moved to the top.
+#[inline(always)]
+pub(crate) fn to_top(x: u64, count: usize) -> u64 {
+    x << ((64 - 8 * count as u32) & 63)
+}
+
+/// The values of the digits at the top of two words; below them are zeros.
+#[inline(always)]
+#[allow(unsafe_code)] // measured: libsvm text is read a tenth slower without it
+pub(crate) fn two_values<const LEVEL: u8>(a: u64, b: u64) -> (u64, u64) {
+    #[cfg(target_arch = "x86_64")]
+    if LEVEL >= crate::simd::AVX2 {
+        use std::arch::x86_64::{
+            _mm_and_si128, _mm_cvtsi128_si64, _mm_madd_epi16, _mm_maddubs_epi16, _mm_packus_epi32,
+            _mm_set_epi64x, _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi32,
+        };
+        // SAFETY: these are SSE4.1 and below, which every processor with AVX2 has.
+        let both = unsafe {
+            let digits = _mm_and_si128(_mm_set_epi64x(b as i64, a as i64), _mm_set1_epi8(0x0F));
+            // Neighbours are joined: ten times the first and the second, a hundred times the
+            // first pair and the second, ten thousand times the first four and the second.
+            let pairs = _mm_maddubs_epi16(digits, _mm_set1_epi16(0x01_0A));
+            let fours = _mm_madd_epi16(pairs, _mm_set1_epi32(0x0001_0064));
+            let fours = _mm_packus_epi32(fours, fours);
+            _mm_cvtsi128_si64(_mm_madd_epi16(fours, _mm_set1_epi32(0x0001_2710))) as u64
+        };
+        return (both & 0xFFFF_FFFF, both >> 32);
+    }
+    let digits = 0x0F0F_0F0F_0F0F_0F0F;
+    (all_digits(a & digits), all_digits(b & digits))
 }
 
 /// The value of eight digits, those at the top behind those below, which may be leading zeros.
