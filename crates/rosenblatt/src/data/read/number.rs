@@ -8,6 +8,7 @@
 //! is not covered goes to the standard library's parser.
 
 use super::libsvm::Pairs;
+use crate::simd;
 
 /// The powers of ten that `f64` holds exactly.
 const EXACT_POWERS: [f64; 23] = [
@@ -98,9 +99,15 @@ fn not_digits_in(word: u64) -> (u64, u64) {
 /// The value of the first `count` digits in `x`, written as characters or as values.
 #[inline(always)]
 pub(crate) fn digits_value(x: u64, count: u32) -> u64 {
+    all_digits(up_to_eight_to_top(x, count as usize) & 0x0F0F_0F0F_0F0F_0F0F)
+}
+
+/// The first `count` bytes of `x`, none to 8 of them, moved to the top.
+#[inline(always)]
+fn up_to_eight_to_top(x: u64, count: usize) -> u64 {
     // In two shifts, because one by 64 bits is none.
-    let half = 32 - 4 * count;
-    all_digits((x & 0x0F0F_0F0F_0F0F_0F0F) << half << half)
+    let half = 32 - 4 * count as u32;
+    x << half << half
 }
 
 /// The same for `count` from 1 to 8.
@@ -120,7 +127,7 @@ pub(crate) fn to_top(x: u64, count: usize) -> u64 {
 #[allow(unsafe_code)] // measured: libsvm text is read a tenth slower without it
 pub(crate) fn two_values<const LEVEL: u8>(a: u64, b: u64) -> (u64, u64) {
     #[cfg(target_arch = "x86_64")]
-    if LEVEL >= crate::simd::AVX2 {
+    if LEVEL >= simd::AVX2 {
         use std::arch::x86_64::{
             _mm_and_si128, _mm_cvtsi128_si64, _mm_madd_epi16, _mm_maddubs_epi16, _mm_packus_epi32,
             _mm_set_epi64x, _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi32,
@@ -219,7 +226,7 @@ fn plain_not_digits(window: &[u8; WINDOW]) -> u32 {
 #[inline(always)]
 pub(crate) fn read<T: Stored>(bytes: &[u8], start: usize) -> Option<Number<T>> {
     if let Some(window) = bytes.get(start..).and_then(|rest| rest.first_chunk())
-        && let Some(mut number) = read_within::<T>(window)
+        && let Some(mut number) = read_within::<T, { simd::BASE }>(window)
         && !number.may_go_on()
     {
         number.end += start;
@@ -241,7 +248,7 @@ pub(crate) fn different(a: u8, b: u8) -> usize {
 /// differs from number to number. Unless the byte behind it is one that the caller expects there,
 /// the number [may go on](Number::may_go_on).
 #[inline(always)]
-pub(crate) fn read_within<T: Stored>(window: &[u8; WINDOW]) -> Option<Number<T>> {
+pub(crate) fn read_within<T: Stored, const LEVEL: u8>(window: &[u8; WINDOW]) -> Option<Number<T>> {
     // Masks tell the compiler what the conditions imply: every load lies in the window.
     let byte = |from: usize| window[from & 31];
     let marks = not_digits(window);
@@ -256,24 +263,27 @@ pub(crate) fn read_within<T: Stored>(window: &[u8; WINDOW]) -> Option<Number<T>>
     if whole.wrapping_sub(1).wrapping_add(stray) >= 7 {
         return None;
     }
-    let mut mantissa = some_digits(load(window, start), whole);
+    let before = load(window, start);
     let (mut places, mut end) = (0, point);
-    if byte(point) == b'.' {
+    let mantissa = if byte(point) == b'.' {
         end = (marks & marks.wrapping_sub(1)).trailing_zeros() as usize;
         places = end - point - 1;
         if whole + places > 15 {
             return None;
         }
-        let first = load(window, (point + 1) & 31);
-        let fraction = if places <= 8 {
-            digits_value(first, places as u32)
-        } else {
-            let second = load(window, (point + 9) & 31);
-            digits_value(first, 8) * POWERS[(places - 8) & 15]
-                + digits_value(second, places as u32 - 8)
-        };
-        mantissa = mantissa * POWERS[places & 15] + fraction;
-    }
+        let behind = load(window, (point + 1) & 31);
+        let (before, mut behind) = two_values::<LEVEL>(
+            to_top(before, whole),
+            up_to_eight_to_top(behind, places.min(8)),
+        );
+        if places > 8 {
+            let rest = load(window, (point + 9) & 31);
+            behind = behind * POWERS[(places - 8) & 15] + digits_value(rest, places as u32 - 8);
+        }
+        before * POWERS[places & 15] + behind
+    } else {
+        some_digits(before, whole)
+    };
     Some(Number {
         value: T::from_small(mantissa, places as u32, sign == b'-')?,
         end,

@@ -266,13 +266,13 @@ impl<T: Stored> Work for Run<'_, '_, T> {
 
     #[inline(always)]
     fn run<const LEVEL: u8>(self) {
-        self.0.run();
+        self.0.run::<LEVEL>();
     }
 }
 
 impl<T: Stored> Parser<'_, T> {
     #[inline(always)]
-    fn run(&mut self) {
+    fn run<const LEVEL: u8>(&mut self) {
         let dialect = &self.scheme.dialect;
         let mut at = 0;
         let mut header = self.scheme.header && self.chunk.leading;
@@ -291,7 +291,7 @@ impl<T: Stored> Parser<'_, T> {
                 self.faults.add(fault, OnError::Fail);
                 return;
             }
-            match self.record(start) {
+            match self.record::<LEVEL>(start) {
                 Ok(next) => {
                     self.commit();
                     at = next;
@@ -311,7 +311,7 @@ impl<T: Stored> Parser<'_, T> {
     #[cold]
     #[inline(never)]
     fn cut_off(&mut self, start: usize) -> Result<usize> {
-        self.record(start)
+        self.record::<{ simd::BASE }>(start)
     }
 
     /// Where a faulty record ends. Text behind a closing quote belongs to its cell, as it
@@ -380,7 +380,7 @@ impl<T: Stored> Parser<'_, T> {
 
     /// Reads the record at `at`; gives the place behind it.
     #[inline(always)]
-    fn record(&mut self, mut at: usize) -> Result<usize> {
+    fn record<const LEVEL: u8>(&mut self, mut at: usize) -> Result<usize> {
         let scheme = self.scheme;
         let start = at;
         self.tried += 1;
@@ -397,7 +397,7 @@ impl<T: Stored> Parser<'_, T> {
                 let ahead = self.numbers_ahead[column];
                 if ahead > 0 {
                     // Numbers followed by delimiters, as far as they go.
-                    let (read, behind) = self.run_of_numbers(at, base + slot, ahead);
+                    let (read, behind) = self.run_of_numbers::<LEVEL>(at, base + slot, ahead);
                     if read > 0 {
                         (column, at) = (column + read, behind);
                         continue;
@@ -424,7 +424,12 @@ impl<T: Stored> Parser<'_, T> {
     /// Reads up to `count` numbers into the places from `first` on, while each is followed by
     /// the delimiter; gives how many, and where the next cell starts.
     #[inline(always)]
-    fn run_of_numbers(&mut self, mut at: usize, first: usize, count: usize) -> (usize, usize) {
+    fn run_of_numbers<const LEVEL: u8>(
+        &mut self,
+        mut at: usize,
+        first: usize,
+        count: usize,
+    ) -> (usize, usize) {
         let bytes = self.bytes;
         if self.scheme.keep_long_decimals {
             return (0, at); // one by one
@@ -434,7 +439,7 @@ impl<T: Stored> Parser<'_, T> {
             let from = at + usize::from(bytes[at] == b' ' && self.delimiter != b' ');
             let window = bytes.get(from..).and_then(|rest| rest.first_chunk());
             let end = self.stops.peek();
-            match window.and_then(number::read_within::<T>) {
+            match window.and_then(number::read_within::<T, LEVEL>) {
                 // Where the delimiter is was known before, so the next number need not wait.
                 Some(number) if from + number.end == end => {
                     *place = number.value;
