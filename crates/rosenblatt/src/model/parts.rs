@@ -5,6 +5,7 @@
 //! holds the digest of every other byte, so a damaged file is refused. Files are read as
 //! hostile input: nothing is allocated beyond what the file's own size accounts for.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -65,14 +66,28 @@ impl Array {
         }
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
-        match self {
+    /// Its numbers, the lowest byte of each first.
+    #[cfg(target_endian = "little")]
+    fn bytes(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(match self {
+            Array::U8(v) => v,
+            Array::U32(v) => bytemuck::cast_slice(v),
+            Array::U64(v) => bytemuck::cast_slice(v),
+            Array::F32(v) => bytemuck::cast_slice(v),
+            Array::F64(v) => bytemuck::cast_slice(v),
+        })
+    }
+
+    /// Its numbers, the lowest byte of each first.
+    #[cfg(not(target_endian = "little"))]
+    fn bytes(&self) -> Cow<'_, [u8]> {
+        Cow::Owned(match self {
             Array::U8(v) => v.clone(),
             Array::U32(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
             Array::U64(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
             Array::F32(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
             Array::F64(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
-        }
+        })
     }
 
     fn from_bytes(dtype: Dtype, bytes: &[u8]) -> Option<Self> {
@@ -340,12 +355,12 @@ impl Parts {
         )]
         .into();
         let digest = (vec![DIGEST_BYTES], Array::U8(vec![0; DIGEST_BYTES]));
-        let arrays: Vec<(&str, Dtype, &[usize], Vec<u8>)> = self
+        let arrays: Vec<(&str, Dtype, &[usize], Cow<'_, [u8]>)> = self
             .arrays
             .iter()
             .map(|(name, part)| (name.as_str(), part))
             .chain([(DIGEST, &digest)])
-            .map(|(name, (shape, array))| (name, array.dtype(), shape.as_slice(), array.to_bytes()))
+            .map(|(name, (shape, array))| (name, array.dtype(), shape.as_slice(), array.bytes()))
             .collect();
         let views = arrays
             .iter()
