@@ -355,17 +355,13 @@ impl Parts {
         )]
         .into();
         let digest = (vec![DIGEST_BYTES], Array::U8(vec![0; DIGEST_BYTES]));
-        let arrays: Vec<(&str, Dtype, &[usize], Cow<'_, [u8]>)> = self
-            .arrays
-            .iter()
-            .map(|(name, part)| (name.as_str(), part))
-            .chain([(DIGEST, &digest)])
-            .map(|(name, (shape, array))| (name, array.dtype(), shape.as_slice(), array.bytes()))
-            .collect();
+        let named = self.arrays.iter().map(|(name, part)| (name.as_str(), part));
+        let arrays = named.chain([(DIGEST, &digest)]);
+        let bytes: Vec<Cow<'_, [u8]>> = arrays.clone().map(|(_, part)| part.1.bytes()).collect();
         let views = arrays
-            .iter()
-            .map(|(name, dtype, shape, bytes)| {
-                TensorView::new(*dtype, shape.to_vec(), bytes).map(|view| (*name, view))
+            .zip(&bytes)
+            .map(|((name, (shape, array)), bytes)| {
+                TensorView::new(array.dtype(), shape.clone(), bytes).map(|view| (name, view))
             })
             .collect::<std::result::Result<Vec<_>, _>>()
             .map_err(bad)?;

@@ -28,13 +28,14 @@
 //! bound constraints", SIAM J. Optimization 1 (1991).
 
 use super::linear;
+use super::newton::Ended;
 use super::plane::{Objective, Plane, Solution};
 use super::{Limits, Told};
 use crate::data::{Dataset, Row, Rows};
 use crate::error::Result;
 use crate::options::Bias;
 use crate::random::{Random, Stream};
-use crate::train::{BLOCK, Pass, Stop};
+use crate::train::{BLOCK, Importance, Pass, Stop};
 
 /// How many visits ahead rows are asked for.
 const AHEAD: usize = 4;
@@ -71,6 +72,8 @@ pub(super) struct Descent<'a> {
     /// at its bound is left out.
     high: f64,
     low: f64,
+    /// What was done before.
+    passes: Vec<Pass>,
 }
 
 /// Passes that an example sits out.
@@ -115,28 +118,17 @@ impl Yield {
 }
 
 impl<'a> Descent<'a> {
-    pub(super) fn new(data: &'a Dataset, plane: &'a Plane, bias: Bias) -> Self {
-        let mut squares: Vec<f64> = plane
-            .examples
-            .iter()
-            .map(|&i| data.row(i as usize).squared_norm())
+    pub(super) fn new(
+        data: &'a Dataset,
+        plane: &'a Plane,
+        importance: &Importance,
+        bias: Bias,
+    ) -> Self {
+        let examples = plane.examples.iter();
+        let mut squares: Vec<f64> = examples
+            .map(|&i| importance.squared_norm(i as usize))
             .collect();
-        let kappa = match bias {
-            Bias::Lifted => 1.0,
-            Bias::None => 0.0,
-            // As long as the rows, so that no coordinate outweighs the others, but such that
-            // the lighter side can move the bias by 1.
-            Bias::Unlifted(_) => {
-                let mean = squares.iter().sum::<f64>() / squares.len().max(1) as f64;
-                let side = |sign: f64| {
-                    let of_side = plane.signs.iter().zip(&plane.prices);
-                    let prices = of_side.filter(|(y, _)| **y == sign).map(|(_, c)| c);
-                    prices.sum::<f64>()
-                };
-                let kappa = mean.max(1.0 / side(1.0).min(side(-1.0)));
-                if kappa > 0.0 { kappa } else { 1.0 }
-            }
-        };
+        let kappa = linear::kappa(plane, importance, bias);
         squares.iter_mut().for_each(|s| *s += kappa);
         Descent {
             data,
@@ -156,13 +148,22 @@ impl<'a> Descent<'a> {
             rests: vec![Rest::default(); plane.len()],
             high: f64::INFINITY,
             low: f64::NEG_INFINITY,
+            passes: Vec::new(),
         }
+    }
+
+    /// Goes on from where another method ended.
+    pub(super) fn begin_at(&mut self, ended: Ended) {
+        (self.alphas, self.passes) = (ended.alphas, ended.passes);
+        let places = self.alphas.iter().copied().enumerate();
+        (self.w, self.lean) = linear::combination(self.data, self.plane, places);
+        self.b = self.kappa * self.lean;
     }
 
     /// Descends until the gap is closed or something else stops it.
     pub(super) fn go(mut self, limits: &mut Limits<'_>, told: Told<'_>) -> Result<Solution> {
-        let mut passes: Vec<Pass> = Vec::new();
-        let mut visits = 0;
+        let mut passes = std::mem::take(&mut self.passes);
+        let mut visits = passes.iter().map(|p| p.visits.max(1)).sum();
         let mut face = Yield::default();
         let (mut wait, mut waited) = (12, 0);
         // What passes are to bring the largest violation below before the gap is measured.
@@ -458,7 +459,7 @@ impl<'a> Descent<'a> {
     /// bound by more than the last violation stay out of the passes to come.
     fn sweep(&mut self) -> Objective {
         let violation = self.violation();
-        let scores = linear::scores(self.data, self.plane, &self.w);
+        let scores = linear::scores(self.data, &self.plane.examples, &self.w);
         self.active.clear();
         self.rests.fill(Rest::default());
         for (t, score) in scores.iter().enumerate() {

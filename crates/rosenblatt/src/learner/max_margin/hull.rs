@@ -80,7 +80,7 @@ impl Hull<'_> {
         let mut passes: Vec<Pass> = Vec::new();
         let everything = (0..self.plane.len()).map(|t| (t, 1.0));
         let (v, lean) = linear::combination(self.data, self.plane, everything);
-        let towards = linear::scores(self.data, self.plane, &v);
+        let towards = linear::scores(self.data, &self.plane.examples, &v);
         let mut joined = self.join(&towards, lean, longest);
         let mut alphas = Vec::new();
         let mut shortest = f64::INFINITY;
@@ -96,7 +96,7 @@ impl Hull<'_> {
             alphas = self.alphas();
             let places = alphas.iter().copied().enumerate();
             let (w, lean) = linear::combination(self.data, self.plane, places);
-            let scores = linear::scores(self.data, self.plane, &w);
+            let scores = linear::scores(self.data, &self.plane.examples, &w);
             let found = linear::measure(self.data, self.plane, self.bias, &alphas, &w, &scores);
             let pass = self.record(&scores, found.bias, joined, limits);
             told(&pass)?;

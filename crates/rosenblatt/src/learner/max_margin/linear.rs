@@ -3,7 +3,7 @@
 use super::plane::{Objective, Plane, Solution, best_bias};
 use crate::data::{Dataset, Rows, four_dots};
 use crate::options::Bias;
-use crate::train::{Pass, Stop};
+use crate::train::{Importance, Pass, Stop};
 
 /// w = Σ α_i y_i x_i on its way to becoming a solution.
 #[derive(Debug)]
@@ -22,16 +22,44 @@ fn squared(w: &[f64]) -> f64 {
     w.iter().fold(0.0, |sum, x| sum + x * x)
 }
 
-/// Every example's score by w, the bias left out.
-pub(super) fn scores(data: &Dataset, plane: &Plane, w: &[f64]) -> Vec<f64> {
-    let rows = Rows::of(&data.matrix);
-    let row = |&i: &u32| rows.row(i as usize);
-    let (fours, rest) = plane.examples.as_chunks::<4>();
-    let mut scores = Vec::with_capacity(plane.len());
-    for four in fours {
-        scores.extend(four_dots(four.each_ref().map(row), w, 0.0));
+/// κ: what the bias adds to every product. It then costs b²/2κ; a bias that is to cost nothing
+/// is held near where it was, (b − b₀)²/2κ, and b₀ follows it.
+pub(super) fn kappa(plane: &Plane, importance: &Importance, bias: Bias) -> f64 {
+    match bias {
+        Bias::Lifted => 1.0,
+        Bias::None => 0.0,
+        // As long as the rows, so that no coordinate outweighs the others, but such that the
+        // lighter side can move the bias by 1.
+        Bias::Unlifted(_) => {
+            let squares = plane.examples.iter();
+            let sum: f64 = squares.map(|&i| importance.squared_norm(i as usize)).sum();
+            let side = |sign: f64| {
+                let of_side = plane.signs.iter().zip(&plane.prices);
+                let prices = of_side.filter(|(y, _)| **y == sign).map(|(_, c)| c);
+                prices.sum::<f64>()
+            };
+            let mean = sum / plane.len().max(1) as f64;
+            let kappa = mean.max(1.0 / side(1.0).min(side(-1.0)));
+            if kappa > 0.0 { kappa } else { 1.0 }
+        }
     }
-    scores.extend(rest.iter().map(|i| row(i).dot(w, 0.0)));
+}
+
+/// The scores of these examples by w, the bias left out.
+pub(super) fn scores(data: &Dataset, examples: &[u32], w: &[f64]) -> Vec<f64> {
+    /// How many fours ahead rows are asked for.
+    const AHEAD: usize = 3;
+    let rows = Rows::of(&data.matrix);
+    let row = |i: u32| rows.row(i as usize);
+    let (fours, rest) = examples.as_chunks::<4>();
+    let mut scores = Vec::with_capacity(examples.len());
+    for (k, &[i, j, l, m]) in fours.iter().enumerate() {
+        if let Some(next) = fours.get(k + AHEAD) {
+            next.iter().for_each(|&i| row(i).prefetch());
+        }
+        scores.extend(four_dots([row(i), row(j), row(l), row(m)], w, 0.0));
+    }
+    scores.extend(rest.iter().map(|&i| row(i).dot(w, 0.0)));
     scores
 }
 
@@ -144,7 +172,7 @@ pub(super) fn solution(
 ) -> Solution {
     let places = alphas.iter().copied().enumerate();
     let (mut w, _) = combination(data, plane, places);
-    let scores = scores(data, plane, &w);
+    let scores = scores(data, &plane.examples, &w);
     let mut found = measure(data, plane, bias, &alphas, &w, &scores);
     if plane.is_hard() && found.objective.primal.is_finite() {
         w.iter_mut().for_each(|w| *w /= found.least);

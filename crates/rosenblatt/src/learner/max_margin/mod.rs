@@ -11,7 +11,8 @@
 //! margin exists iff the examples are separable, and where it is not found, that is decided
 //! in exact arithmetic.
 //!
-//! *Cost.* Linear: O(non-zeros) a pass over the examples that still move. Kernels: a row of
+//! *Cost.* Linear: O(non-zeros) a pass over the examples that still move; with few features
+//! Newton's steps, of which a few dozen suffice. Kernels: a row of
 //! the Gram matrix for each support vector while memory lasts, O(examples) a step. Hard
 //! linear margins: Wolfe's method on a growing working set.
 //!
@@ -20,13 +21,18 @@
 //! Machine Learning 20 (1995). Each solver names its own.
 
 mod descent;
+mod distinct;
 mod hull;
 mod linear;
+mod newton;
 mod pairwise;
 mod plane;
 mod rows;
+mod system;
 
 use self::descent::Descent;
+use self::distinct::Distinct;
+use self::newton::{Ended, Newton};
 use self::plane::{Objective, Plane, Solution, sides};
 use self::rows::KernelRows;
 use super::dual::Means;
@@ -170,15 +176,17 @@ impl<'a> MaxMargin<'a> {
         told: Told<'_>,
     ) -> Result<(Plane, Solution)> {
         let (data, options) = (self.data, self.options);
-        let plane = Plane::new(data, self.importance, self.scheme, d, options.c);
+        let whole = Plane::new(data, self.importance, self.scheme, d, options.c);
+        let distinct = Distinct::of(data, options.kernel, &whole);
+        let plane = &distinct.plane;
         let unlifted = matches!(options.bias(), Bias::Unlifted(_));
-        let solution = if plane.len() == 0 || (unlifted && !plane.has_two_sides()) {
-            on_one_side(&plane, data.features())
+        let mut solution = if plane.len() == 0 || (unlifted && !plane.has_two_sides()) {
+            on_one_side(plane, data.features())
         } else if let Some(rows) = kernel_rows {
             if plane.is_hard() {
                 self.require_kernel_separable(d, rows.kernel())?;
             }
-            let solution = pairwise::solve(&plane, rows, unlifted, limits, told)?;
+            let solution = pairwise::solve(plane, rows, unlifted, limits, told)?;
             // Limits that somebody set are for them to judge.
             let spent = solution.stop == Stop::EpochLimit && options.epochs.is_none();
             let gave_up = solution.stop == Stop::Stalled || spent;
@@ -186,16 +194,38 @@ impl<'a> MaxMargin<'a> {
                 return Err(self.no_kernel_margin(d));
             }
             solution
-        } else if plane.is_hard() && hull::is_worthwhile(data, &plane) {
-            hull::solve(data, &plane, options.bias(), limits, told)?
+        } else if plane.is_hard() && hull::is_worthwhile(data, plane) {
+            hull::solve(data, plane, options.bias(), limits, told)?
                 .ok_or_else(|| self.why_not_separated(d))?
         } else {
             if plane.is_hard() {
                 self.require_separable(d)?;
             }
-            Descent::new(data, &plane, options.bias()).go(limits, told)?
+            self.solve_linear(plane, limits, told)?
         };
-        Ok((plane, solution))
+        solution.alphas = distinct.spread(&whole, solution.alphas);
+        Ok((whole, solution))
+    }
+
+    /// By Newton's steps where they are cheap, and by coordinate descent otherwise or from
+    /// where they ended.
+    fn solve_linear(
+        &self,
+        plane: &Plane,
+        limits: &mut Limits<'_>,
+        told: Told<'_>,
+    ) -> Result<Solution> {
+        let (data, bias) = (self.data, self.options.bias());
+        let mut descent = Descent::new(data, plane, self.importance, bias);
+        if newton::is_worthwhile(data, plane, limits) {
+            let ended = Newton::new(data, plane, self.importance, bias).go(limits, told)?;
+            if let Some(stop) = ended.stop {
+                let Ended { alphas, passes, .. } = ended;
+                return Ok(linear::solution(data, plane, bias, alphas, stop, passes));
+            }
+            descent.begin_at(ended);
+        }
+        descent.go(limits, told)
     }
 
     /// Which planes these are, for messages.

@@ -5,7 +5,7 @@ use crate::model::Scheme;
 use crate::train::{Importance, Pass, Stop};
 
 /// Which examples a plane parts, on which sides they belong, and what a violation costs.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Plane {
     /// Memory positions, in the order of [`Scatter`], whatever the layout: near-sequential
     /// in scattered memory, and mixed where a file is sorted by label.
@@ -27,11 +27,7 @@ impl Plane {
     ) -> Self {
         let (negative, positive) = sides(scheme, d);
         let scatter = Scatter::new(data.len());
-        let mut plane = Plane {
-            examples: Vec::with_capacity(data.len()),
-            signs: Vec::with_capacity(data.len()),
-            prices: Vec::with_capacity(data.len()),
-        };
+        let mut plane = Plane::with_capacity(data.len());
         for place in 0..data.len() {
             let i = data.position(scatter.row_at(place));
             let label = data.labels[i];
@@ -42,13 +38,25 @@ impl Plane {
             } else {
                 continue;
             };
-            plane.examples.push(i as u32);
-            plane.signs.push(sign);
-            plane
-                .prices
-                .push(c.map_or(f64::INFINITY, |c| c * importance.of(i, label)));
+            let price = c.map_or(f64::INFINITY, |c| c * importance.of(i, label));
+            plane.push(i as u32, sign, price);
         }
         plane
+    }
+
+    /// No examples yet, and room for `n`.
+    pub(super) fn with_capacity(n: usize) -> Self {
+        Plane {
+            examples: Vec::with_capacity(n),
+            signs: Vec::with_capacity(n),
+            prices: Vec::with_capacity(n),
+        }
+    }
+
+    pub(super) fn push(&mut self, example: u32, sign: f64, price: f64) {
+        self.examples.push(example);
+        self.signs.push(sign);
+        self.prices.push(price);
     }
 
     pub(super) fn len(&self) -> usize {

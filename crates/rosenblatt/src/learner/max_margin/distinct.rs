@@ -1,0 +1,115 @@
+//! Equal rows on one side of a plane are one example at the sum of their prices.
+//!
+//! *Rule.* Where x_i = x_j and y_i = y_j, only α_i + α_j matters, and it lies between 0 and
+//! C_i + C_j. Solved as one example, no visit is spent on moving a multiplier from one to the
+//! other. Afterwards each gets its share, α_i = α·C_i/ΣC (equal shares of a hard margin's), so
+//! that the order of equal rows changes nothing.
+
+use super::plane::Plane;
+use crate::data::{Dataset, Row, Rows};
+use crate::kernel::Kernel;
+
+/// A plane's problem with every example in it once.
+pub(super) struct Distinct {
+    pub plane: Plane,
+    /// Where each example of the whole problem is found in `plane`; `None` if all differ.
+    places: Option<Vec<u32>>,
+}
+
+/// An example of its kind: the first that was met.
+#[derive(Clone, Copy)]
+struct First {
+    hash: u64,
+    example: u32,
+    /// Its place among the distinct ones.
+    place: u32,
+}
+
+impl Distinct {
+    /// Rows of a precomputed kernel are not examples but products with all of them: they are
+    /// left as they are.
+    pub(super) fn of(data: &Dataset, kernel: Option<Kernel>, whole: &Plane) -> Self {
+        if kernel == Some(Kernel::Precomputed) {
+            let plane = whole.clone();
+            return Distinct {
+                plane,
+                places: None,
+            };
+        }
+        let rows = Rows::of(&data.matrix);
+        // Open addressing, at most half full.
+        let mut table: Vec<Option<First>> = vec![None; (2 * whole.len()).next_power_of_two()];
+        let mask = table.len() - 1;
+        let mut plane = Plane::with_capacity(whole.len());
+        let mut places = Vec::with_capacity(whole.len());
+        for t in 0..whole.len() {
+            let (example, sign, price) = (whole.examples[t], whole.signs[t], whole.prices[t]);
+            let row = rows.row(example as usize);
+            let hash = hash(row, sign);
+            let mut slot = hash as usize & mask;
+            let place = loop {
+                let Some(first) = table[slot] else {
+                    let place = plane.len() as u32;
+                    plane.push(example, sign, price);
+                    table[slot] = Some(First {
+                        hash,
+                        example,
+                        place,
+                    });
+                    break place;
+                };
+                let place = first.place as usize;
+                let alike = first.hash == hash && plane.signs[place] == sign;
+                if alike && equal(rows.row(first.example as usize), row) {
+                    plane.prices[place] += price;
+                    break first.place;
+                }
+                slot = (slot + 1) & mask;
+            };
+            places.push(place);
+        }
+        let places = (plane.len() < whole.len()).then_some(places);
+        Distinct { plane, places }
+    }
+
+    /// α of every example of the whole problem.
+    pub(super) fn spread(&self, whole: &Plane, alphas: Vec<f64>) -> Vec<f64> {
+        let Some(places) = &self.places else {
+            return alphas;
+        };
+        let mut equals = vec![0.0; alphas.len()];
+        if whole.is_hard() {
+            places.iter().for_each(|&p| equals[p as usize] += 1.0);
+        }
+        let share = |(&place, &price): (&u32, &f64)| {
+            let (alpha, sum) = (alphas[place as usize], self.plane.prices[place as usize]);
+            if price.is_infinite() {
+                alpha / equals[place as usize]
+            } else if alpha >= sum {
+                price
+            } else {
+                (alpha * (price / sum)).min(price)
+            }
+        };
+        places.iter().zip(&whole.prices).map(share).collect()
+    }
+}
+
+/// Differs for most examples that differ. A sum, so that no term waits for the one before;
+/// zeros, which one row may store and its equal not, add nothing.
+fn hash(row: Row<'_>, sign: f64) -> u64 {
+    const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mut sum = u64::from(sign > 0.0);
+    row.for_each(|j, x| {
+        let mixed = (x.to_bits() ^ (j as u64).wrapping_mul(SPREAD)).wrapping_mul(SPREAD);
+        sum = sum.wrapping_add(if x == 0.0 { 0 } else { mixed ^ (mixed >> 32) });
+    });
+    sum ^ (sum >> 29)
+}
+
+/// Whether two rows hold the same numbers.
+fn equal(a: Row<'_>, b: Row<'_>) -> bool {
+    let mut same = true;
+    a.for_each_pair(b, |x, z| same &= x == z);
+    same
+}

@@ -1,0 +1,154 @@
+//! Symmetric positive definite systems, small enough to be written out.
+
+use crate::data::Row;
+use crate::simd::{Work, dispatch};
+
+/// A matrix of which the lower triangle is kept, a row after the other.
+pub(super) struct System {
+    size: usize,
+    features: usize,
+    lower: Vec<f64>,
+}
+
+impl System {
+    /// Ones on the diagonal for every feature, then this for the bias, if there is one.
+    pub(super) fn diagonal(features: usize, bias: Option<f64>) -> Self {
+        let size = features + usize::from(bias.is_some());
+        let mut lower = vec![0.0; size * size];
+        lower.iter_mut().step_by(size + 1).for_each(|x| *x = 1.0);
+        if let (Some(last), Some(bias)) = (lower.last_mut(), bias) {
+            *last = bias;
+        }
+        System {
+            size,
+            features,
+            lower,
+        }
+    }
+
+    /// Adds `scale`·x xᵀ, where x ends in a 1 for the bias. The order of the sums does not
+    /// depend on how x is stored.
+    pub(super) fn add_product(&mut self, x: Row<'_>, scale: f64) {
+        match x {
+            Row::Dense32(values) => {
+                let values: Vec<f64> = values.iter().map(|&x| f64::from(x)).collect();
+                self.add_dense(&values, scale);
+            }
+            Row::Dense64(values) => self.add_dense(values, scale),
+            Row::Sparse32(indices, values) => self.add_sparse(indices, values, scale, f64::from),
+            Row::Sparse64(indices, values) => self.add_sparse(indices, values, scale, |x| x),
+        }
+        if self.size > self.features {
+            let last = &mut self.lower[self.features * self.size..];
+            x.for_each(|j, value| last[j] += scale * value);
+            last[self.features] += scale;
+        }
+    }
+
+    fn add_dense(&mut self, values: &[f64], scale: f64) {
+        dispatch(DenseProduct {
+            system: self,
+            values,
+            scale,
+        });
+    }
+
+    fn add_sparse<T: Copy>(
+        &mut self,
+        indices: &[u32],
+        values: &[T],
+        scale: f64,
+        number: impl Fn(T) -> f64,
+    ) {
+        for (k, (&j, &x)) in indices.iter().zip(values).enumerate() {
+            let scaled = scale * number(x);
+            if scaled != 0.0 {
+                let start = j as usize * self.size;
+                let line = &mut self.lower[start..start + self.size];
+                for (&i, &z) in indices[..=k].iter().zip(&values[..=k]) {
+                    line[i as usize] += scaled * number(z);
+                }
+            }
+        }
+    }
+
+    /// Solves the system for this right side, by Cholesky's decomposition; `None` if rounding
+    /// has left the matrix not positive definite.
+    pub(super) fn solve(self, right: Vec<f64>) -> Option<Vec<f64>> {
+        dispatch(Solve(self, right))
+    }
+}
+
+struct DenseProduct<'a> {
+    system: &'a mut System,
+    values: &'a [f64],
+    scale: f64,
+}
+
+impl Work for DenseProduct<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const LEVEL: u8>(self) {
+        let size = self.system.size;
+        for (j, &x) in self.values.iter().enumerate() {
+            let scaled = self.scale * x;
+            if scaled != 0.0 {
+                let line = &mut self.system.lower[j * size..(j + 1) * size];
+                for (entry, &z) in line.iter_mut().zip(&self.values[..=j]) {
+                    *entry += scaled * z;
+                }
+            }
+        }
+    }
+}
+
+struct Solve(System, Vec<f64>);
+
+impl Work for Solve {
+    type Output = Option<Vec<f64>>;
+
+    #[inline(always)]
+    fn run<const LEVEL: u8>(self) -> Option<Vec<f64>> {
+        let Solve(
+            System {
+                size, mut lower, ..
+            },
+            mut right,
+        ) = self;
+        let mut column = vec![0.0; size];
+        for k in 0..size {
+            let pivot = lower[k * size + k];
+            if !(pivot > 0.0 && pivot.is_finite()) {
+                return None;
+            }
+            let inverse = 1.0 / pivot.sqrt();
+            for i in k..size {
+                column[i] = lower[i * size + k] * inverse;
+                lower[i * size + k] = column[i];
+            }
+            for i in k + 1..size {
+                let factor = column[i];
+                if factor != 0.0 {
+                    let line = &mut lower[i * size + k + 1..=i * size + i];
+                    for (entry, c) in line.iter_mut().zip(&column[k + 1..=i]) {
+                        *entry -= factor * c;
+                    }
+                }
+            }
+            right[k] *= inverse;
+            let known = right[k];
+            for (r, c) in right[k + 1..].iter_mut().zip(&column[k + 1..]) {
+                *r -= known * c;
+            }
+        }
+        for k in (0..size).rev() {
+            right[k] /= lower[k * size + k];
+            let known = right[k];
+            for (r, l) in right[..k].iter_mut().zip(&lower[k * size..]) {
+                *r -= known * l;
+            }
+        }
+        right.iter().all(|x| x.is_finite()).then_some(right)
+    }
+}
