@@ -157,7 +157,7 @@ impl<'a> Newton<'a> {
     pub(super) fn go(mut self, limits: &Limits<'_>, told: Told<'_>) -> Result<Ended> {
         let tolerance = limits.options.tolerance;
         let mut passes: Vec<Pass> = Vec::new();
-        let mut visits = 0;
+        let (mut visits, mut stepped) = (0, false);
         self.begin();
         let stop = loop {
             if let Some(stop) = limits.reached(passes.len(), visits, self.plane.len()) {
@@ -172,8 +172,13 @@ impl<'a> Newton<'a> {
             let gap = distance.gap();
             // The hinge feels how far w is from the plane that α makes, not its square.
             let close = gap <= tolerance && !self.sampled;
-            let enough = if close { 1e-6 } else { ENOUGH };
-            if distance.round <= enough * gap * distance.primal {
+            let enough = if close {
+                1e-6 * tolerance
+            } else {
+                ENOUGH * gap
+            };
+            if distance.round <= enough * distance.primal || (stepped && updates == 0) {
+                stepped = false;
                 let may_be_found = close || (self.is_unlifted() && !self.sampled);
                 if may_be_found && self.measured_gap() <= tolerance {
                     break Some(Stop::Converged);
@@ -184,6 +189,8 @@ impl<'a> Newton<'a> {
                 }
             } else if passes.len() > STEPS || !self.step() {
                 break None;
+            } else {
+                stepped = true;
             }
         };
         self.write_back();

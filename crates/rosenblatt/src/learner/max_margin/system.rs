@@ -152,3 +152,61 @@ impl Work for Solve {
         right.iter().all(|x| x.is_finite()).then_some(right)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Random, Stream};
+
+    #[test]
+    fn solutions_solve_and_storage_changes_no_bit() {
+        let mut random = Random::new(3, Stream::Start, 0);
+        for (features, bias) in [(1, None), (4, Some(0.25)), (17, Some(1.0)), (40, None)] {
+            let size = features + usize::from(bias.is_some());
+            let rows: Vec<Vec<f64>> = (0..30)
+                .map(|_| {
+                    let number = |_| match random.below(3) {
+                        0 => 0.0,
+                        _ => random.normal(),
+                    };
+                    (0..features).map(number).collect()
+                })
+                .collect();
+            let mut dense = System::diagonal(features, bias);
+            let mut sparse = System::diagonal(features, bias);
+            let mut plain = vec![vec![0.0; size]; size];
+            (0..size).for_each(|j| plain[j][j] = 1.0);
+            if let Some(bias) = bias {
+                plain[features][features] = bias;
+            }
+            for (k, row) in rows.iter().enumerate() {
+                let scale = 0.1 * (k as f64 + 1.0);
+                dense.add_product(Row::Dense64(row), scale);
+                let stored = (0..features as u32).filter(|&j| row[j as usize] != 0.0);
+                let indices: Vec<u32> = stored.collect();
+                let values: Vec<f64> = indices.iter().map(|&j| row[j as usize]).collect();
+                sparse.add_product(Row::Sparse64(&indices, &values), scale);
+                let lifted: Vec<f64> = row.iter().copied().chain(bias.map(|_| 1.0)).collect();
+                for (i, line) in plain.iter_mut().enumerate() {
+                    for (j, entry) in line.iter_mut().enumerate() {
+                        *entry += scale * lifted[i] * lifted[j];
+                    }
+                }
+            }
+            assert_eq!(dense.lower, sparse.lower);
+            let right: Vec<f64> = (0..size).map(|_| random.normal()).collect();
+            let found = dense.solve(right.clone()).unwrap();
+            for (line, right) in plain.iter().zip(&right) {
+                let sum: f64 = line.iter().zip(&found).map(|(a, x)| a * x).sum();
+                assert!((sum - right).abs() <= 1e-9, "{sum} {right}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_positive_definite_is_not_solved() {
+        let mut system = System::diagonal(2, None);
+        system.add_product(Row::Dense64(&[1.0, 2.0]), -1.0);
+        assert_eq!(system.solve(vec![1.0, 1.0]), None);
+    }
+}
