@@ -7,12 +7,23 @@
 /// From how many bytes on an array is worth large pages.
 const LARGE: usize = 2 << 20;
 
+/// From how many bytes on a look at all of them is worth a thread of its own.
+pub(crate) const MANY: usize = 4 << 20;
+
 /// `n` zeros.
 pub(crate) fn zeros<T: Copy + Default>(n: usize) -> Vec<T> {
     // Memory fresh from the system is zero already, so nothing is written here.
     let values = vec![T::default(); n];
     advise(&values);
     values
+}
+
+/// Gives up `value` without waiting for the system to take its pages back, which for many of
+/// them takes as long as a pass over what they held.
+pub(crate) fn discard<T: Send + 'static>(value: T) {
+    // Where no thread can be had, the closure is given up here, and the value with it.
+    let aside = std::thread::Builder::new().spawn(move || drop(value));
+    drop(aside);
 }
 
 /// Asks for `values` to lie on large pages.

@@ -10,7 +10,7 @@ use rosenblatt::data::{Dataset, Layout, split};
 use rosenblatt::model::{Fingerprint, Model};
 use rosenblatt::options::Order;
 use rosenblatt::report::TrainReport;
-use rosenblatt::train::{Fitted, Observer, Pass, Session, Stop};
+use rosenblatt::train::{Observer, Pass, Session, Stop};
 use rosenblatt::{Error, Options};
 use serde::Serialize;
 
@@ -134,7 +134,7 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         &preparation,
         source.remembered(),
     );
-    let fitted = Session::new(&options)
+    let mut fitted = Session::new(&options)
         .validate_on(held_out.as_ref())
         .resume(resume.as_ref())
         .interrupt(interrupt_flag())
@@ -146,18 +146,33 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     let train_seconds = training.elapsed().as_secs_f64();
     let recipe = std::mem::take(&mut follower.recipe);
     drop(follower);
+    let scaling = render::train::describe_scaling(&preparation);
+    (fitted.model.preparation, fitted.model.recipe) = (Some(preparation), recipe);
 
-    let mut report = TrainReport::new(&fitted, &train, held_out.as_ref(), context.threads);
+    // The model goes to its file while its answers are counted.
+    let (mut report, model) = std::thread::scope(|scope| {
+        let saving = || save(args.output.as_deref(), &fitted.model);
+        let saving = (context.threads > 1)
+            .then(|| scope.spawn(saving))
+            .ok_or(saving);
+        let report = TrainReport::new(&fitted, &train, held_out.as_ref(), context.threads);
+        let saved = match saving {
+            Ok(thread) => thread
+                .join()
+                .unwrap_or_else(|e| std::panic::resume_unwind(e)),
+            Err(saving) => saving(),
+        };
+        (report, saved)
+    });
     report.seconds.read = read_seconds;
     report.seconds.train = train_seconds;
     let stop = fitted.model.progress.stop;
-    let scaling = render::train::describe_scaling(&preparation);
-    let mut outcome = TrainOutcome {
+    let outcome = TrainOutcome {
         report,
         cv,
         scaling,
         data: read_report,
-        model: None,
+        model: model?,
     };
     if let Some(path) = &args.report {
         let held_out = held_out.as_ref();
@@ -171,7 +186,6 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
             context,
         )?;
     }
-    outcome.model = save(args.output.as_deref(), fitted, preparation, recipe)?;
     let to_stdout = args.output.as_deref().is_some_and(output::is_dash);
     let text = render::train::text(&outcome, output::colour() && !to_stdout);
     if to_stdout {
@@ -393,18 +407,9 @@ fn cross_validate(
     })
 }
 
-fn save(
-    path: Option<&Path>,
-    fitted: Fitted,
-    preparation: Preparation,
-    recipe: Vec<(String, String)>,
-) -> Result<Option<String>, Failure> {
+/// Writes the model where it was asked for; says where that is.
+fn save(path: Option<&Path>, model: &Model) -> Result<Option<String>, Failure> {
     let Some(path) = path else { return Ok(None) };
-    let model = Model {
-        preparation: Some(preparation),
-        recipe,
-        ..fitted.model
-    };
     if output::is_dash(path) {
         use std::io::Write;
         let bytes = model.to_bytes()?;

@@ -5,6 +5,7 @@
 //! [`Row::dot`]. (Gathering eight weights at a time with AVX-512 was tried and was slower.)
 
 use super::row::Row;
+use super::rows::Rows;
 
 /// Indices and values of a sparse row.
 type Pairs<'a, T> = (&'a [u32], &'a [T]);
@@ -22,6 +23,41 @@ pub(crate) fn dots(rows: [Row<'_>; 4], weights: &[f64], start: f64) -> [f64; 4] 
         Kind::Dense64(rows) => dense(rows, start, weights, |w, x| w * x),
         Kind::Mixed => rows.map(|row| row.dot(weights, start)),
     }
+}
+
+/// The same of the rows at `examples`.
+#[inline]
+pub(crate) fn dots_at(
+    rows: Rows<'_>,
+    examples: [usize; 4],
+    weights: &[f64],
+    start: f64,
+) -> [f64; 4] {
+    match rows {
+        Rows::Sparse32 {
+            offsets,
+            indices,
+            values,
+        } => {
+            let rows = examples.map(|i| pairs(offsets, indices, values, i));
+            in_step(rows, start, |j, x| weights[j as usize] * f64::from(x))
+        }
+        Rows::Sparse64 {
+            offsets,
+            indices,
+            values,
+        } => {
+            let rows = examples.map(|i| pairs(offsets, indices, values, i));
+            in_step(rows, start, |j, x| weights[j as usize] * x)
+        }
+        _ => dots(examples.map(|i| rows.row(i)), weights, start),
+    }
+}
+
+#[inline(always)]
+fn pairs<'a, T>(offsets: &[usize], indices: &'a [u32], values: &'a [T], i: usize) -> Pairs<'a, T> {
+    let range = offsets[i]..offsets[i + 1];
+    (&indices[range.clone()], &values[range])
 }
 
 /// ‖x‖² of each of four rows; the bits are those of [`Row::squared_norm`].
@@ -102,11 +138,21 @@ fn part<'a, T>(
     row.0[from..to].iter().zip(&row.1[from..to])
 }
 
+/// The places of four lengths in ascending order, by exchanges and without branches: half of
+/// those would be guessed wrong.
+#[inline(always)]
+fn by_length(lengths: [usize; 4]) -> [usize; 4] {
+    let mut keys = [0, 1, 2, 3].map(|r| lengths[r] << 2 | r);
+    for (a, b) in [(0, 1), (2, 3), (0, 2), (1, 3), (1, 2)] {
+        (keys[a], keys[b]) = (keys[a].min(keys[b]), keys[a].max(keys[b]));
+    }
+    keys.map(|key| key & 3)
+}
+
 /// Four sparse rows in step, as far as the shortest goes; then three, two, and the longest.
 #[inline(always)]
 fn in_step<T: Copy>(rows: [Pairs<'_, T>; 4], start: f64, term: impl Fn(u32, T) -> f64) -> [f64; 4] {
-    let mut order = [0, 1, 2, 3];
-    order.sort_unstable_by_key(|&r| rows[r].0.len());
+    let order = by_length(rows.map(|row| row.0.len()));
     let [a, b, c, d] = order.map(|r| rows[r]);
     let [mut s0, mut s1, mut s2, mut s3] = [start; 4];
     let (one, two, three, four) = (a.0.len(), b.0.len(), c.0.len(), d.0.len());

@@ -16,7 +16,7 @@ mod write;
 
 pub use buffer::Buffer;
 pub use compress::compressed;
-pub(crate) use four::{dots as four_dots, squared_norms as four_squared_norms};
+pub(crate) use four::{dots_at as four_dots, squared_norms as four_squared_norms};
 pub use labels::{ClassFinder, Classes};
 pub use matrix::{Matrix, Precision, Values};
 pub use names::{FeatureNames, StringTable};

@@ -138,11 +138,9 @@ impl<'a> Ahead<'a> {
         let block = &self.block[self.scored.clone()];
         let rows = self.rows;
         let score = |group: usize, scores: &mut [f64]| {
-            let examples = block
-                .iter()
-                .skip(group * GROUP)
-                .take(scores.len() / self.stride);
-            weights.scores_of_group(examples.map(|&i| rows.row(i as usize)), scores);
+            let examples = &block[group * GROUP..];
+            let examples = examples[..examples.len().min(GROUP)].iter();
+            weights.scores_of_group(rows, examples.map(|&i| i as usize), scores);
         };
         let scores = &mut self.scores[..block.len() * self.stride];
         match &self.crew {

@@ -1,6 +1,6 @@
 //! Telling one data set from another in eight bytes.
 
-use crate::data::Dataset;
+use crate::data::{Dataset, Row};
 use crate::threads;
 
 /// What can be said of a data set in a few numbers: its size, and a hash of its content.
@@ -23,28 +23,102 @@ fn mix(hash: u64, value: u64) -> u64 {
         .rotate_left(29)
 }
 
+/// The hash of a row on its way: two accumulators that take turns, so that the multiplications
+/// of neighbours overlap.
+#[derive(Clone, Copy)]
+struct RowHash {
+    next: u64,
+    after: u64,
+    non_zeros: u64,
+}
+
+impl RowHash {
+    fn new(data: &Dataset, i: usize) -> Self {
+        let mut after = u64::from(data.labels[i]);
+        if let Some(weights) = &data.weights {
+            after = mix(after, weights[i].to_bits());
+        }
+        RowHash {
+            next: data.number(i) as u64,
+            after,
+            non_zeros: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, j: u32, x: f64) {
+        let mixed = mix(self.next, x.to_bits() ^ u64::from(j).rotate_left(32));
+        (self.next, self.after) = (self.after, mixed);
+        self.non_zeros += 1;
+    }
+
+    /// The hash, and how many values went into it.
+    fn end(self) -> (u64, u64) {
+        let (next, after) = match self.non_zeros % 2 {
+            0 => (self.next, self.after),
+            _ => (self.after, self.next),
+        };
+        (mix(mix(next, after), self.non_zeros), self.non_zeros)
+    }
+}
+
+/// Indices and values of a sparse row.
+type Pairs<'a, T> = (&'a [u32], &'a [T]);
+
+/// Two sparse rows in step, so that neither waits for the multiplications of the other.
+#[inline(always)]
+fn add_in_step<T: Copy + Into<f64>>(hashes: &mut [RowHash; 2], a: Pairs<'_, T>, b: Pairs<'_, T>) {
+    let both = a.0.len().min(b.0.len());
+    let ((a, more_of_a), (b, more_of_b)) = (split(a, both), split(b, both));
+    let [own, other] = hashes;
+    for ((&i, &x), (&j, &z)) in a.0.iter().zip(a.1).zip(b.0.iter().zip(b.1)) {
+        own.add(i, x.into());
+        other.add(j, z.into());
+    }
+    for (hash, more) in [(own, more_of_a), (other, more_of_b)] {
+        (more.0.iter().zip(more.1)).for_each(|(&j, &x)| hash.add(j, x.into()));
+    }
+}
+
+#[inline(always)]
+fn split<T>(row: Pairs<'_, T>, at: usize) -> (Pairs<'_, T>, Pairs<'_, T>) {
+    let ((i, j), (x, z)) = (row.0.split_at(at), row.1.split_at(at));
+    ((i, x), (j, z))
+}
+
 impl Fingerprint {
     /// The fingerprint of `data`.
     pub fn of(data: &Dataset, threads: usize) -> Self {
-        // Two accumulators that take turns, so that the multiplications of neighbours overlap.
-        let row_hash = |i: usize| {
-            let (mut next, mut after) = (data.number(i) as u64, u64::from(data.labels[i]));
-            if let Some(weights) = &data.weights {
-                after = mix(after, weights[i].to_bits());
-            }
-            let mut non_zeros = 0u64;
-            data.row(i).for_each(|j, x| {
-                let mixed = mix(next, x.to_bits() ^ (j as u64).rotate_left(32));
-                (next, after) = (after, mixed);
-                non_zeros += 1;
-            });
-            if non_zeros % 2 == 1 {
-                (next, after) = (after, next);
-            }
-            (mix(mix(next, after), non_zeros), non_zeros)
+        let alone = |i: usize| {
+            let mut hash = RowHash::new(data, i);
+            data.row(i).for_each(|j, x| hash.add(j as u32, x));
+            hash.end()
         };
         let mut rows = vec![(0, 0); data.len()];
-        threads::fill(&mut rows, threads, || row_hash);
+        let threads = threads::worth(threads, data.len());
+        threads::chunks(&mut rows, 2, threads, || {
+            |pair: usize, out: &mut [(u64, u64)]| {
+                let i = 2 * pair;
+                let [first, second] = out else {
+                    out[0] = alone(i);
+                    return;
+                };
+                let mut hashes = [RowHash::new(data, i), RowHash::new(data, i + 1)];
+                match (data.row(i), data.row(i + 1)) {
+                    (Row::Sparse32(i, x), Row::Sparse32(j, z)) => {
+                        add_in_step(&mut hashes, (i, x), (j, z));
+                    }
+                    (Row::Sparse64(i, x), Row::Sparse64(j, z)) => {
+                        add_in_step(&mut hashes, (i, x), (j, z));
+                    }
+                    _ => {
+                        (*first, *second) = (alone(i), alone(i + 1));
+                        return;
+                    }
+                }
+                (*first, *second) = (hashes[0].end(), hashes[1].end());
+            }
+        });
         let (hash, non_zeros) = rows.iter().fold((0u64, 0), |(hash, count), (h, n)| {
             (hash.wrapping_add(*h), count + n)
         });
@@ -53,6 +127,52 @@ impl Fingerprint {
             features: data.features() as u64,
             non_zeros,
             hash,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Classes, Matrix, Precision};
+    use crate::random::{Random, Stream};
+
+    fn dataset(matrix: Matrix) -> Dataset {
+        let labels = (0..matrix.rows() as u32).map(|i| i % 2).collect();
+        let classes = Classes::from_ordered(vec!["a".into(), "b".into()]);
+        Dataset::new(matrix, labels, classes, None).unwrap()
+    }
+
+    #[test]
+    fn storage_and_threads_change_nothing_and_every_number_counts() {
+        let mut random = Random::new(5, Stream::Start, 0);
+        for n in [1, 2, 7, 301] {
+            let mut rows: Vec<Vec<f64>> = (0..n)
+                .map(|_| {
+                    let keep = random.below(4);
+                    let number = |_| match random.below(3) < keep {
+                        true => f64::from(random.normal() as f32),
+                        false => 0.0,
+                    };
+                    (0..9).map(number).collect()
+                })
+                .collect();
+            rows[n / 2][4] = 1.5;
+            let dense = dataset(Matrix::dense_from_rows(9, &rows, Precision::F64));
+            let expected = Fingerprint::of(&dense, 1);
+            for precision in [Precision::F32, Precision::F64] {
+                let mut sparse = Matrix::empty_sparse(9, precision);
+                for row in &rows {
+                    sparse.push_sparse(row.iter().enumerate().map(|(j, &x)| (j as u32, x)));
+                }
+                let sparse = dataset(sparse);
+                for threads in [1, 3] {
+                    assert_eq!(Fingerprint::of(&sparse, threads), expected);
+                }
+            }
+            rows[n / 2][4] = 1.25;
+            let other = dataset(Matrix::dense_from_rows(9, &rows, Precision::F64));
+            assert_ne!(Fingerprint::of(&other, 1), expected);
         }
     }
 }

@@ -32,7 +32,7 @@ pub(crate) use weights::GROUP;
 pub use weights::Weights;
 
 use crate::data::read::Preparation;
-use crate::data::{Classes, Dataset, Matrix, Row};
+use crate::data::{Classes, Dataset, Matrix, Row, Rows};
 use crate::embedding::Embedding;
 use crate::options::{AtZero, Options};
 use crate::train::Progress;
@@ -177,13 +177,14 @@ impl Model {
         let f = &f;
         if let Decision::Linear(weights) = &self.decision {
             let discriminators = self.scheme.discriminators();
+            let rows = Rows::of(matrix);
             crate::threads::chunks(out, GROUP * width, threads, || {
                 let stride = weights.score_buffer().len();
                 let mut scores = vec![0.0; GROUP * stride];
                 move |group: usize, out: &mut [T]| {
                     let first = group * GROUP;
-                    let rows = first..first + out.len() / width;
-                    weights.scores_of_group(rows.map(|i| matrix.row(i)), &mut scores);
+                    let examples = first..first + out.len() / width;
+                    weights.scores_of_group(rows, examples, &mut scores);
                     let each = out.chunks_exact_mut(width).zip(scores.chunks_exact(stride));
                     each.for_each(|(to, scores)| f(&scores[..discriminators], to));
                 }

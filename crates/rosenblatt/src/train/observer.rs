@@ -5,7 +5,7 @@ use super::progress::{Pass, Progress};
 use super::readable::Readable;
 use crate::data::Dataset;
 use crate::error::Result;
-use crate::model::Model;
+use crate::model::{Fingerprint, Model};
 use crate::options::Readout;
 
 /// One visit of a run, as a teacher would write it on the board.
@@ -69,7 +69,9 @@ impl Observer for Nobody {}
 pub(super) struct Watcher<'a> {
     pub(super) observer: &'a mut dyn Observer,
     pub(super) validation: Option<&'a Dataset>,
+    /// The model but for what training finds, and the fingerprint, which is not waited for.
     pub(super) template: Model,
+    pub(super) trained_on: &'a (dyn Fn() -> Fingerprint + 'a),
     pub(super) data: &'a Dataset,
     pub(super) threads: usize,
 }
@@ -88,6 +90,7 @@ impl Watcher<'_> {
             progress: progress.clone(),
             state: hypothesis.saved_state(),
             support: hypothesis.support(),
+            trained_on: (self.trained_on)(),
             ..self.template.clone()
         }
     }

@@ -1,5 +1,6 @@
 //! A training session from the outside: data and options in, a fitted model out.
 
+use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -9,10 +10,11 @@ use super::looping::Control;
 use super::observer::{Nobody, Observer, Watcher};
 use super::progress::Progress;
 use super::{Importance, MarginBracket};
-use crate::data::{Dataset, FeatureNames};
+use crate::data::{Dataset, FeatureNames, Matrix};
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
 use crate::kernel::Spectrum;
+use crate::large;
 use crate::learner::dual::Means;
 use crate::model::{Decision, Fingerprint, Model, Scheme, Weights};
 use crate::options::{Bias, LearnerKind, Multiclass, Options};
@@ -175,13 +177,23 @@ impl<'a> Session<'a> {
             fits_memory(scheme, data.features())?;
         }
         let importance = Importance::new(data, &options.class_weight, self.threads)?;
-        let fingerprint = (self.fingerprint).unwrap_or_else(|| Fingerprint::of(raw, self.threads));
+        // Training seldom needs all threads, and the fingerprint only when it is over: one of
+        // them may take it meanwhile.
+        let sparse = matches!(raw.matrix, Matrix::Sparse { .. });
+        let decides_first =
+            matches!(self.from, From::Run(_)) || (options.epochs.is_none() && !sparse);
+        let takes_time = self.fingerprint.is_none() && raw.matrix.bytes() >= large::MANY;
+        let meanwhile = self.threads > 1 && takes_time && !decides_first;
+        let fingerprint = LazyLock::new(|| match self.fingerprint {
+            Some(known) => known,
+            None => Fingerprint::of(raw, if meanwhile { 1 } else { self.threads }),
+        });
         let mut progress = Progress::default();
         let mut state = None;
         if let From::Run(model) | From::Weights(model) = self.from {
             check_same(model, options, raw, scheme)?;
             match self.from {
-                From::Run(_) => check_resumable(model, fingerprint)?,
+                From::Run(_) => check_resumable(model, *fingerprint)?,
                 _ => check_carries_on(options)?,
             }
             progress = model.progress.clone();
@@ -203,8 +215,8 @@ impl<'a> Session<'a> {
             epochs: made_before
                 + options.epochs.unwrap_or_else(|| {
                     let non_zeros = match &embedded {
-                        Some(embedded) => embedded.matrix.non_zeros(),
-                        None => fingerprint.non_zeros as usize,
+                        None if !sparse => fingerprint.non_zeros as usize,
+                        _ => data.matrix.non_zeros(),
                     };
                     match options.learner {
                         LearnerKind::Kernel => {
@@ -228,12 +240,12 @@ impl<'a> Session<'a> {
             progress: Progress::default(),
             state: None,
             support: None,
-            trained_on: fingerprint,
+            trained_on: Fingerprint::default(),
             embedding: embedding.clone(),
             preparation: None,
             recipe: Vec::new(),
         };
-        Fitting {
+        let fitting = Fitting {
             data,
             importance: &importance,
             scheme,
@@ -256,11 +268,17 @@ impl<'a> Session<'a> {
                 observer,
                 validation: self.validation,
                 template,
+                trained_on: &|| *fingerprint,
                 data,
                 threads: self.threads,
             },
-        }
-        .fit()
+        };
+        std::thread::scope(|scope| {
+            if meanwhile {
+                scope.spawn(|| LazyLock::force(&fingerprint));
+            }
+            fitting.fit()
+        })
     }
 
     /// What a learner may use; only one over a kernel has to know how much memory is free.

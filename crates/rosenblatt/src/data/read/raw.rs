@@ -23,6 +23,7 @@ use super::table::shape::shape;
 use super::{Format, Opened, ReadOptions, open, table};
 use crate::data::{Classes, Dataset, Layout, Matrix, Precision};
 use crate::error::{Error, Result};
+use crate::large;
 
 /// A file as read: its content by type, its labels, and a report.
 #[derive(Debug)]
@@ -353,7 +354,11 @@ impl Raw {
 
     /// All examples, prepared and laid out; what was read is given up.
     pub fn into_dataset(self, preparation: &Preparation, layout: Layout) -> Result<Dataset> {
-        self.dataset(preparation, None, layout)
+        let made = self.dataset(preparation, None, layout)?;
+        if self.threads > 1 && made.matrix.bytes() >= large::MANY {
+            large::discard(self);
+        }
+        Ok(made)
     }
 
     fn matrix(&self, preparation: &Preparation, order: &Order<'_>) -> Result<Matrix> {

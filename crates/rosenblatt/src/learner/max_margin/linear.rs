@@ -53,11 +53,11 @@ pub(super) fn scores(data: &Dataset, examples: &[u32], w: &[f64]) -> Vec<f64> {
     let row = |i: u32| rows.row(i as usize);
     let (fours, rest) = examples.as_chunks::<4>();
     let mut scores = Vec::with_capacity(examples.len());
-    for (k, &[i, j, l, m]) in fours.iter().enumerate() {
+    for (k, &four) in fours.iter().enumerate() {
         if let Some(next) = fours.get(k + AHEAD) {
             next.iter().for_each(|&i| row(i).prefetch());
         }
-        scores.extend(four_dots([row(i), row(j), row(l), row(m)], w, 0.0));
+        scores.extend(four_dots(rows, four.map(|i| i as usize), w, 0.0));
     }
     scores.extend(rest.iter().map(|&i| row(i).dot(w, 0.0)));
     scores
