@@ -18,6 +18,13 @@ pub(crate) fn zeros<T: Copy + Default>(n: usize) -> Vec<T> {
     values
 }
 
+/// A copy of `values`.
+pub(crate) fn copy<T: Copy + Default>(values: &[T]) -> Vec<T> {
+    let mut copy = zeros(values.len());
+    copy.copy_from_slice(values);
+    copy
+}
+
 /// Gives up `value` without waiting for the system to take its pages back, which for many of
 /// them takes as long as a pass over what they held.
 pub(crate) fn discard<T: Send + 'static>(value: T) {
@@ -56,6 +63,8 @@ mod tests {
         for n in [0, 1, 1000, 3 << 20] {
             assert!(zeros::<u32>(n).iter().all(|&x| x == 0));
             assert_eq!(zeros::<f64>(n).len(), n);
+            let numbers: Vec<usize> = (0..n).collect();
+            assert_eq!(copy(&numbers), numbers);
         }
     }
 }

@@ -92,4 +92,25 @@ impl<'a> Rows<'a> {
             }
         }
     }
+
+    /// Whether every value is stored and hardly one is zero, as far as a few hundred tell.
+    pub(crate) fn are_full(self) -> bool {
+        const ASKED: usize = 512;
+        let zeros = |values: &mut dyn Iterator<Item = bool>| {
+            let (mut zeros, mut all) = (0, 0);
+            values.for_each(|zero| (zeros, all) = (zeros + usize::from(zero), all + 1));
+            4 * zeros < all
+        };
+        match self {
+            Rows::Dense32 { values, .. } => {
+                let step = (values.len() / ASKED).max(1) | 1;
+                zeros(&mut values.iter().step_by(step).map(|&x| x == 0.0))
+            }
+            Rows::Dense64 { values, .. } => {
+                let step = (values.len() / ASKED).max(1) | 1;
+                zeros(&mut values.iter().step_by(step).map(|&x| x == 0.0))
+            }
+            _ => false,
+        }
+    }
 }

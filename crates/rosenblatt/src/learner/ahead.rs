@@ -32,6 +32,8 @@ const LONG_ROW: f64 = 512.0;
 /// The examples of a block and the scores of some of them.
 pub(super) struct Ahead<'a> {
     rows: Rows<'a>,
+    /// Whether a few rows take little longer to score than one.
+    in_step: bool,
     /// Examples about to be visited, in order.
     block: Vec<u32>,
     /// The next of them.
@@ -53,13 +55,16 @@ pub(super) struct Ahead<'a> {
 }
 
 impl<'a> Ahead<'a> {
-    pub(super) fn new(matrix: &'a Matrix, stride: usize, threads: usize) -> Self {
+    pub(super) fn new(matrix: &'a Matrix, weights: &Weights, threads: usize) -> Self {
+        let stride = weights.score_buffer().len();
+        let rows = Rows::of(matrix);
         let stored = match matrix {
             Matrix::Dense { columns, .. } => *columns as f64,
             Matrix::Sparse { indices, .. } => indices.len() as f64 / matrix.rows().max(1) as f64,
         };
         Ahead {
-            rows: Rows::of(matrix),
+            rows,
+            in_step: weights.in_step(rows),
             block: Vec::new(),
             next: 0,
             scored: 0..0,
@@ -101,10 +106,10 @@ impl<'a> Ahead<'a> {
 
     /// Asks for a few rows of the next block, while this one's are being worked on.
     #[inline]
-    fn ask_for_more(&mut self) {
-        let few = self.coming.iter().skip(self.asked).take(GROUP);
+    fn ask_for_more(&mut self, count: usize) {
+        let few = self.coming.iter().skip(self.asked).take(count);
         few.for_each(|&i| self.rows.row(i as usize).prefetch());
-        self.asked += GROUP;
+        self.asked += count;
     }
 
     /// The weights have changed.
@@ -131,16 +136,17 @@ impl<'a> Ahead<'a> {
     }
 
     fn score_from(&mut self, this: usize, weights: &Weights) {
-        self.ask_for_more();
         let shared = self.crew.as_ref().and_then(|_| self.shared());
-        let count = shared.unwrap_or(GROUP);
+        let few = if self.in_step { GROUP } else { 1 };
+        self.ask_for_more(few);
+        let count = shared.unwrap_or(few);
         self.scored = this..self.block.len().min(this + count);
         let block = &self.block[self.scored.clone()];
         let rows = self.rows;
         let score = |group: usize, scores: &mut [f64]| {
             let examples = &block[group * GROUP..];
             let examples = examples[..examples.len().min(GROUP)].iter();
-            weights.scores_of_group(rows, examples.map(|&i| i as usize), scores);
+            weights.scores_of_group(rows, self.in_step, examples.map(|&i| i as usize), scores);
         };
         let scores = &mut self.scores[..block.len() * self.stride];
         match &self.crew {
@@ -186,7 +192,7 @@ mod tests {
                 (0..columns as usize).for_each(|j| weights.set(d, j, (j + d) as f64 / 9.0));
             }
             let mut expected = weights.score_buffer();
-            let mut ahead = Ahead::new(&matrix, expected.len(), threads);
+            let mut ahead = Ahead::new(&matrix, &weights, threads);
             ahead.update_rate = update_rate;
             ahead.expect(&block, &[1, 2, 3]);
             let mut most = 0;

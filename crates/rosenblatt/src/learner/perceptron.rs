@@ -16,7 +16,7 @@
 use super::ahead::Ahead;
 use crate::data::{Dataset, Rows};
 use crate::error::{Error, Result};
-use crate::model::{Average, LinearState, LogEntry, Scheme, UpdateLog, Weights};
+use crate::model::{Average, Change, LinearState, LogEntry, Scheme, UpdateLog, Weights};
 use crate::options::{Bias, Options, Readout, Start};
 use crate::random::{Random, Stream};
 use crate::train::{Hypothesis, Importance};
@@ -94,7 +94,7 @@ impl<'a> Perceptron<'a> {
             normalise_weights: options.normalise_weights,
             normalised_average,
             rows: Rows::of(&data.matrix),
-            ahead: Ahead::new(&data.matrix, state.weights.score_buffer().len(), threads),
+            ahead: Ahead::new(&data.matrix, &state.weights, threads),
             scores: state.weights.score_buffer(),
             state,
         })
@@ -298,14 +298,31 @@ impl Hypothesis for Perceptron<'_> {
                 }
             }
         }
-        for &(d, sign) in changes {
-            let d = d as usize;
+        let change = |(d, sign): (u32, f64)| {
             let scale = amount * sign;
-            self.grow_norm(d, i, scale);
-            if let Some(average) = &mut self.state.average {
-                average.before_change(self.scheme.group(d), d, row, scale, scale * constant);
+            Change {
+                d: d as usize,
+                scale,
+                bias: scale * constant,
             }
-            self.state.weights.add(d, row, scale, scale * constant);
+        };
+        if let &[one, other] = changes {
+            let both = [change(one), change(other)];
+            for change in both {
+                self.grow_norm(change.d, i, change.scale);
+            }
+            if let Some(average) = &mut self.state.average {
+                average.before_changes(self.scheme, both, row);
+            }
+            self.state.weights.add_both(both, row);
+        } else {
+            for Change { d, scale, bias } in changes.iter().map(|&c| change(c)) {
+                self.grow_norm(d, i, scale);
+                if let Some(average) = &mut self.state.average {
+                    average.before_change(self.scheme.group(d), d, row, scale, bias);
+                }
+                self.state.weights.add(d, row, scale, bias);
+            }
         }
         if let Some(log) = &mut self.state.log {
             let number = self.data.number(i) as u32;

@@ -28,8 +28,8 @@ pub use scheme::Scheme;
 pub use state::{Average, LinearState, LogEntry, UpdateLog};
 pub use support_vectors::{Optimum, SupportVectors};
 pub use voted::Voted;
-pub(crate) use weights::GROUP;
 pub use weights::Weights;
+pub(crate) use weights::{Change, GROUP};
 
 use crate::data::read::Preparation;
 use crate::data::{Classes, Dataset, Matrix, Row, Rows};
@@ -178,13 +178,14 @@ impl Model {
         if let Decision::Linear(weights) = &self.decision {
             let discriminators = self.scheme.discriminators();
             let rows = Rows::of(matrix);
+            let in_step = weights.in_step(rows);
             crate::threads::chunks(out, GROUP * width, threads, || {
                 let stride = weights.score_buffer().len();
                 let mut scores = vec![0.0; GROUP * stride];
                 move |group: usize, out: &mut [T]| {
                     let first = group * GROUP;
                     let examples = first..first + out.len() / width;
-                    weights.scores_of_group(rows, examples, &mut scores);
+                    weights.scores_of_group(rows, in_step, examples, &mut scores);
                     let each = out.chunks_exact_mut(width).zip(scores.chunks_exact(stride));
                     each.for_each(|(to, scores)| f(&scores[..discriminators], to));
                 }

@@ -3,7 +3,7 @@
 //! stopped.
 
 use super::scheme::Scheme;
-use super::weights::Weights;
+use super::weights::{Change, Weights};
 use crate::data::Row;
 
 /// The running weights and what the read-out keeps beside them.
@@ -60,6 +60,25 @@ impl Average {
         }
     }
 
+    /// The same for two changes by one row.
+    #[inline]
+    pub(crate) fn before_changes(&mut self, scheme: Scheme, changes: [Change; 2], row: Row<'_>) {
+        let factors = changes.map(|change| self.factor[scheme.group(change.d)]);
+        if factors.contains(&0.0) {
+            for Change { d, scale, bias } in changes {
+                self.before_change(scheme.group(d), d, row, scale, bias);
+            }
+            return;
+        }
+        let [one, other] = changes;
+        let corrected = [(one, factors[0]), (other, factors[1])].map(|(c, factor)| Change {
+            d: c.d,
+            scale: -factor * c.scale,
+            bias: -factor * c.bias,
+        });
+        self.correction.add_both(corrected, row);
+    }
+
     /// Moves factor·w into the correction, as must be done before w is rescaled.
     pub fn flush(
         &mut self,
@@ -84,15 +103,18 @@ impl Average {
     /// The mean over visits, times `unit`; discriminators never visited are as in `weights`.
     pub fn mean(&self, scheme: Scheme, weights: &Weights, unit: f64) -> Weights {
         let mut mean = self.correction.clone();
-        for d in 0..scheme.discriminators() {
-            let group = scheme.group(d);
-            let (factor, visits) = (self.factor[group], self.visits[group] as f64);
-            if visits == 0.0 {
-                mean.combine(d, weights, |_, w| w * unit);
-            } else {
-                mean.combine(d, weights, |own, w| (factor * w + own) / visits * unit);
-            }
-        }
+        let counted: Vec<(f64, f64)> = (0..scheme.discriminators())
+            .map(|d| {
+                (
+                    self.factor[scheme.group(d)],
+                    self.visits[scheme.group(d)] as f64,
+                )
+            })
+            .collect();
+        mean.combine_all(weights, |d, own, w| match counted[d] {
+            (_, 0.0) => w * unit,
+            (factor, visits) => (factor * w + own) / visits * unit,
+        });
         mean
     }
 }

@@ -10,12 +10,39 @@ use crate::large;
 use crate::simd::{self, Work};
 
 /// Weights and biases of `discriminators` linear functions of `features` features.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Weights {
     discriminators: usize,
     stride: usize,
     values: Vec<f64>,
     bias: Vec<f64>,
+}
+
+impl Clone for Weights {
+    fn clone(&self) -> Self {
+        Weights {
+            values: large::copy(&self.values),
+            bias: self.bias.clone(),
+            ..*self
+        }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.values.clone_from(&other.values);
+        self.bias.clone_from(&other.bias);
+        (self.discriminators, self.stride) = (other.discriminators, other.stride);
+    }
+}
+
+/// What is added to one discriminator: `scale`·x, and `bias` on its bias.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Change {
+    /// The discriminator.
+    pub d: usize,
+    /// How often the row is added to its weights.
+    pub scale: f64,
+    /// What is added to its bias.
+    pub bias: f64,
 }
 
 /// Discriminators are padded to a multiple of this, so that sums fill SIMD registers.
@@ -155,23 +182,64 @@ impl Weights {
     }
 
     /// The scores of the rows at `examples`, one row's after the other's; the same bits as
-    /// [`scores`](Self::scores) gives. [`GROUP`] rows are scored faster together than alone.
+    /// [`scores`](Self::scores) gives. Where they are [scored in step](Self::in_step), [`GROUP`]
+    /// rows take little longer than one.
     #[inline]
     pub(crate) fn scores_of_group(
         &self,
         rows: Rows<'_>,
+        in_step: bool,
         examples: impl ExactSizeIterator<Item = usize>,
         scores: &mut [f64],
     ) {
-        if self.stride == 1 && examples.len() == GROUP {
+        if in_step && examples.len() == GROUP {
             let mut four = [0; GROUP];
             four.iter_mut().zip(examples).for_each(|(to, i)| *to = i);
-            let found = four_dots(rows, four, &self.values, self.bias[0]);
-            scores[..GROUP].copy_from_slice(&found);
+            let scores = &mut scores[..GROUP * self.stride];
+            match self.stride {
+                1 => {
+                    let found = four_dots(rows, four, &self.values, self.bias[0]);
+                    scores.copy_from_slice(&found);
+                }
+                4 => self.full_rows_in_step::<4>(rows, four, scores),
+                8 => self.full_rows_in_step::<8>(rows, four, scores),
+                12 => self.full_rows_in_step::<12>(rows, four, scores),
+                _ => self.full_rows_in_step::<16>(rows, four, scores),
+            }
             return;
         }
         for (i, scores) in examples.zip(scores.chunks_exact_mut(self.stride)) {
             self.scores(rows.row(i), scores);
+        }
+    }
+
+    /// Whether groups of these rows are scored in step: by one discriminator, or, where hardly
+    /// a value is zero, by a few.
+    pub(crate) fn in_step(&self, rows: Rows<'_>) -> bool {
+        self.stride == 1 || (self.stride <= 16 && rows.are_full())
+    }
+
+    fn full_rows_in_step<const S: usize>(
+        &self,
+        rows: Rows<'_>,
+        four: [usize; GROUP],
+        scores: &mut [f64],
+    ) {
+        match four.map(|i| rows.row(i)) {
+            [
+                Row::Dense32(a),
+                Row::Dense32(b),
+                Row::Dense32(c),
+                Row::Dense32(d),
+            ] => simd::dispatch(ScoreFour::<S, f32>(self, [a, b, c, d], scores)),
+            [
+                Row::Dense64(a),
+                Row::Dense64(b),
+                Row::Dense64(c),
+                Row::Dense64(d),
+            ] => simd::dispatch(ScoreFour::<S, f64>(self, [a, b, c, d], scores)),
+            rows => (rows.iter().zip(scores.chunks_exact_mut(S)))
+                .for_each(|(row, scores)| self.scores(*row, scores)),
         }
     }
 
@@ -251,6 +319,20 @@ impl Weights {
         }
     }
 
+    /// Both of two changes by one row, which is gone through once.
+    #[inline]
+    pub(crate) fn add_both(&mut self, changes: [Change; 2], row: Row<'_>) {
+        let [one, other] = changes;
+        self.bias[one.d] += one.bias;
+        self.bias[other.d] += other.bias;
+        let stride = self.stride;
+        row.for_each(|j, x| {
+            let weights = &mut self.values[j * stride..(j + 1) * stride];
+            weights[one.d] += one.scale * x;
+            weights[other.d] += other.scale * x;
+        });
+    }
+
     /// ‖w_d‖², the bias included where `with_bias`.
     pub fn squared_norm(&self, d: usize, with_bias: bool) -> f64 {
         let start = if with_bias {
@@ -307,6 +389,18 @@ impl Weights {
         }
     }
 
+    /// Applies `f(d, own, other)` to every weight and bias, all discriminators in one pass.
+    pub fn combine_all(&mut self, other: &Weights, f: impl Fn(usize, f64, f64) -> f64) {
+        let (k, stride) = (self.discriminators, self.stride);
+        let biases = self.bias.iter_mut().zip(&other.bias).take(k);
+        (biases.enumerate()).for_each(|(d, (own, &b))| *own = f(d, *own, b));
+        let others = other.values.chunks_exact(other.stride);
+        for (own, others) in self.values.chunks_exact_mut(stride).zip(others) {
+            let both = own[..k].iter_mut().zip(others);
+            (both.enumerate()).for_each(|(d, (own, &w))| *own = f(d, *own, w));
+        }
+    }
+
     /// Replaces every weight and bias of discriminator `d` by `f` of it.
     pub fn map(&mut self, d: usize, f: impl Fn(f64) -> f64) {
         self.bias[d] = f(self.bias[d]);
@@ -337,6 +431,32 @@ impl<const S: usize> Work for ScoreRow<'_, S> {
     }
 }
 
+/// The scores of four dense rows by S discriminators. Each sum waits for its last addition, the
+/// four rows do not wait for each other.
+struct ScoreFour<'a, const S: usize, T>(&'a Weights, [&'a [T]; GROUP], &'a mut [f64]);
+
+impl<const S: usize, T: Copy + Into<f64>> Work for ScoreFour<'_, S, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const LEVEL: u8>(self) {
+        let ScoreFour(weights, [a, b, c, d], scores) = self;
+        let mut bias = [0.0; S];
+        bias.copy_from_slice(&weights.bias);
+        let mut sums = [bias; GROUP];
+        let (columns, _) = weights.values.as_chunks::<S>();
+        for (j, w) in columns[..a.len()].iter().enumerate() {
+            let values: [f64; GROUP] = [a[j].into(), b[j].into(), c[j].into(), d[j].into()];
+            for r in 0..GROUP {
+                for k in 0..S {
+                    sums[r][k] += w[k] * values[r];
+                }
+            }
+        }
+        scores.copy_from_slice(sums.as_flattened());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -363,6 +483,40 @@ mod tests {
                     prop_assert_eq!(w.score(d, matrix.row(i)).to_bits(), naive.to_bits());
                 }
             }
+            let rows = Rows::of(&matrix);
+            let four = [0, 1, 2, 3].map(|i| i % matrix.rows());
+            let mut of_four = vec![0.0; 4 * scores.len()];
+            w.scores_of_group(rows, w.in_step(rows), four.into_iter(), &mut of_four);
+            for (i, found) in four.into_iter().zip(of_four.chunks_exact(scores.len())) {
+                w.scores(matrix.row(i), &mut scores);
+                prop_assert_eq!(&found[..k], &scores[..k]);
+            }
+        }
+    }
+
+    #[test]
+    fn two_changes_at_once_are_two_changes() {
+        let rows = [vec![2.0, 0.0, -1.5], vec![0.1, 0.2, 0.3]];
+        for matrix in [Precision::F32, Precision::F64].map(|p| Matrix::dense_from_rows(3, &rows, p))
+        {
+            let (mut once, mut twice) = (Weights::zero(5, 3), Weights::zero(5, 3));
+            for i in 0..2 {
+                let change = |d, scale| Change {
+                    d,
+                    scale,
+                    bias: scale / 3.0,
+                };
+                let both = [change(3, 0.7), change(1, -0.3)];
+                once.add_both(both, matrix.row(i));
+                for c in both {
+                    twice.add(c.d, matrix.row(i), c.scale, c.bias);
+                }
+            }
+            assert_eq!(once, twice);
+            let mut other = once.clone();
+            other.combine_all(&twice, |d, own, w| own + d as f64 * w);
+            (0..5).for_each(|d| once.combine(d, &twice, |own, w| own + d as f64 * w));
+            assert_eq!(once, other);
         }
     }
 

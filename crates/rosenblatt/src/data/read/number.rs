@@ -22,7 +22,7 @@ const TENTHS: [f64; 16] = [
     1e-15,
 ];
 
-pub(crate) const POWERS: [u64; 16] = {
+pub(crate) static POWERS: [u64; 16] = {
     let mut powers = [1; 16];
     let mut k = 1;
     while k < 16 {

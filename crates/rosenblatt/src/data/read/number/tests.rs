@@ -2,6 +2,21 @@ use super::*;
 use crate::random::{Random, Stream};
 use std::fmt::Write;
 
+/// The fast way, with the instructions of this processor.
+struct Within<'a>(&'a [u8; WINDOW]);
+
+impl simd::Work for Within<'_> {
+    type Output = (Option<Number<f64>>, Option<Number<f32>>);
+
+    #[inline(always)]
+    fn run<const LEVEL: u8>(self) -> Self::Output {
+        (
+            read_within::<f64, LEVEL>(self.0),
+            read_within::<f32, LEVEL>(self.0),
+        )
+    }
+}
+
 fn agree(text: &str) {
     // Alone, where words reach past the end, and inside other text.
     for within in [
@@ -27,6 +42,17 @@ fn agree(text: &str) {
             whole::<f64>(text.as_bytes()).map(f64::to_bits),
             Some(wide.to_bits())
         );
+        if let Some(window) = bytes.first_chunk() {
+            let (a, b) = simd::dispatch_bytes(Within(window));
+            if let Some(found) = a.filter(|found| !found.may_go_on()) {
+                assert_eq!(found.value.to_bits(), wide.to_bits(), "{text}");
+                assert_eq!(found.end, text.len(), "{text}");
+            }
+            if let Some(found) = b.filter(|found| !found.may_go_on()) {
+                assert_eq!(found.value.to_bits(), narrow.to_bits(), "{text}");
+                assert_eq!(found.end, text.len(), "{text}");
+            }
+        }
     }
 }
 
