@@ -17,7 +17,7 @@ use crate::threads::Crew;
 use crate::train::BLOCK;
 
 /// Work worth handing to other threads, in products of a weight and a value.
-const WORTH_SHARING: f64 = 50_000.0;
+const WORTH_SHARING: f64 = 20_000.0;
 
 /// Updates that may be expected among rows scored together on several threads.
 const UPDATES_RISKED: f64 = 0.5;

@@ -115,6 +115,19 @@ impl<'a> Perceptron<'a> {
         &self.state
     }
 
+    /// What the run remembers, when it is over: a perceptron without features is left.
+    pub(crate) fn take_state(&mut self) -> LinearState {
+        let nothing = LinearState {
+            weights: Weights::zero(1, 0),
+            unit: 1.0,
+            norms: None,
+            average: None,
+            kept: None,
+            log: None,
+        };
+        std::mem::replace(&mut self.state, nothing)
+    }
+
     /// The running weights in units of 1.
     pub(crate) fn weights_now(&self) -> Weights {
         let mut weights = self.state.weights.clone();

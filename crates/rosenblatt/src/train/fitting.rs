@@ -69,7 +69,7 @@ impl Fitting<'_> {
         Ok(Fitted {
             margin,
             updates_at_most,
-            ..self.fitted(&perceptron)?
+            ..self.fitted(&mut perceptron)?
         })
     }
 
@@ -89,7 +89,7 @@ impl Fitting<'_> {
             margin,
             updates_at_most,
             spectrum: Some(Spectrum::of(&options.kernel(), data, options.seed)),
-            ..self.fitted(&dual)?
+            ..self.fitted(&mut dual)?
         })
     }
 
@@ -103,7 +103,7 @@ impl Fitting<'_> {
         self.progress.stop = Some(stop);
         Ok(Fitted {
             learning_rate: unit.rate(),
-            ..self.fitted(&unit)?
+            ..self.fitted(&mut unit)?
         })
     }
 
@@ -120,7 +120,7 @@ impl Fitting<'_> {
         self.progress.stop = Some(stop);
         Ok(Fitted {
             learning_rate: learner.rate(),
-            ..self.fitted(&learner)?
+            ..self.fitted(&mut learner)?
         })
     }
 
@@ -142,7 +142,7 @@ impl Fitting<'_> {
         Ok(Fitted {
             margin: learner.margin(),
             spectrum: options.kernel.map(spectrum),
-            ..self.fitted(&learner)?
+            ..self.fitted(&mut learner)?
         })
     }
 
@@ -165,10 +165,10 @@ impl Fitting<'_> {
     }
 
     /// What is the same for all learners.
-    fn fitted(&self, learner: &impl Readable) -> Result<Fitted> {
+    fn fitted(&self, learner: &mut impl Readable) -> Result<Fitted> {
         let squared_radius = self.importance.squared_radius_with(self.data, self.lift);
         Ok(Fitted {
-            model: require_finite(self.watcher.model(learner, &self.progress))?,
+            model: require_finite(self.watcher.last_model(learner, &self.progress))?,
             radius: squared_radius.sqrt(),
             learning_rate: self.options.rate(),
             margin: None,

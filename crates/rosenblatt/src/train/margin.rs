@@ -6,10 +6,10 @@
 
 use super::{Importance, Progress, Stop};
 use crate::certificate::bounds;
-use crate::data::Dataset;
+use crate::data::{Dataset, Rows};
 use crate::learner::dual::Dual;
 use crate::learner::perceptron::Perceptron;
-use crate::model::{Scheme, Weights};
+use crate::model::{GROUP, Scheme, Weights};
 use crate::options::{Bias, Options, Start};
 use crate::threads;
 
@@ -47,7 +47,6 @@ pub(super) fn from_run(
     let norms = weights.squared_norms(lifted);
     let norm = up(norms.iter().sum::<f64>().sqrt());
     let margins = Margins {
-        weights,
         scheme,
         data,
         longest: up(weights
@@ -58,11 +57,21 @@ pub(super) fn from_run(
         largest: weights.largest(),
     };
     let mut least = vec![0.0; data.len()];
-    threads::fill(&mut least, threads, || {
-        let mut scores = weights.score_buffer();
-        let importance = &importance;
-        let margins = &margins;
-        move |i| margins.least(i, importance.squared_norm(i), &mut scores)
+    let rows = Rows::of(&data.matrix);
+    let in_step = weights.in_step(rows);
+    let threads = threads::worth(threads, data.len());
+    threads::chunks(&mut least, GROUP, threads, || {
+        let stride = weights.score_buffer().len();
+        let mut scores = vec![0.0; GROUP * stride];
+        let (importance, margins) = (&importance, &margins);
+        move |group: usize, least: &mut [f64]| {
+            let examples = GROUP * group..GROUP * group + least.len();
+            weights.scores_of_group(rows, in_step, examples.clone(), &mut scores);
+            let scored = examples.zip(scores.chunks_exact(stride));
+            for ((i, scores), least) in scored.zip(least) {
+                *least = margins.least(i, importance.squared_norm(i), scores);
+            }
+        }
     });
     let mut lower = f64::INFINITY;
     let mut shortest = f64::INFINITY;
@@ -224,7 +233,6 @@ fn rounding(terms: usize) -> f64 {
 
 /// The margins of examples, less what rounding may have added to them.
 struct Margins<'a> {
-    weights: &'a Weights,
     scheme: Scheme,
     data: &'a Dataset,
     /// The largest ‖(w_d, b_d)‖.
@@ -236,12 +244,11 @@ struct Margins<'a> {
 impl Margins<'_> {
     /// A score of t products is off by at most (t + 4)ε Σ|w_j x_j|, and that sum is at most
     /// ‖w‖‖x‖ and at most √t max|w| ‖x‖, the constant feature included.
-    fn least(&self, i: usize, squared_norm: f64, scores: &mut [f64]) -> f64 {
+    fn least(&self, i: usize, squared_norm: f64, scores: &[f64]) -> f64 {
         let (row, label) = (self.data.row(i), self.data.labels[i] as usize);
         let terms = row.stored();
         let weight = (self.largest * (terms as f64 + 1.0).sqrt()).min(self.longest);
         let error = (squared_norm + 1.0).sqrt() * weight * rounding(terms);
-        self.weights.scores(row, scores);
         if self.scheme == Scheme::Binary {
             return if label == 1 { scores[0] } else { -scores[0] } - 2.0 * error;
         }

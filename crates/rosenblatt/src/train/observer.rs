@@ -84,11 +84,27 @@ impl Watcher<'_> {
         }
     }
 
-    pub(super) fn model<H: Readable>(&self, hypothesis: &H, progress: &Progress) -> Model {
+    /// The model as it is.
+    fn model<H: Readable>(&self, hypothesis: &H, progress: &Progress) -> Model {
+        Model {
+            state: hypothesis.saved_state(),
+            ..self.without_state(hypothesis, progress)
+        }
+    }
+
+    /// The model at the end of the run, with the state that the hypothesis then gives up.
+    pub(super) fn last_model<H: Readable>(&self, hypothesis: &mut H, progress: &Progress) -> Model {
+        let model = self.without_state(hypothesis, progress);
+        Model {
+            state: hypothesis.give_up_state(),
+            ..model
+        }
+    }
+
+    fn without_state<H: Readable>(&self, hypothesis: &H, progress: &Progress) -> Model {
         Model {
             decision: hypothesis.decision(self.data, self.template.options.readout()),
             progress: progress.clone(),
-            state: hypothesis.saved_state(),
             support: hypothesis.support(),
             trained_on: (self.trained_on)(),
             ..self.template.clone()

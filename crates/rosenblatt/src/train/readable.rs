@@ -13,6 +13,10 @@ use crate::options::Readout;
 pub(super) trait Readable {
     fn decision(&self, data: &Dataset, readout: Readout) -> Decision;
     fn saved_state(&self) -> Option<LinearState>;
+    /// The same from a learner that is not asked again.
+    fn give_up_state(&mut self) -> Option<LinearState> {
+        self.saved_state()
+    }
     fn support(&self) -> Option<SupportVectors> {
         None
     }
@@ -43,6 +47,10 @@ impl Readable for Perceptron<'_> {
 
     fn saved_state(&self) -> Option<LinearState> {
         Some(self.state().clone())
+    }
+
+    fn give_up_state(&mut self) -> Option<LinearState> {
+        Some(self.take_state())
     }
 }
 
