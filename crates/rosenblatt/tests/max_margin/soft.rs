@@ -106,7 +106,7 @@ fn projected_gradient(toy: &Toy, c: f64, lift: f64) -> f64 {
         .collect();
     let trace: f64 = (0..n).map(|i| q[i][i]).sum::<f64>().max(1e-9);
     let (mut alpha, mut before) = (vec![0.0; n], vec![0.0; n]);
-    for step in 0..5000 {
+    for step in 0..20_000 {
         let momentum = f64::from(step % 500) / f64::from(step % 500 + 3);
         let ahead: Vec<f64> = (0..n)
             .map(|i| alpha[i] + momentum * (alpha[i] - before[i]))

@@ -204,7 +204,7 @@ impl<'a> Descent<'a> {
             }
             if violation <= goal || unmeasured > enough {
                 let (gap, tolerance) = (self.sweep().relative_gap(), limits.options.tolerance);
-                if gap <= tolerance {
+                if gap <= tolerance && (!unlifted || self.settle(tolerance)) {
                     break Stop::Converged;
                 }
                 // When it would be closed if it went on shrinking at this pace, but not too soon,
@@ -239,6 +239,17 @@ impl<'a> Descent<'a> {
             stop,
             passes,
         ))
+    }
+
+    /// Whether α, balanced, leaves no more than this gap; then it is what is kept.
+    fn settle(&mut self, tolerance: f64) -> bool {
+        linear::settle(
+            self.data,
+            self.plane,
+            self.bias,
+            &mut self.alphas,
+            tolerance,
+        )
     }
 
     /// How far the last pass found an example from its optimum.

@@ -126,9 +126,8 @@ pub(super) fn measure(
     }
 }
 
-/// ‖w‖² and Σα once the heavier side is scaled down until Σ α_i y_i = 0, as a bias without a
-/// price asks of every α that is to bound the optimum.
-fn balanced(data: &Dataset, plane: &Plane, alphas: &[f64], w: &[f64]) -> (f64, f64) {
+/// By what share the α of one side outweigh those of the other, which side, and Σα of the other.
+fn excess(plane: &Plane, alphas: &[f64]) -> (f64, f64, f64) {
     let side = |sign: f64| {
         let of_side = alphas
             .iter()
@@ -142,22 +141,67 @@ fn balanced(data: &Dataset, plane: &Plane, alphas: &[f64], w: &[f64]) -> (f64, f
     } else {
         (negative, positive, -1.0)
     };
-    let excess = if heavy > 0.0 {
+    let share = if heavy > 0.0 {
         1.0 - light / heavy
     } else {
         0.0
     };
-    if excess == 0.0 {
+    (share, sign, light)
+}
+
+/// Scales the heavier side down until Σ α_i y_i = 0.
+fn balance(plane: &Plane, alphas: &mut [f64]) {
+    let (share, sign, _) = excess(plane, alphas);
+    let of_side = alphas.iter_mut().zip(&plane.signs);
+    (of_side.filter(|(_, y)| **y == sign)).for_each(|(a, _)| *a -= share * *a);
+}
+
+/// ‖w‖² and Σα once α is [balanced](balance), as a bias without a price asks of every α that is
+/// to bound the optimum.
+fn balanced(data: &Dataset, plane: &Plane, alphas: &[f64], w: &[f64]) -> (f64, f64) {
+    let (share, sign, light) = excess(plane, alphas);
+    if share == 0.0 {
         return (squared(w), 2.0 * light);
     }
     let places = alphas.iter().enumerate();
     let of_side = places.filter(|(t, _)| plane.signs[*t] == sign);
-    let (part, _) = combination(data, plane, of_side.map(|(t, a)| (t, -excess * a)));
+    let (part, _) = combination(data, plane, of_side.map(|(t, a)| (t, -share * a)));
     let sum = w
         .iter()
         .zip(&part)
         .fold(0.0, |s, (w, p)| s + (w + p) * (w + p));
     (sum, 2.0 * light)
+}
+
+/// Whether α and the plane that it makes, summed anew without the rounding of a whole run, leave no
+/// more than this gap. Where the bias has no price α is balanced first, unless it nearly is and
+/// the plane it makes is the better one.
+pub(super) fn settle(
+    data: &Dataset,
+    plane: &Plane,
+    bias: Bias,
+    alphas: &mut Vec<f64>,
+    tolerance: f64,
+) -> bool {
+    const NEARLY: f64 = 1e-6;
+    let is_close = |alphas: &[f64]| {
+        let (w, _) = combination(data, plane, alphas.iter().copied().enumerate());
+        let scores = scores(data, &plane.examples, &w);
+        let found = measure(data, plane, bias, alphas, &w, &scores);
+        found.objective.relative_gap() <= tolerance
+    };
+    if matches!(bias, Bias::Unlifted(_)) {
+        let mut balanced = alphas.clone();
+        balance(plane, &mut balanced);
+        if is_close(&balanced) {
+            *alphas = balanced;
+            return true;
+        }
+        if excess(plane, alphas).0 > NEARLY {
+            return false;
+        }
+    }
+    is_close(alphas)
 }
 
 /// The solution that α makes, its weights summed anew so that no rounding of the run is left

@@ -180,7 +180,7 @@ impl<'a> Newton<'a> {
             if distance.round <= enough * distance.primal || (stepped && updates == 0) {
                 stepped = false;
                 let may_be_found = close || (self.is_unlifted() && !self.sampled);
-                if may_be_found && self.measured_gap() <= tolerance {
+                if may_be_found && self.settle(tolerance) {
                     break Some(Stop::Converged);
                 }
                 self.next_round(close);
@@ -193,7 +193,9 @@ impl<'a> Newton<'a> {
                 stepped = true;
             }
         };
-        self.write_back();
+        if stop != Some(Stop::Converged) {
+            self.write_back();
+        }
         Ok(Ended {
             alphas: self.alphas,
             passes,
@@ -311,22 +313,16 @@ impl<'a> Newton<'a> {
         }
     }
 
-    /// The gap of what would be saved: α, and w summed from it without the rounding of all the
-    /// changes on the way.
-    fn measured_gap(&mut self) -> f64 {
+    /// Whether what would be saved leaves no more than this gap; then it is what is kept.
+    fn settle(&mut self, tolerance: f64) -> bool {
         self.write_back();
-        let (data, plane, alphas) = (self.data, self.plane, &self.alphas);
-        let places = alphas.iter().copied().enumerate();
-        let (combined, lean) = linear::combination(data, plane, places);
-        let scores = linear::scores(data, &plane.examples, &combined);
-        let measured = linear::measure(data, plane, self.bias, alphas, &combined, &scores);
-        let total = alphas.iter().sum();
-        self.all = Sums {
-            combined,
-            lean,
-            total,
-        };
-        measured.objective.relative_gap()
+        linear::settle(
+            self.data,
+            self.plane,
+            self.bias,
+            &mut self.alphas,
+            tolerance,
+        )
     }
 
     /// Begins a round; `anew` if examples taken as far may be near after all.
