@@ -16,11 +16,38 @@ const EXACT_POWERS: [f64; 23] = [
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
-/// The negative powers of ten, rounded.
-const TENTHS: [f64; 16] = [
-    1e0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14,
-    1e-15,
-];
+/// The first sixteen of them, then the same with a minus: a sign costs nothing that way, and a
+/// branch on it would go wrong half the time.
+static SIGNED_POWERS: [f64; 32] = {
+    let mut powers = [0.0; 32];
+    let mut k = 0;
+    while k < 16 {
+        (powers[k], powers[k + 16]) = (EXACT_POWERS[k], -EXACT_POWERS[k]);
+        k += 1;
+    }
+    powers
+};
+
+/// The negative powers of ten, rounded, and the same with a minus.
+static SIGNED_TENTHS: [f64; 32] = {
+    let tenths = [
+        1e0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13,
+        1e-14, 1e-15,
+    ];
+    let mut signed = [0.0; 32];
+    let mut k = 0;
+    while k < 16 {
+        (signed[k], signed[k + 16]) = (tenths[k], -tenths[k]);
+        k += 1;
+    }
+    signed
+};
+
+/// The place of a number of decimal places and a sign in either.
+#[inline(always)]
+fn signed_place(places: u32, negative: bool) -> usize {
+    (places as usize & 15) | usize::from(negative) << 4
+}
 
 pub(crate) static POWERS: [u64; 16] = {
     let mut powers = [1; 16];
@@ -454,9 +481,7 @@ impl Stored for f64 {
 
     #[inline(always)]
     fn from_small(mantissa: u64, places: u32, negative: bool) -> Option<f64> {
-        let value = mantissa as i64 as f64 / EXACT_POWERS[places as usize & 15];
-        // The sign is put in as a bit: a branch on it would be mispredicted half the time.
-        Some(f64::from_bits(value.to_bits() | u64::from(negative) << 63))
+        Some(mantissa as i64 as f64 / SIGNED_POWERS[signed_place(places, negative)])
     }
 
     fn from_decimal(decimal: &Decimal, bytes: &[u8]) -> f64 {
@@ -512,13 +537,12 @@ impl Stored for f32 {
 
     #[inline(always)]
     fn from_small(mantissa: u64, places: u32, negative: bool) -> Option<f32> {
-        let sign = u32::from(negative) << 31;
         // A product is found much sooner than a quotient. Both its factor and it are rounded, so
         // it may be two units of f64 off: it rounds on to the right f32 unless it lies about
         // halfway between two of them.
-        let value = mantissa as i64 as f64 * TENTHS[places as usize & 15];
-        let from_halfway = (value.to_bits() & 0x1FFF_FFFF).abs_diff(0x1000_0000);
-        (from_halfway > 4).then(|| f32::from_bits((value as f32).to_bits() | sign))
+        let value = mantissa as i64 as f64 * SIGNED_TENTHS[signed_place(places, negative)];
+        let beyond_halfway = (value.to_bits() as u32).wrapping_sub(0x1000_0000 - 4) & 0x1FFF_FFFF;
+        (beyond_halfway > 8).then_some(value as f32)
     }
 
     fn from_decimal(decimal: &Decimal, bytes: &[u8]) -> f32 {

@@ -61,3 +61,63 @@ fn skipped_rows_leave_no_trace() {
     assert!(tally.messages[0].starts_with("f:1:9: expected a number for feature 2"));
     assert!(tally.messages[1].starts_with("f:3:7: the index 3 comes twice"));
 }
+
+#[test]
+fn marks_are_told_from_all_other_bytes() {
+    let all: Vec<u8> = (0..=255).chain(0..=255).collect();
+    for start in 0..256 {
+        let window = all[start..].first_chunk().unwrap();
+        let (found, plain) = (Marks::of(window), Marks::plain(window));
+        assert_eq!(found.others, plain.others);
+        assert_eq!(found.colons, plain.colons);
+        assert_eq!(found.points, plain.points);
+        assert_eq!(found.minuses, plain.minuses);
+        assert_eq!(found.ends, plain.ends);
+    }
+}
+
+/// Tokens that look much like usual ones are read, or refused, as the general way would.
+#[test]
+fn nearly_usual_tokens() {
+    for (token, expected) in [
+        ("12345678:1", Some((12_345_678, 1.0))),
+        ("123456789:1", Some((123_456_789, 1.0))),
+        ("3:12345678.1234567", Some((3, 12_345_678.123_456_7))),
+        ("3:123456789.25", Some((3, 123_456_789.25))),
+        ("3:1.", Some((3, 1.0))),
+        ("3:.5", Some((3, 0.5))),
+        ("3:-.5", Some((3, -0.5))),
+        ("3:+.5", Some((3, 0.5))),
+        ("3:-0.12345678901", Some((3, -0.123_456_789_01))),
+        ("3:1.2.3", None),
+        ("3:1-2", None),
+        ("3:--1", None),
+        ("3:-", None),
+        ("3:", None),
+        (":1", None),
+        ("3.5:2", None),
+        ("3:4:5", None),
+        ("-3:4", None),
+        ("3:1.5-", None),
+        ("3:00000000000000000000000000000000001.5", Some((3, 1.5))),
+    ] {
+        for behind in ["", "\n", " 999999999:1.5\n", "\r\n", "\t \n"] {
+            let text = format!("1 {token}{behind}");
+            let part = parse::<f64>(
+                &Chunk::from_bytes(text.as_bytes()),
+                Rules {
+                    labels_required: true,
+                    ..Rules::default()
+                },
+            );
+            if let Some(expected) = expected {
+                assert_eq!(part.pairs.get(0), expected, "{text:?}");
+                let more = usize::from(behind.contains(':'));
+                assert_eq!(part.range(0).len(), 1 + more, "{text:?}");
+            }
+            let mut tally = super::super::faults::Tally::new(std::path::Path::new("f"));
+            let refused = tally.add(part.faults).is_err();
+            assert_eq!(refused, expected.is_none(), "{text:?}");
+        }
+    }
+}
