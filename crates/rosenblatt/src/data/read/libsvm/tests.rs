@@ -62,20 +62,6 @@ fn skipped_rows_leave_no_trace() {
     assert!(tally.messages[1].starts_with("f:3:7: the index 3 comes twice"));
 }
 
-#[test]
-fn marks_are_told_from_all_other_bytes() {
-    let all: Vec<u8> = (0..=255).chain(0..=255).collect();
-    for start in 0..256 {
-        let window = all[start..].first_chunk().unwrap();
-        let (found, plain) = (Marks::of(window), Marks::plain(window));
-        assert_eq!(found.others, plain.others);
-        assert_eq!(found.colons, plain.colons);
-        assert_eq!(found.points, plain.points);
-        assert_eq!(found.minuses, plain.minuses);
-        assert_eq!(found.ends, plain.ends);
-    }
-}
-
 /// Tokens that look much like usual ones are read, or refused, as the general way would.
 #[test]
 fn nearly_usual_tokens() {
