@@ -204,7 +204,7 @@ impl<'a> Descent<'a> {
             }
             if violation <= goal || unmeasured > enough {
                 let (gap, tolerance) = (self.sweep().relative_gap(), limits.options.tolerance);
-                if gap <= tolerance && (!unlifted || self.settle(tolerance)) {
+                if gap <= tolerance && self.settle(tolerance) {
                     break Stop::Converged;
                 }
                 // When it would be closed if it went on shrinking at this pace, but not too soon,
