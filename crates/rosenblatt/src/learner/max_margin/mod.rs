@@ -216,13 +216,17 @@ impl<'a> MaxMargin<'a> {
         told: Told<'_>,
     ) -> Result<Solution> {
         let (data, bias) = (self.data, self.options.bias());
-        let mut descent = Descent::new(data, plane, self.importance, bias);
+        let mut ended = None;
         if newton::is_worthwhile(data, plane, limits) {
-            let ended = Newton::new(data, plane, self.importance, bias).go(limits, told)?;
-            if let Some(stop) = ended.stop {
-                let Ended { alphas, passes, .. } = ended;
+            let newton = Newton::new(data, plane, self.importance, bias).go(limits, told)?;
+            if let Some(stop) = newton.stop {
+                let Ended { alphas, passes, .. } = newton;
                 return Ok(linear::solution(data, plane, bias, alphas, stop, passes));
             }
+            ended = Some(newton);
+        }
+        let mut descent = Descent::new(data, plane, self.importance, bias);
+        if let Some(ended) = ended {
             descent.begin_at(ended);
         }
         descent.go(limits, told)
