@@ -11,6 +11,22 @@ pub(crate) const BASE: u8 = 0;
 pub(crate) const AVX2: u8 = 1;
 /// AVX-512.
 pub(crate) const AVX512: u8 = 2;
+/// AVX-512 with moving of single bytes under masks (VBMI2), for text.
+pub(crate) const TEXT: u8 = 3;
+
+/// Says that work runs at the level of text, so that the processor has its features.
+#[derive(Debug, Clone, Copy)]
+#[cfg(target_arch = "x86_64")]
+pub(crate) struct Text(());
+
+#[cfg(target_arch = "x86_64")]
+impl Text {
+    /// Only [`dispatch_bytes`] runs anything at that level, and only where it found the features.
+    #[inline(always)]
+    pub(crate) fn at<const LEVEL: u8>() -> Option<Self> {
+        (LEVEL == TEXT).then_some(Text(()))
+    }
+}
 
 /// A piece of work; `run` must be `#[inline(always)]`, and so must all it calls in loops.
 pub(crate) trait Work {
@@ -27,12 +43,7 @@ pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
     fn widest<W: Work>(work: W) -> W::Output {
         work.run::<AVX512>()
     }
-    if has_wide()
-        && is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512vl")
-    {
+    if has_widest() {
         // SAFETY: every feature that `widest` is compiled for was just found.
         unsafe { widest(work) }
     } else if has_wide() {
@@ -43,13 +54,27 @@ pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
     }
 }
 
-/// Runs `work` at the best level below AVX-512: comparing bytes into its mask registers and
-/// back takes several steps more than comparing them into a vector.
+/// Runs work on text at the best level. AVX-512 alone is not one: comparing bytes into its mask
+/// registers only pays where bytes can be moved by them.
 #[inline]
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)] // measured: text is read a third slower without it
 pub(crate) fn dispatch_bytes<W: Work>(work: W) -> W::Output {
-    if has_wide() {
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vbmi,avx512vbmi2,avx2,fma,bmi1,bmi2,lzcnt,popcnt"
+    )]
+    fn text<W: Work>(work: W) -> W::Output {
+        work.run::<TEXT>()
+    }
+    if allowed(TEXT)
+        && has_widest()
+        && is_x86_feature_detected!("avx512cd")
+        && is_x86_feature_detected!("avx512vbmi")
+        && is_x86_feature_detected!("avx512vbmi2")
+    {
+        // SAFETY: every feature that `text` is compiled for was just found.
+        unsafe { text(work) }
+    } else if allowed(AVX2) && has_wide() {
         // SAFETY: every feature that `wide` is compiled for was just found.
         unsafe { wide(work) }
     } else {
@@ -73,6 +98,15 @@ fn has_wide() -> bool {
         && is_x86_feature_detected!("popcnt")
 }
 
+#[cfg(target_arch = "x86_64")]
+fn has_widest() -> bool {
+    has_wide()
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+}
+
 /// Runs `work` at the only level there is.
 #[inline]
 #[cfg(not(target_arch = "x86_64"))]
@@ -85,6 +119,36 @@ pub(crate) fn dispatch_bytes<W: Work>(work: W) -> W::Output {
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
     work.run::<BASE>()
+}
+
+/// Whether work on text may run at this level: tests hold the levels against each other.
+#[inline(always)]
+#[cfg(target_arch = "x86_64")]
+fn allowed(level: u8) -> bool {
+    #[cfg(test)]
+    return level <= tests::HIGHEST.get();
+    #[cfg(not(test))]
+    return level <= TEXT;
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::cell::Cell;
+
+    thread_local! {
+        /// The highest level at which this thread may work on text.
+        pub(super) static HIGHEST: Cell<u8> = const { Cell::new(super::TEXT) };
+    }
+
+    /// What `work` gives at every level for text, the lowest first.
+    pub(crate) fn at_every_level<T>(work: impl Fn() -> T) -> [T; 3] {
+        let results = [super::BASE, super::AVX2, super::TEXT].map(|level| {
+            HIGHEST.set(level);
+            work()
+        });
+        HIGHEST.set(super::TEXT);
+        results
+    }
 }
 
 /// Asks for these values to be brought near, because they will be read soon.

@@ -14,6 +14,8 @@ use super::faults::{Faults, OnError, overlong, quote};
 use super::labels::{ABSENT, LabelSink};
 use super::number::{self, Stored, WINDOW, load, up_to_seven_digits};
 use super::report::LongDecimal;
+use super::stops::{Mark, Stops};
+use crate::data::Values;
 use crate::error::{Error, Result};
 
 use crate::simd::{self, Work};
@@ -32,10 +34,11 @@ pub(crate) struct Rules {
 /// The rows of a chunk.
 #[derive(Debug)]
 pub(crate) struct SparsePart {
-    /// The end of each row in `pairs`.
+    /// The end of each row in the next two.
     pub(crate) ends: Vec<u32>,
-    /// Indices as written in the file, ascending within a row, and values.
-    pub(crate) pairs: Pairs,
+    /// As written in the file, ascending within a row.
+    pub(crate) indices: Vec<u32>,
+    pub(crate) values: Values,
     pub(crate) labels: LabelSink,
     /// 0 if that index occurs, else 1.
     pub(crate) smallest: u32,
@@ -58,31 +61,23 @@ impl SparsePart {
         let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
         start..self.ends[i] as usize
     }
-}
 
-/// Indices and values side by side, which one push appends.
-#[derive(Debug)]
-pub(crate) enum Pairs {
-    F32(Vec<(u32, f32)>),
-    F64(Vec<(u32, f64)>),
-}
-
-impl Pairs {
     /// The index and the value at `k`.
     pub(crate) fn get(&self, k: usize) -> (u32, f64) {
-        match self {
-            Pairs::F32(pairs) => (pairs[k].0, f64::from(pairs[k].1)),
-            Pairs::F64(pairs) => pairs[k],
-        }
+        (self.indices[k], self.values.get(k))
     }
 }
 
 struct Parser<'a, T> {
     chunk: &'a Chunk,
     bytes: &'a [u8],
+    /// The ends of tokens and the colons in them, for reading several tokens at once.
+    blanks: Stops<'a>,
+    colons: Stops<'a>,
     rules: Rules,
     ends: Vec<u32>,
-    pairs: Vec<(u32, T)>,
+    indices: Vec<u32>,
+    values: Vec<T>,
     labels: LabelSink,
     smallest: u32,
     width: u64,
@@ -97,9 +92,12 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> SparsePart {
     let mut parser = Parser::<T> {
         chunk,
         bytes: chunk.padded(),
+        blanks: Stops::new(chunk.padded(), Mark::Blank),
+        colons: Stops::new(chunk.padded(), Mark::Byte(b':')),
         rules,
         ends: Vec::new(),
-        pairs: Vec::with_capacity(chunk.len() / 8),
+        indices: Vec::with_capacity(chunk.len() / 8),
+        values: Vec::with_capacity(chunk.len() / 8),
         labels: LabelSink::default(),
         smallest: 1,
         width: 0,
@@ -111,7 +109,8 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> SparsePart {
     simd::dispatch_bytes(Run(&mut parser));
     SparsePart {
         ends: parser.ends,
-        pairs: T::wrap_pairs(parser.pairs),
+        indices: parser.indices,
+        values: T::wrap(parser.values),
         labels: parser.labels,
         smallest: parser.smallest,
         width: parser.width,
@@ -165,7 +164,7 @@ impl<T: Stored> Parser<'_, T> {
         while at < self.chunk.len() {
             lines += 1;
             let kept = (
-                self.pairs.len(),
+                self.indices.len(),
                 self.labels.codes.len(),
                 self.qids,
                 self.unsorted,
@@ -178,7 +177,8 @@ impl<T: Stored> Parser<'_, T> {
                     if !self.faults.add(error, self.rules.on_error) {
                         return;
                     }
-                    self.pairs.truncate(kept.0);
+                    self.indices.truncate(kept.0);
+                    self.values.truncate(kept.0);
                     self.labels.codes.truncate(kept.1);
                     (self.qids, self.unsorted) = (kept.2, kept.3);
                     self.long.truncate(kept.4);
@@ -213,11 +213,21 @@ impl<T: Stored> Parser<'_, T> {
         }
         let line = at;
         at = self.label(at)?;
-        let start = self.pairs.len();
+        at += usize::from(bytes[at] == b' ');
+        let start = self.indices.len();
         let floor = u64::from(self.smallest);
         let mut least = floor; // the smallest index that keeps the row in order
         let mut disorder = 0; // negative once an index was smaller
         loop {
+            #[cfg(target_arch = "x86_64")]
+            if let Some(text) = simd::Text::at::<LEVEL>() {
+                let read = self.eights::<LEVEL>(text, at, least);
+                (at, least) = (read.at, read.least);
+                disorder |= -i64::from(read.disorder);
+                if read.ended {
+                    break;
+                }
+            }
             if let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk())
                 && let Some(usual) = Usual::find(window)
             {
@@ -227,9 +237,7 @@ impl<T: Stored> Parser<'_, T> {
                 if let Some((index, value)) = usual.read::<T, LEVEL>(window) {
                     disorder |= index.wrapping_sub(least) as i64;
                     least = index + 1;
-                    if value != T::ZERO {
-                        self.pairs.push((index as u32, value));
-                    }
+                    self.push(index, value);
                     match usual.stop {
                         b' ' => continue,
                         b'\n' => break,
@@ -265,8 +273,77 @@ impl<T: Stored> Parser<'_, T> {
             least = 0; // no feature at all
         }
         self.width = self.width.max(least);
-        self.ends.push(self.pairs.len() as u32);
+        self.ends.push(self.indices.len() as u32);
         Ok(at)
+    }
+
+    /// Appends a value unless it is zero.
+    #[inline(always)]
+    fn push(&mut self, index: u64, value: T) {
+        if value != T::ZERO {
+            self.indices.push(index as u32);
+            self.values.push(value);
+        }
+    }
+
+    /// Reads tokens from `at` on, eight at a time, as long as they are of the usual sort.
+    #[inline(always)]
+    #[cfg(target_arch = "x86_64")]
+    fn eights<const LEVEL: u8>(&mut self, text: simd::Text, at: usize, least: u64) -> Eights {
+        let mut read = Eights {
+            at,
+            least,
+            disorder: false,
+            ended: false,
+        };
+        self.blanks.go_to(at);
+        self.colons.go_to(at);
+        loop {
+            let (ends, colons) = (self.blanks.eight::<LEVEL>(), self.colons.eight::<LEVEL>());
+            let (stops, colons) = (text.places(ends), text.places(colons));
+            let starts = text.starts(read.at, stops);
+            let (indices, whole) = text.wholes(self.bytes, starts, colons);
+            let numbers = text.numbers::<false>(self.bytes, text.behind(colons), stops);
+            let (values, good) = T::from_eight(text, &numbers);
+            let newlines = text.ending_with(&numbers, b'\n');
+            let blanks = newlines
+                | text.ending_with(&numbers, b' ')
+                | text.ending_with(&numbers, b'\t')
+                | text.ending_with(&numbers, b'\r');
+            let usual = whole & good & blanks & !newlines;
+            // Branched on, so that the next eight need not wait until these are understood.
+            let (count, ended) = if usual == u8::MAX {
+                (8, false)
+            } else {
+                up_to_newline(whole & good & blanks, newlines)
+            };
+            if count == 0 {
+                return read;
+            }
+            let least = u32::try_from(read.least).unwrap_or(u32::MAX);
+            let in_order = text.ascending(indices, least).trailing_ones() as usize;
+            read.disorder |= in_order < count;
+            let (last, indices) = (ends[count - 1], text.listed(indices));
+            read.least = u64::from(indices[count - 1]) + 1;
+            if values.contains(&T::ZERO) {
+                for (&index, &value) in indices.iter().zip(&values).take(count) {
+                    self.push(u64::from(index), value);
+                }
+            } else {
+                let end = self.indices.len() + count;
+                self.indices.extend_from_slice(&indices);
+                self.indices.truncate(end);
+                self.values.extend_from_slice(&values);
+                self.values.truncate(end);
+            }
+            read.at = last as usize + 1;
+            self.blanks.pass(count);
+            self.colons.pass(count);
+            read.ended = ended;
+            if ended || count < 8 {
+                return read;
+            }
+        }
     }
 
     /// Reads the token at `at`; gives where the text goes on, and its index, if it has one.
@@ -291,9 +368,7 @@ impl<T: Stored> Parser<'_, T> {
         if self.rules.keep_long_decimals && number::is_long(bytes, value) {
             self.keep_long(index, value, read.end);
         }
-        if read.value != T::ZERO {
-            self.pairs.push((index as u32, read.value));
-        }
+        self.push(index, read.value);
         let next = read.end + usize::from(read.stop == b' ');
         Ok((next, Some(index)))
     }
@@ -430,10 +505,38 @@ impl<T: Stored> Parser<'_, T> {
         }
         if !sorted {
             self.unsorted += 1;
-            self.pairs[first..].sort_by_key(|p| p.0);
+            let places = self.indices[first..].iter().copied();
+            let mut row: Vec<_> = places.zip(self.values[first..].iter().copied()).collect();
+            row.sort_by_key(|pair| pair.0);
+            for (k, (index, value)) in row.into_iter().enumerate() {
+                (self.indices[first + k], self.values[first + k]) = (index, value);
+            }
         }
         Ok(places.last().map_or(0, |p| p.0 + 1))
     }
+}
+
+/// How many of the lowest bits are `good`, up to and including the first newline; and whether
+/// they end with it.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+fn up_to_newline(good: u8, newlines: u8) -> (usize, bool) {
+    let in_line = newlines ^ newlines.wrapping_sub(1);
+    let count = (good & in_line).trailing_ones() as usize;
+    (count, count > 0 && newlines >> (count - 1) & 1 == 1)
+}
+
+/// How far tokens were read together.
+#[cfg(target_arch = "x86_64")]
+struct Eights {
+    /// Where the text goes on.
+    at: usize,
+    /// The smallest index that keeps the row in order.
+    least: u64,
+    /// Whether one was smaller than that.
+    disorder: bool,
+    /// Whether the row is at its end.
+    ended: bool,
 }
 
 enum Odd {

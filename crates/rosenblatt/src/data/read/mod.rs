@@ -25,6 +25,8 @@ mod idx;
 mod images;
 mod intern;
 mod labels;
+#[cfg(test)]
+mod levels;
 mod libsvm;
 mod number;
 mod order;

@@ -65,7 +65,7 @@ impl SparseRaw {
             full.fill(0.0);
             let (part, range) = self.locate(order.row_at(i));
             for k in range {
-                let (index, value) = self.parts[part].pairs.get(k);
+                let (index, value) = self.parts[part].get(k);
                 full[(index - self.first) as usize] = value;
             }
         };
@@ -128,10 +128,10 @@ impl SparseRaw {
         threads: usize,
     ) -> Values {
         let mut values: Vec<T> = large::zeros(indices.len());
-        let pairs_at = |p: usize| {
-            let (part, start) = places[p];
-            let len = offsets[p + 1] - offsets[p];
-            &T::pairs(&self.parts[part as usize].pairs)[start as usize..start as usize + len]
+        let row_at = |p: usize| {
+            let (part, start) = (&self.parts[places[p].0 as usize], places[p].1 as usize);
+            let range = start..start + offsets[p + 1] - offsets[p];
+            (&part.indices[range.clone()], T::slice(&part.values, range))
         };
         std::thread::scope(|scope| {
             let (mut indices, mut values) = (indices, values.as_mut_slice());
@@ -143,18 +143,18 @@ impl SparseRaw {
                 let mut work = move || {
                     for p in range.clone() {
                         if p + NEAR < range.end {
-                            simd::prefetch(pairs_at(p + NEAR));
+                            let (indices, values) = row_at(p + NEAR);
+                            simd::prefetch(indices);
+                            simd::prefetch(values);
                         }
                         let to = offsets[p] - offsets[range.start]
                             ..offsets[p + 1] - offsets[range.start];
-                        let pairs = pairs_at(p);
-                        for (new, old) in here_i[to.clone()].iter_mut().zip(pairs) {
-                            *new = old.0 - want.first;
+                        let (indices, values) = row_at(p);
+                        for (new, old) in here_i[to.clone()].iter_mut().zip(indices) {
+                            *new = old - want.first;
                         }
                         let row = &mut here_v[to];
-                        for (new, old) in row.iter_mut().zip(pairs) {
-                            *new = old.1;
-                        }
+                        row.copy_from_slice(values);
                         if want.scale == Scale::UnitRows {
                             unit(row);
                         }
@@ -185,7 +185,7 @@ impl SparseRaw {
                         let part = &self.parts[part];
                         let kept = want.kept(part, from.clone());
                         for k in from.start..from.start + kept {
-                            let (index, value) = part.pairs.get(k);
+                            let (index, value) = part.get(k);
                             full[(index - want.first) as usize] = value;
                         }
                         for (j, x) in row.iter_mut().enumerate() {
@@ -219,7 +219,7 @@ impl Wanted<'_> {
     #[inline]
     pub(crate) fn kept(&self, part: &SparsePart, row: std::ops::Range<usize>) -> usize {
         let limit = self.width as u64 + u64::from(self.first);
-        let known = |k: usize| u64::from(part.pairs.get(k).0) < limit;
+        let known = |k: usize| u64::from(part.indices[k]) < limit;
         let mut end = row.end;
         while end > row.start && !known(end - 1) {
             end -= 1;

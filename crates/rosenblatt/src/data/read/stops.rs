@@ -1,9 +1,10 @@
-//! Where cells end, found ahead.
+//! Bytes that end cells or tokens, found ahead.
 //!
 //! If the next cell could only be begun once the digits of this one were understood, the
 //! processor would work on one cell at a time. So the bytes that end cells are found first,
 //! 64 at a time and a few thousand ahead, and the cells between them can be read side by side.
-//! (In libsvm text, where a cell takes longer to read, that gained nothing.)
+
+use crate::simd;
 
 /// Bytes that are looked at together.
 const BLOCK: usize = 64;
@@ -12,49 +13,71 @@ const BLOCK: usize = 64;
 const AHEAD: usize = 32;
 
 /// Ends that are listed without asking whether a block has so many.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 16;
 
-/// The ends of cells in some text, one after the other.
+/// Ends that may be asked for at once.
+const EIGHT: usize = 8;
+
+/// What to find.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Mark {
+    /// This byte.
+    Byte(u8),
+    /// A blank or any byte below, as newlines and tabs are.
+    Blank,
+}
+
+/// The marks in some text, one after the other.
 #[derive(Debug)]
 pub(crate) struct Stops<'a> {
     bytes: &'a [u8],
-    delimiter: u8,
-    ends: Box<[u32; BLOCK * AHEAD + AT_ONCE]>,
+    mark: Mark,
+    ends: Box<[u32; EIGHT + BLOCK * AHEAD + AT_ONCE]>,
     next: usize,
     count: usize,
-    /// Up to where ends are listed.
+    /// Up to where marks are listed.
     scanned: usize,
 }
 
 impl<'a> Stops<'a> {
-    /// The ends in `bytes`, which are fewer than 2³².
-    pub(crate) fn new(bytes: &'a [u8], delimiter: u8) -> Self {
+    /// The marks in `bytes`, which are fewer than 2³².
+    pub(crate) fn new(bytes: &'a [u8], mark: Mark) -> Self {
         Stops {
             bytes,
-            delimiter,
-            ends: Box::new([0; BLOCK * AHEAD + AT_ONCE]),
+            mark,
+            ends: Box::new([0; EIGHT + BLOCK * AHEAD + AT_ONCE]),
             next: 0,
             count: 0,
             scanned: 0,
         }
     }
 
-    /// The next end; beyond all bytes where none is left or fewer than 64 bytes are.
+    /// The next mark; beyond all bytes where none is left or fewer than 64 bytes are.
     #[inline(always)]
-    pub(crate) fn peek(&mut self) -> usize {
+    pub(crate) fn peek<const LEVEL: u8>(&mut self) -> usize {
         if self.next == self.count {
-            self.list();
+            self.list::<LEVEL>(1);
         }
         self.ends[self.next] as usize
     }
 
-    /// Goes on behind the next end.
+    /// The next eight of them.
     #[inline(always)]
-    pub(crate) fn pass(&mut self) {
-        self.next += usize::from(self.next < self.count);
+    pub(crate) fn eight<const LEVEL: u8>(&mut self) -> [u32; EIGHT] {
+        if self.next + EIGHT > self.count {
+            self.list::<LEVEL>(EIGHT);
+        }
+        let ends = self.ends[self.next..].first_chunk();
+        ends.copied().unwrap_or([u32::MAX; EIGHT])
     }
 
-    /// Leaves out ends before `at`.
+    /// Goes on behind the next `count` of them.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, count: usize) {
+        self.next = (self.next + count).min(self.count);
+    }
+
+    /// Leaves out marks before `at`.
     #[inline(always)]
     pub(crate) fn go_to(&mut self, at: usize) {
         while self.next < self.count && (self.ends[self.next] as usize) < at {
@@ -65,37 +88,148 @@ impl<'a> Stops<'a> {
         }
     }
 
-    /// Lists the ends of the next blocks that have any.
+    /// Lists the marks of the next blocks until there are so many, or no blocks are left.
     #[inline(always)] // compiled for the processor that its caller was compiled for
-    fn list(&mut self) {
-        (self.next, self.count) = (0, 0);
-        while self.count == 0 {
+    fn list<const LEVEL: u8>(&mut self, least: usize) {
+        self.ends.copy_within(self.next..self.count, 0);
+        (self.next, self.count) = (0, self.count - self.next);
+        while self.count < least {
             let rest = self.bytes.get(self.scanned..).unwrap_or_default();
             let blocks = rest.as_chunks::<BLOCK>().0;
             if blocks.is_empty() {
-                self.ends[0] = u32::MAX;
+                self.ends[self.count..self.count + EIGHT].fill(u32::MAX);
                 return;
             }
             for block in blocks.iter().take(AHEAD) {
-                let mut bits = equal(block, self.delimiter);
-                let found = bits.count_ones() as usize;
-                let start = self.scanned as u32;
-                let mut listed = 0;
-                // Most blocks are done after one turn, which is no surprise for the processor.
-                loop {
-                    let from = self.count + listed;
-                    for end in &mut self.ends[from..from + AT_ONCE] {
-                        *end = start + bits.trailing_zeros();
-                        bits &= bits.wrapping_sub(1);
-                    }
-                    listed += AT_ONCE;
-                    if listed >= found {
-                        break;
-                    }
-                }
-                self.count += found;
+                let bits = self.mark.find::<LEVEL>(block);
+                self.note::<LEVEL>(bits);
                 self.scanned += BLOCK;
             }
+        }
+    }
+
+    /// Lists the marks of the next block.
+    #[inline(always)]
+    fn note<const LEVEL: u8>(&mut self, mut bits: u64) {
+        let found = bits.count_ones() as usize;
+        let start = self.scanned as u32;
+        let mut listed = 0;
+        // Most blocks are done after one turn, which is no surprise for the processor.
+        loop {
+            let from = self.count + listed;
+            let Some(places) = self.ends[from..].first_chunk_mut() else {
+                break;
+            };
+            bits = first_places::<LEVEL>(bits, start, places);
+            listed += AT_ONCE;
+            if listed >= found {
+                break;
+            }
+        }
+        self.count += found;
+    }
+}
+
+/// Writes where the first bits of `bits` are, counted from `start`; gives the others.
+#[inline(always)]
+fn first_places<const LEVEL: u8>(bits: u64, start: u32, places: &mut [u32; AT_ONCE]) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(text) = simd::Text::at::<LEVEL>() {
+        return text.first_places(bits, start, places);
+    }
+    let mut bits = bits;
+    for place in places {
+        *place = start + bits.trailing_zeros();
+        bits &= bits.wrapping_sub(1);
+    }
+    bits
+}
+
+impl Mark {
+    /// A bit for each byte that is one, the first lowest.
+    #[inline(always)]
+    fn find<const LEVEL: u8>(self, block: &[u8; BLOCK]) -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(text) = simd::Text::at::<LEVEL>() {
+            return match self {
+                Mark::Byte(byte) => text.equal(block, byte),
+                Mark::Blank => text.up_to(block, b' '),
+            };
+        }
+        match self {
+            Mark::Byte(byte) => equal(block, byte),
+            Mark::Blank => plain(block, |b| b <= b' '),
+        }
+    }
+}
+
+#[inline(always)]
+fn plain(block: &[u8; BLOCK], is: impl Fn(u8) -> bool) -> u64 {
+    block
+        .iter()
+        .rev()
+        .fold(0, |bits, b| bits << 1 | u64::from(is(*b)))
+}
+
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)] // measured: with `Text::numbers`, text is read twice as fast
+mod wide {
+    use super::{AT_ONCE, BLOCK};
+    use crate::simd::Text;
+    use std::arch::x86_64::{
+        __m512i, _mm512_add_epi32, _mm512_castsi512_si128, _mm512_cmpeq_epi8_mask,
+        _mm512_cmple_epu8_mask, _mm512_cvtepu8_epi32, _mm512_loadu_si512,
+        _mm512_maskz_compress_epi8, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_storeu_si512,
+    };
+
+    static COUNTED: [u8; BLOCK] = {
+        let mut bytes = [0; BLOCK];
+        let mut k = 0;
+        while k < BLOCK {
+            bytes[k] = k as u8;
+            k += 1;
+        }
+        bytes
+    };
+
+    #[inline(always)]
+    fn load(block: &[u8; BLOCK]) -> __m512i {
+        // SAFETY: the whole block is read; the callers hold a `Text`.
+        unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
+    }
+
+    // SAFETY of all below: a `Text` says that the processor has every feature that is used.
+    impl Text {
+        #[inline(always)]
+        pub(super) fn equal(self, block: &[u8; BLOCK], byte: u8) -> u64 {
+            // SAFETY: see above.
+            unsafe { _mm512_cmpeq_epi8_mask(load(block), _mm512_set1_epi8(byte as i8)) }
+        }
+
+        #[inline(always)]
+        pub(super) fn up_to(self, block: &[u8; BLOCK], byte: u8) -> u64 {
+            // SAFETY: see above.
+            unsafe { _mm512_cmple_epu8_mask(load(block), _mm512_set1_epi8(byte as i8)) }
+        }
+
+        #[inline(always)]
+        pub(super) fn first_places(
+            self,
+            bits: u64,
+            start: u32,
+            places: &mut [u32; AT_ONCE],
+        ) -> u64 {
+            // SAFETY: see above; as many numbers are written as there are.
+            unsafe {
+                let all = _mm512_maskz_compress_epi8(bits, load(&COUNTED));
+                let first = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(all));
+                let first = _mm512_add_epi32(first, _mm512_set1_epi32(start as i32));
+                _mm512_storeu_si512(places.as_mut_ptr().cast(), first);
+            }
+            if bits.count_ones() as usize <= AT_ONCE {
+                return 0;
+            }
+            (0..AT_ONCE).fold(bits, |bits, _| bits & bits.wrapping_sub(1))
         }
     }
 }
@@ -123,16 +257,14 @@ fn equal(block: &[u8; BLOCK], byte: u8) -> u64 {
 #[inline(always)]
 #[cfg(not(target_arch = "x86_64"))]
 fn equal(block: &[u8; BLOCK], byte: u8) -> u64 {
-    block
-        .iter()
-        .rev()
-        .fold(0, |bits, b| bits << 1 | u64::from(*b == byte))
+    plain(block, |b| b == byte)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::random::{Random, Stream};
+    use crate::simd::BASE;
 
     #[test]
     fn every_end_is_listed_once_and_in_order() {
@@ -157,20 +289,20 @@ mod tests {
             let whole = length / BLOCK * BLOCK;
             for stop in [b' ', b',', 0xFF] {
                 let ends = |b: u8| b == stop;
-                let mut stops = Stops::new(&bytes, stop);
+                let mut stops = Stops::new(&bytes, Mark::Byte(stop));
                 for at in (0..whole).filter(|&at| ends(bytes[at])) {
-                    assert_eq!(stops.peek(), at);
-                    stops.pass();
+                    assert_eq!(stops.peek::<BASE>(), at);
+                    stops.pass(1);
                 }
-                assert!(stops.peek() >= length);
+                assert!(stops.peek::<BASE>() >= length);
                 // Jumping ahead loses nothing behind the place.
-                let mut stops = Stops::new(&bytes, stop);
+                let mut stops = Stops::new(&bytes, Mark::Byte(stop));
                 let mut at = 0;
                 while at < whole {
                     stops.go_to(at);
                     // Blocks begin anew where a jump went beyond what was listed.
                     let next = (at..length).find(|&n| ends(bytes[n])).unwrap_or(usize::MAX);
-                    let found = stops.peek();
+                    let found = stops.peek::<BASE>();
                     assert!(found == next || found >= length, "{at} {found} {next}");
                     at += 1 + random.below(5000) as usize;
                 }

@@ -9,7 +9,7 @@ fn read(text: &str) -> SparsePart {
 }
 
 fn row(part: &SparsePart, i: usize) -> Vec<(u32, f64)> {
-    part.range(i).map(|k| part.pairs.get(k)).collect()
+    part.range(i).map(|k| part.get(k)).collect()
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn nearly_usual_tokens() {
                 },
             );
             if let Some(expected) = expected {
-                assert_eq!(part.pairs.get(0), expected, "{text:?}");
+                assert_eq!(part.get(0), expected, "{text:?}");
                 let more = usize::from(behind.contains(':'));
                 assert_eq!(part.range(0).len(), 1 + more, "{text:?}");
             }

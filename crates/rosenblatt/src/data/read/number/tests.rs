@@ -1,3 +1,4 @@
+use super::digits::plain_not_digits;
 use super::*;
 use crate::random::{Random, Stream};
 use std::fmt::Write;
@@ -17,7 +18,78 @@ impl simd::Work for Within<'_> {
     }
 }
 
+/// The number as one of eight, each behind a comma, with the instructions of this processor.
+struct AmongEight<'a>(&'a str);
+
+impl simd::Work for AmongEight<'_> {
+    type Output = Option<(Option<f64>, Option<f32>)>;
+
+    #[inline(always)]
+    fn run<const LEVEL: u8>(self) -> Self::Output {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(text) = simd::Text::at::<LEVEL>() {
+            let lane = self.0.len() % 8;
+            let mut line = String::from("0123456789abcdef");
+            let ends = std::array::from_fn(|k| {
+                line += if k == lane { self.0 } else { "-7.25" };
+                line.push(',');
+                line.len() as u32 - 1
+            });
+            line += "0123456789abcdef";
+            let stops = text.places(ends);
+            let starts = text.starts(16, stops);
+            let often = text.numbers::<true>(line.as_bytes(), starts, stops);
+            let rarely = text.numbers::<false>(line.as_bytes(), starts, stops);
+            let wide = f64::from_eight(text, &often);
+            let same = f64::from_eight(text, &rarely);
+            assert_eq!(wide.1, same.1, "{}", self.0);
+            let (narrow, good) = f32::from_eight(text, &often);
+            for k in 0..8 {
+                if wide.1 >> k & 1 == 1 {
+                    assert_eq!(wide.0[k].to_bits(), same.0[k].to_bits(), "{}", self.0);
+                }
+                if k != lane {
+                    assert!((wide.1 & good) >> k & 1 == 1, "{}", self.0);
+                    assert_eq!((wide.0[k], narrow[k]), (-7.25, -7.25), "{}", self.0);
+                }
+            }
+            return Some((
+                (wide.1 >> lane & 1 == 1).then_some(wide.0[lane]),
+                (good >> lane & 1 == 1).then_some(narrow[lane]),
+            ));
+        }
+        None
+    }
+}
+
 fn agree(text: &str) {
+    if let Some((wide, narrow)) = simd::dispatch_bytes(AmongEight(text)) {
+        if let Some(wide) = wide {
+            assert_eq!(
+                wide.to_bits(),
+                text.parse::<f64>().unwrap().to_bits(),
+                "{text}"
+            );
+        }
+        if let Some(narrow) = narrow {
+            assert_eq!(
+                narrow.to_bits(),
+                text.parse::<f32>().unwrap().to_bits(),
+                "{text}"
+            );
+        }
+        // What is usual is not left to the other ways.
+        let usual = text.trim_start_matches('-').split_once('.');
+        if let Some((whole, places)) = usual
+            && (1..8).contains(&whole.len())
+            && whole.len() + places.len() <= 15
+            && (whole.bytes().chain(places.bytes())).all(|b| b.is_ascii_digit())
+            && !text.starts_with("--")
+        {
+            let longest = if text.starts_with('-') { 6 } else { 7 };
+            assert_eq!(wide.is_some(), whole.len() <= longest, "{text}");
+        }
+    }
     // Alone, where words reach past the end, and inside other text.
     for within in [
         text.to_owned(),

@@ -16,7 +16,7 @@ use crate::data::read::intern::{Interner, hash};
 use crate::data::read::labels::{ABSENT, LabelSink};
 use crate::data::read::number::{self, Stored};
 use crate::data::read::report::LongDecimal;
-use crate::data::read::stops::Stops;
+use crate::data::read::stops::{Mark, Stops};
 use crate::error::{Error, Result};
 use crate::simd::{self, Work};
 
@@ -210,7 +210,7 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
         bytes: chunk.padded(),
         data: chunk.data(),
         delimiter,
-        stops: Stops::new(chunk.padded(), delimiter),
+        stops: Stops::new(chunk.padded(), Mark::Byte(delimiter)),
         rows: 0,
         numbers_ahead: numbers_ahead(&scheme.takes),
         numbers: Vec::with_capacity(chunk.len() / 8),
@@ -435,28 +435,73 @@ impl<T: Stored> Parser<'_, T> {
             return (0, at); // one by one
         }
         self.stops.go_to(at);
-        for (read, place) in self.numbers[first..first + count].iter_mut().enumerate() {
+        let mut read = 0;
+        while read < count {
+            #[cfg(target_arch = "x86_64")]
+            if let Some(text) = simd::Text::at::<LEVEL>() {
+                let good = self.eight_numbers::<LEVEL>(text, &mut at, first + read, count - read);
+                read += good;
+                if good > 0 {
+                    continue;
+                }
+            }
             let from = at + usize::from(bytes[at] == b' ' && self.delimiter != b' ');
             let window = bytes.get(from..).and_then(|rest| rest.first_chunk());
-            let end = self.stops.peek();
-            match window.and_then(number::read_within::<T, LEVEL>) {
+            let end = self.stops.peek::<LEVEL>();
+            let value = match window.and_then(number::read_within::<T, LEVEL>) {
                 // Where the delimiter is was known before, so the next number need not wait.
                 Some(number) if from + number.end == end => {
-                    *place = number.value;
                     at = end + 1;
-                    self.stops.pass();
+                    self.stops.pass(1);
+                    number.value
                 }
                 _ => match number::read_any::<T>(bytes, from) {
                     Some(number) if number.stop == self.delimiter => {
-                        *place = number.value;
                         at = number.end + 1;
                         self.stops.go_to(at);
+                        number.value
                     }
                     _ => return (read, at),
                 },
-            }
+            };
+            self.numbers[first + read] = value;
+            read += 1;
         }
         (count, at)
+    }
+
+    /// Reads up to `most` of the next eight numbers, as far as they are of the usual sort; gives
+    /// how many.
+    #[inline(always)]
+    #[cfg(target_arch = "x86_64")]
+    fn eight_numbers<const LEVEL: u8>(
+        &mut self,
+        text: simd::Text,
+        at: &mut usize,
+        first: usize,
+        most: usize,
+    ) -> usize {
+        let ends = self.stops.eight::<LEVEL>();
+        let stops = text.places(ends);
+        let numbers = text.numbers::<true>(self.bytes, text.starts(*at, stops), stops);
+        let (values, good) = T::from_eight(text, &numbers);
+        // Branched on, so that the next eight need not wait until these are understood.
+        let wanted = most.min(8);
+        let good = if good.trailing_ones() as usize >= wanted {
+            wanted
+        } else {
+            fewer(good)
+        };
+        let places = &mut self.numbers[first..first + good];
+        match places.first_chunk_mut() {
+            Some(eight) => *eight = values,
+            None => places.copy_from_slice(&values[..good]),
+        }
+        if good > 0 {
+            *at = ends[good - 1] as usize + 1;
+            self.stops.pass(good);
+        }
+        good
     }
 
     /// Reads the number that ends a record; gives the start of the next record.
@@ -660,6 +705,14 @@ impl<T: Stored> Parser<'_, T> {
             "check the delimiter and the quotes, or pass --on-error skip"
         })
     }
+}
+
+/// How many of the lowest bits are set, when that is no longer urgent.
+#[cold]
+#[inline(never)]
+#[cfg(target_arch = "x86_64")]
+fn fewer(good: u8) -> usize {
+    good.trailing_ones() as usize
 }
 
 /// The label codes of a chunk, one for each row, even if the file has no label column.
