@@ -131,26 +131,6 @@ fn allowed(level: u8) -> bool {
     return level <= TEXT;
 }
 
-#[cfg(test)]
-pub(crate) mod tests {
-    use std::cell::Cell;
-
-    thread_local! {
-        /// The highest level at which this thread may work on text.
-        pub(super) static HIGHEST: Cell<u8> = const { Cell::new(super::TEXT) };
-    }
-
-    /// What `work` gives at every level for text, the lowest first.
-    pub(crate) fn at_every_level<T>(work: impl Fn() -> T) -> [T; 3] {
-        let results = [super::BASE, super::AVX2, super::TEXT].map(|level| {
-            HIGHEST.set(level);
-            work()
-        });
-        HIGHEST.set(super::TEXT);
-        results
-    }
-}
-
 /// Asks for these values to be brought near, because they will be read soon.
 #[inline(always)]
 #[cfg(target_arch = "x86_64")]
@@ -170,3 +150,23 @@ pub(crate) fn prefetch<T>(values: &[T]) {
 #[inline(always)]
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn prefetch<T>(_values: &[T]) {}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::cell::Cell;
+
+    thread_local! {
+        /// The highest level at which this thread may work on text.
+        pub(super) static HIGHEST: Cell<u8> = const { Cell::new(super::TEXT) };
+    }
+
+    /// What `work` gives at every level for text, the lowest first.
+    pub(crate) fn at_every_level<T>(work: impl Fn() -> T) -> [T; 3] {
+        let results = [super::BASE, super::AVX2, super::TEXT].map(|level| {
+            HIGHEST.set(level);
+            work()
+        });
+        HIGHEST.set(super::TEXT);
+        results
+    }
+}

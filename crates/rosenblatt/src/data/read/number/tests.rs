@@ -44,13 +44,13 @@ impl simd::Work for AmongEight<'_> {
             let same = f64::from_eight(text, &rarely);
             assert_eq!(wide.1, same.1, "{}", self.0);
             let (narrow, good) = f32::from_eight(text, &often);
-            for k in 0..8 {
+            for (k, &narrow) in narrow.iter().enumerate() {
                 if wide.1 >> k & 1 == 1 {
                     assert_eq!(wide.0[k].to_bits(), same.0[k].to_bits(), "{}", self.0);
                 }
                 if k != lane {
                     assert!((wide.1 & good) >> k & 1 == 1, "{}", self.0);
-                    assert_eq!((wide.0[k], narrow[k]), (-7.25, -7.25), "{}", self.0);
+                    assert_eq!((wide.0[k], narrow), (-7.25, -7.25), "{}", self.0);
                 }
             }
             return Some((
