@@ -29,6 +29,10 @@ pub(super) fn bad(what: impl std::fmt::Display) -> Error {
 impl Model {
     /// The file's bytes; the same model gives the same bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.to_parts().to_bytes()
+    }
+
+    fn to_parts(&self) -> Parts {
         let mut parts = Parts::new();
         parts.put_fact("format", FORMAT);
         parts.put_fact("scheme", self.scheme);
@@ -59,7 +63,7 @@ impl Model {
         if let Some(preparation) = &self.preparation {
             put_preparation(&mut parts, preparation);
         }
-        parts.to_bytes()
+        parts
     }
 
     /// Reads a file's bytes back.
@@ -149,11 +153,8 @@ impl Model {
 
     /// Writes the model to a file, whole or not at all.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path.as_ref();
-        let bytes = self.to_bytes()?;
-        crate::file::write_aside(path, |file| {
-            file.write_all(&bytes).map_err(|e| Error::io(path, &e))
-        })
+        let parts = self.to_parts();
+        crate::file::write_aside(path, |file| parts.write_to(file))
     }
 
     /// Reads a model from a file.

@@ -7,15 +7,17 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::io::Write;
 
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use safetensors::tensor::{Dtype, SafeTensors, View};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::data::{Matrix, Precision, StringTable, Values};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::large;
 
 /// The metadata key under which the JSON text stands.
 const KEY: &str = "rosenblatt";
@@ -349,25 +351,67 @@ impl Parts {
 
     /// The file's bytes: the same parts give the same bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.write_to(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Writes the file's bytes, array by array, so that they are never held all together.
+    pub fn write_to(&self, out: &mut dyn Write) -> Result<()> {
+        let digest = (vec![DIGEST_BYTES], Array::U8(vec![0; DIGEST_BYTES]));
+        let named = self.arrays.iter().map(|(name, part)| (name.as_str(), part));
+        let arrays: BTreeMap<&str, &(Vec<usize>, Array)> =
+            named.chain([(DIGEST, &digest)]).collect();
+        let head = self.head(&arrays)?;
+        // The library puts arrays where it likes; its own head says where.
+        let metadata: Metadata = serde_json::from_slice(&head[8..]).map_err(bad)?;
+        let names = metadata.offset_keys();
+        let (before, after) = names.split_at(
+            names
+                .iter()
+                .position(|name| name == DIGEST)
+                .ok_or_else(|| bad("the digest has no place"))?,
+        );
+        let bytes = |names: &[String]| -> Vec<Cow<'_, [u8]>> {
+            let found = names.iter().filter_map(|name| arrays.get(name.as_str()));
+            found.map(|(_, array)| array.bytes()).collect()
+        };
+        let (before, after) = (bytes(before), bytes(&after[1..]));
+        let hash = || -> [u8; DIGEST_BYTES] {
+            let mut hash = Sha256::new();
+            hash.update(&head);
+            (before.iter().chain(&after)).for_each(|bytes| hash.update(bytes));
+            hash.finalize().into()
+        };
+        let write_before = |out: &mut dyn Write| {
+            out.write_all(&head)?;
+            before.iter().try_for_each(|bytes| out.write_all(bytes))
+        };
+        // Hashing takes as long as writing.
+        let many = before.iter().map(|bytes| bytes.len()).sum::<usize>() >= large::MANY;
+        let (digest, written) = std::thread::scope(|scope| {
+            let hashing = many
+                .then(|| std::thread::Builder::new().spawn_scoped(scope, hash).ok())
+                .flatten();
+            let written = write_before(out);
+            let digest = hashing.and_then(|thread| thread.join().ok());
+            (digest.unwrap_or_else(hash), written)
+        });
+        written
+            .and_then(|()| out.write_all(&digest))
+            .and_then(|()| after.iter().try_for_each(|bytes| out.write_all(bytes)))
+            .map_err(|e| Error::new(ErrorKind::Io, e.to_string()))
+    }
+
+    /// What stands before the arrays of the file.
+    fn head(&self, arrays: &BTreeMap<&str, &(Vec<usize>, Array)>) -> Result<Vec<u8>> {
         let metadata = [(
             KEY.to_owned(),
             Value::Object(self.facts.clone()).to_string(),
         )]
         .into();
-        let digest = (vec![DIGEST_BYTES], Array::U8(vec![0; DIGEST_BYTES]));
-        let named = self.arrays.iter().map(|(name, part)| (name.as_str(), part));
-        let arrays = named.chain([(DIGEST, &digest)]);
-        let bytes: Vec<Cow<'_, [u8]>> = arrays.clone().map(|(_, part)| part.1.bytes()).collect();
-        let views = arrays
-            .zip(&bytes)
-            .map(|((name, (shape, array)), bytes)| {
-                TensorView::new(array.dtype(), shape.clone(), bytes).map(|view| (name, view))
-            })
-            .collect::<std::result::Result<Vec<_>, _>>()
-            .map_err(bad)?;
-        let mut bytes = safetensors::serialize(views, Some(metadata)).map_err(bad)?;
-        seal(&mut bytes);
-        Ok(bytes)
+        let views = arrays.iter().map(|(&name, part)| (name, Promised(part)));
+        safetensors::serialize(views, Some(metadata)).map_err(bad)
     }
 
     /// Reads a file's bytes back, its digest checked.
@@ -399,6 +443,27 @@ impl Parts {
             }
         }
         Ok(Parts { facts, arrays })
+    }
+}
+
+/// An array as its file is told of it, the numbers themselves to follow.
+struct Promised<'a>(&'a (Vec<usize>, Array));
+
+impl View for Promised<'_> {
+    fn dtype(&self) -> Dtype {
+        self.0.1.dtype()
+    }
+
+    fn shape(&self) -> &[usize] {
+        &self.0.0
+    }
+
+    fn data(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&[])
+    }
+
+    fn data_len(&self) -> usize {
+        self.0.1.bytes().len()
     }
 }
 

@@ -132,7 +132,7 @@ impl Weights {
     /// The weights without padding, feature by feature.
     pub fn packed(&self) -> Vec<f64> {
         if self.stride == self.discriminators {
-            return self.values.clone();
+            return large::copy(&self.values);
         }
         self.values
             .chunks_exact(self.stride)
@@ -349,6 +349,15 @@ impl Weights {
 
     /// The same of every discriminator.
     pub fn squared_norms(&self, with_bias: bool) -> Vec<f64> {
+        if self.stride == 1 {
+            // Sums that stay in a register are found several times as fast.
+            let start = if with_bias {
+                self.bias[0] * self.bias[0]
+            } else {
+                0.0
+            };
+            return vec![self.values.iter().fold(start, |sum, w| sum + w * w)];
+        }
         let mut sums = vec![0.0; self.stride];
         if with_bias {
             sums.iter_mut()
