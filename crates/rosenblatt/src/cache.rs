@@ -6,12 +6,13 @@
 //! in milliseconds, whatever its size, and may be larger than memory.
 //!
 //! ```text
-//! magic (8 bytes) · length of the head · head · labels · weights · offsets · indices · values
+//! magic (8 bytes) · length of the head · head ·
+//! labels · weights · offsets · indices · values · sums
 //! ```
 //!
 //! The head is sealed by a SHA-256 like a model file. The numbers, little-endian and aligned,
-//! are sealed by the [`Fingerprint`] of the data set, which training needs anyway: a cache is
-//! [verified](Cached::verify) before it is trusted. The source's length and time of change, and
+//! are sealed by sums over their bytes: a cache is [verified](Cached::verify) before it is
+//! trusted. The source's length and time of change, and
 //! the options it was read with, are part of the head, so that a stale cache is noticed.
 
 use std::fs::File;
@@ -31,11 +32,13 @@ use crate::file::write_aside;
 use crate::model::{Fingerprint, Parts, put_preparation, take_preparation};
 
 mod janitor;
+mod seal;
 
 use janitor::Janitor;
+use seal::Seals;
 
 /// The first bytes of a cache; the last of them is the version of the format.
-const MAGIC: [u8; 8] = *b"RBCACHE\x01";
+const MAGIC: [u8; 8] = *b"RBCACHE\x02";
 
 /// Arrays start at multiples of this.
 const ALIGNMENT: u64 = 64;
@@ -91,9 +94,12 @@ pub struct Cached {
     pub report: ReadReport,
     /// What it was made from.
     pub key: Key,
-    /// What its content must hash to.
+    /// What its content hashes to.
     pub fingerprint: Fingerprint,
     file: String,
+    lent: Lent,
+    /// Where the sums are, behind all that they are for.
+    seals: Range<u64>,
 }
 
 fn damaged(what: impl std::fmt::Display) -> Error {
@@ -125,10 +131,17 @@ pub fn write(
     parts.put_fact("places", places(data));
     let head = parts.to_bytes()?;
     write_aside(path, |out| {
-        let mut out = Padded { out, at: 0, path };
+        let mut out = Padded {
+            out,
+            at: 0,
+            seals: None,
+            path,
+        };
         out.put(&MAGIC)?;
         out.put(&(head.len() as u64).to_le_bytes())?;
         out.put(&head)?;
+        out.align()?;
+        out.seals = Some(Seals::default());
         out.put_all(&data.labels, |x| x.to_le_bytes())?;
         if let Some(weights) = &data.weights {
             out.put_all(weights, |x| x.to_le_bytes())?;
@@ -149,7 +162,9 @@ pub fn write(
         match values {
             Values::F32(values) => out.put_all(values, |x| x.to_le_bytes()),
             Values::F64(values) => out.put_all(values, |x| x.to_le_bytes()),
-        }
+        }?;
+        let seals = out.seals.take().unwrap_or_default();
+        out.put(&seals.finish())
     })?;
     Ok(fingerprint)
 }
@@ -195,15 +210,26 @@ fn places(data: &Dataset) -> Places {
 struct Padded<'a> {
     out: &'a mut dyn Write,
     at: u64,
+    /// The sums over what is written, once that is to be sealed.
+    seals: Option<Seals>,
     path: &'a Path,
 }
 
 impl Padded<'_> {
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.at += bytes.len() as u64;
+        if let Some(seals) = &mut self.seals {
+            seals.add(bytes);
+        }
         self.out
             .write_all(bytes)
             .map_err(|e| Error::io(self.path, &e))
+    }
+
+    /// Goes on to the next aligned place.
+    fn align(&mut self) -> Result<()> {
+        let gap = self.at.next_multiple_of(ALIGNMENT) - self.at;
+        self.put(&[0; ALIGNMENT as usize][..gap as usize])
     }
 
     /// An array, at the next aligned place.
@@ -212,8 +238,7 @@ impl Padded<'_> {
         values: &[T],
         of: impl Fn(&T) -> [u8; N],
     ) -> Result<()> {
-        let gap = self.at.next_multiple_of(ALIGNMENT) - self.at;
-        self.put(&[0; ALIGNMENT as usize][..gap as usize])?;
+        self.align()?;
         let mut piece = Vec::with_capacity(N * 8192);
         for some in values.chunks(8192) {
             piece.clear();
@@ -279,6 +304,8 @@ fn parse(mapped: Mmap, path: &Path, memory: Option<u64>) -> Result<Cached> {
     let owner = Arc::new(Janitor::new(mapped, memory));
     let base = end.next_multiple_of(ALIGNMENT);
     let lent = Lent { owner, base };
+    let sealed = places.values.end;
+    let seals = sealed..sealed.saturating_add(seal::length(sealed as usize) as u64);
     let labels: Buffer<u32> = lent.array(&places.labels, places.rows)?;
     let weights = match &places.weights {
         Some(range) => Some(lent.array::<f64>(range, places.rows)?.to_vec()),
@@ -341,6 +368,8 @@ fn parse(mapped: Mmap, path: &Path, memory: Option<u64>) -> Result<Cached> {
         key,
         fingerprint,
         file: path.display().to_string(),
+        lent,
+        seals,
     })
 }
 
@@ -350,14 +379,19 @@ impl Cached {
     /// # Errors
     /// If any was changed.
     pub fn verify(&self, threads: usize) -> Result<()> {
-        if Fingerprint::of(&self.data, threads) == self.fingerprint {
-            return Ok(());
+        let sealed = self.lent.bytes(&(0..self.seals.start));
+        let seals = self.lent.bytes(&self.seals);
+        match (sealed, seals) {
+            (Some(sealed), Some(seals)) if seal::holds(sealed, seals, threads) => Ok(()),
+            (Some(_), Some(_)) => Err(damaged("its numbers are not those that were written")),
+            _ => Err(damaged("it is cut off")),
         }
-        Err(damaged("its numbers are not those that were written").in_file(&self.file))
+        .map_err(|e| e.in_file(&self.file))
     }
 }
 
 /// Arrays that lie in a mapped file.
+#[derive(Debug)]
 struct Lent {
     owner: Arc<Janitor>,
     base: u64,
@@ -372,17 +406,17 @@ impl Plain for f32 {}
 impl Plain for f64 {}
 
 impl Lent {
+    /// The bytes in this range, counted from the end of the head.
+    fn bytes(&self, range: &Range<u64>) -> Option<&[u8]> {
+        let place = |at: u64| self.base.checked_add(at).map(|at| at as usize);
+        self.owner
+            .bytes()
+            .get(place(range.start)?..place(range.end)?)
+    }
+
     #[allow(unsafe_code)] // A copy of the data is what a cache is there to avoid.
     fn array<T: Plain>(&self, range: &Range<u64>, count: usize) -> Result<Buffer<T>> {
-        let end = self.base.checked_add(range.end).map(|end| end as usize);
-        let start = self
-            .base
-            .checked_add(range.start)
-            .map(|start| start as usize);
-        let bytes = match (start, end) {
-            (Some(start), Some(end)) => self.owner.bytes().get(start..end),
-            _ => None,
-        };
+        let bytes = self.bytes(range);
         let bytes = bytes.ok_or_else(|| damaged("it is cut off"))?;
         if Some(bytes.len()) != count.checked_mul(size_of::<T>())
             || !bytes.as_ptr().cast::<T>().is_aligned()

@@ -105,6 +105,8 @@ pub struct Held {
 pub struct Seconds {
     /// Reading and preparing the data.
     pub read: f64,
+    /// Of that, turning text into numbers; none from a cache.
+    pub parse: f64,
     /// Training.
     pub train: f64,
 }

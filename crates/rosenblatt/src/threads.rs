@@ -27,28 +27,6 @@ pub(crate) fn worth(threads: usize, items: usize) -> usize {
     threads.clamp(1, items.div_ceil(WORTH_A_THREAD).max(1))
 }
 
-/// Sets `out[i] = f(i)` for every i; each thread makes its own `f`, buffers included.
-pub(crate) fn fill<T, F, M>(out: &mut [T], threads: usize, make: M)
-where
-    T: Send,
-    F: FnMut(usize) -> T,
-    M: Fn() -> F + Sync,
-{
-    let threads = worth(threads, out.len());
-    let share = out.len().div_ceil(threads).max(1);
-    std::thread::scope(|scope| {
-        let mut parts = out.chunks_mut(share).enumerate();
-        let own = parts.next();
-        for (t, part) in parts {
-            let make = &make;
-            scope.spawn(move || fill_part(part, t * share, make()));
-        }
-        if let Some((_, part)) = own {
-            fill_part(part, 0, make());
-        }
-    });
-}
-
 /// The texts that `f` appends for every i below `n`, in order, in one piece a thread.
 pub fn map<F, M>(n: usize, threads: usize, make: M) -> Vec<String>
 where
@@ -73,12 +51,6 @@ where
         }
     });
     parts
-}
-
-fn fill_part<T>(part: &mut [T], start: usize, mut f: impl FnMut(usize) -> T) {
-    for (k, slot) in part.iter_mut().enumerate() {
-        *slot = f(start + k);
-    }
 }
 
 /// Calls `f(p, part)` for every part of `out` of `size` items (the last may be shorter);
@@ -192,16 +164,5 @@ mod tests {
             assert_eq!(parts.concat(), expected);
         }
         assert_eq!(super::map(0, 2, || |_, _: &mut String| ()).concat(), "");
-    }
-
-    #[test]
-    fn every_place_is_filled_on_any_number_of_threads() {
-        for n in [0, 1, 63, 64, 65, 1000] {
-            for threads in [1, 2, 7] {
-                let mut out = vec![0; n];
-                super::fill(&mut out, threads, || |i| i * i);
-                assert_eq!(out, (0..n).map(|i| i * i).collect::<Vec<_>>());
-            }
-        }
     }
 }

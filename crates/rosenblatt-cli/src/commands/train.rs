@@ -106,6 +106,7 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         cv,
         source,
         fingerprint,
+        parse_seconds,
     } = if from_cache {
         load_cached(context, args, source, &data_options)?
     } else {
@@ -165,6 +166,7 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         (report, saved)
     });
     report.seconds.read = read_seconds;
+    report.seconds.parse = parse_seconds;
     report.seconds.train = train_seconds;
     let stop = fitted.model.progress.stop;
     let outcome = TrainOutcome {
@@ -211,6 +213,8 @@ struct Loaded {
     source: DataArgs,
     /// What a cache was found to hold.
     fingerprint: Option<Fingerprint>,
+    /// How long it took to turn text into numbers.
+    parse_seconds: f64,
 }
 
 fn load(
@@ -220,7 +224,9 @@ fn load(
     data_options: &DataOptions,
     options: &Options,
 ) -> Result<Loaded, Failure> {
+    let parsing = Instant::now();
     let raw = read::read(&args.data, &data_options.read)?;
+    let parse_seconds = parsing.elapsed().as_secs_f64();
     source.refuse_foreign(&raw)?;
     let report = raw.report().clone();
     let cv = match args.cv {
@@ -235,6 +241,7 @@ fn load(
         cv,
         source,
         fingerprint: None,
+        parse_seconds,
     })
 }
 
@@ -269,6 +276,7 @@ fn load_cached(
             given: found.key.options,
         },
         fingerprint: Some(found.fingerprint),
+        parse_seconds: 0.0,
     })
 }
 

@@ -147,6 +147,17 @@ impl Dataset {
         }
     }
 
+    /// The row numbers of the example at memory position `first` and those behind it.
+    pub(crate) fn numbers_from(&self, first: usize, numbers: &mut [u32]) {
+        match self.layout {
+            Layout::AsGiven => {
+                let counted = numbers.iter_mut().zip(first..);
+                counted.for_each(|(number, i)| *number = i as u32);
+            }
+            Layout::Scattered => Scatter::new(self.len()).rows_from(first, numbers),
+        }
+    }
+
     /// The memory position of the row with this number in the file, from 0.
     pub fn position(&self, number: usize) -> usize {
         match self.layout {

@@ -6,6 +6,8 @@
 //! next even number of bits, walked until it lands below n (Black & Rogaway, 2002): O(1)
 //! in both directions and no memory.
 
+use crate::simd::{self, Work};
+
 /// The permutation of `n` rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scatter {
@@ -26,10 +28,12 @@ impl Scatter {
         }
     }
 
+    #[inline(always)]
     fn mask(self) -> u64 {
         (1 << self.half_bits) - 1
     }
 
+    #[inline(always)]
     fn round(self, half: u64, round: u32) -> u64 {
         let mut z = (half + 1)
             .wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -39,6 +43,7 @@ impl Scatter {
         (z >> 32) & self.mask()
     }
 
+    #[inline(always)]
     fn forward(self, x: u64) -> u64 {
         let (mut left, mut right) = (x >> self.half_bits, x & self.mask());
         for round in 0..ROUNDS {
@@ -65,6 +70,15 @@ impl Scatter {
         x as usize
     }
 
+    /// The rows that stand at `first` and behind it once scattered, as many as fit.
+    pub(crate) fn rows_from(self, first: usize, rows: &mut [u32]) {
+        simd::dispatch(RowsFrom {
+            scatter: self,
+            first: first as u64,
+            rows,
+        });
+    }
+
     /// Where `row` stands once scattered: the inverse of [`row_at`](Self::row_at).
     pub fn position_of(self, row: usize) -> usize {
         debug_assert!((row as u64) < self.n);
@@ -73,6 +87,39 @@ impl Scatter {
             x = self.backward(x);
         }
         x as usize
+    }
+}
+
+/// Several walks side by side, since each alone waits for one multiplication after another.
+struct RowsFrom<'a> {
+    scatter: Scatter,
+    first: u64,
+    rows: &'a mut [u32],
+}
+
+impl Work for RowsFrom<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const LEVEL: u8>(self) {
+        const LANES: usize = 16;
+        let mut first = self.first;
+        for rows in self.rows.chunks_mut(LANES) {
+            let mut at: [u64; LANES] = std::array::from_fn(|k| first + k as u64);
+            let mut walking = [true; LANES];
+            walking[rows.len()..].fill(false);
+            while walking.contains(&true) {
+                for (at, walking) in at.iter_mut().zip(&mut walking) {
+                    let next = self.scatter.forward(*at);
+                    *at = if *walking { next } else { *at };
+                    *walking &= *at >= self.scatter.n;
+                }
+            }
+            for (row, at) in rows.iter_mut().zip(at) {
+                *row = at as u32;
+            }
+            first += LANES as u64;
+        }
     }
 }
 
@@ -89,6 +136,13 @@ mod tests {
                 let row = scatter.row_at(position);
                 assert!(!std::mem::replace(&mut seen[row], true), "n = {n}");
                 assert_eq!(scatter.position_of(row), position);
+            }
+            for first in [0, n / 3, n - 1] {
+                let mut rows = vec![0; (n - first).min(100)];
+                scatter.rows_from(first, &mut rows);
+                for (k, &row) in rows.iter().enumerate() {
+                    assert_eq!(row as usize, scatter.row_at(first + k), "n = {n}");
+                }
             }
         }
     }

@@ -17,6 +17,9 @@ pub struct Fingerprint {
     pub hash: u64,
 }
 
+/// Rows that are hashed one after the other.
+const BLOCK: usize = 256;
+
 fn mix(hash: u64, value: u64) -> u64 {
     (hash ^ value)
         .wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -33,13 +36,14 @@ struct RowHash {
 }
 
 impl RowHash {
-    fn new(data: &Dataset, i: usize) -> Self {
+    /// The start of the hash of example `i`, which is row `number` of its source.
+    fn new(data: &Dataset, i: usize, number: usize) -> Self {
         let mut after = u64::from(data.labels[i]);
         if let Some(weights) = &data.weights {
             after = mix(after, weights[i].to_bits());
         }
         RowHash {
-            next: data.number(i) as u64,
+            next: number as u64,
             after,
             non_zeros: 0,
         }
@@ -86,37 +90,49 @@ fn split<T>(row: Pairs<'_, T>, at: usize) -> (Pairs<'_, T>, Pairs<'_, T>) {
     ((i, x), (j, z))
 }
 
+/// The hashes of the example at `i` and of the one behind it, if there is one.
+#[inline(always)]
+fn hash_pair(data: &Dataset, i: usize, numbers: &[u32], out: &mut [(u64, u64)]) {
+    let start = |k: usize| RowHash::new(data, i + k, numbers[k] as usize);
+    if let [_, _] = out {
+        let mut hashes = [start(0), start(1)];
+        let alike = match (data.row(i), data.row(i + 1)) {
+            (Row::Sparse32(i, x), Row::Sparse32(j, z)) => {
+                add_in_step(&mut hashes, (i, x), (j, z));
+                true
+            }
+            (Row::Sparse64(i, x), Row::Sparse64(j, z)) => {
+                add_in_step(&mut hashes, (i, x), (j, z));
+                true
+            }
+            _ => false,
+        };
+        if alike {
+            out.copy_from_slice(&hashes.map(RowHash::end));
+            return;
+        }
+    }
+    for (k, out) in out.iter_mut().enumerate() {
+        let mut hash = start(k);
+        data.row(i + k).for_each(|j, x| hash.add(j as u32, x));
+        *out = hash.end();
+    }
+}
+
 impl Fingerprint {
     /// The fingerprint of `data`.
     pub fn of(data: &Dataset, threads: usize) -> Self {
-        let alone = |i: usize| {
-            let mut hash = RowHash::new(data, i);
-            data.row(i).for_each(|j, x| hash.add(j as u32, x));
-            hash.end()
-        };
         let mut rows = vec![(0, 0); data.len()];
         let threads = threads::worth(threads, data.len());
-        threads::chunks(&mut rows, 2, threads, || {
-            |pair: usize, out: &mut [(u64, u64)]| {
-                let i = 2 * pair;
-                let [first, second] = out else {
-                    out[0] = alone(i);
-                    return;
-                };
-                let mut hashes = [RowHash::new(data, i), RowHash::new(data, i + 1)];
-                match (data.row(i), data.row(i + 1)) {
-                    (Row::Sparse32(i, x), Row::Sparse32(j, z)) => {
-                        add_in_step(&mut hashes, (i, x), (j, z));
-                    }
-                    (Row::Sparse64(i, x), Row::Sparse64(j, z)) => {
-                        add_in_step(&mut hashes, (i, x), (j, z));
-                    }
-                    _ => {
-                        (*first, *second) = (alone(i), alone(i + 1));
-                        return;
-                    }
+        threads::chunks(&mut rows, BLOCK, threads, || {
+            let mut numbers = [0; BLOCK];
+            move |block: usize, out: &mut [(u64, u64)]| {
+                let first = block * BLOCK;
+                let numbers = &mut numbers[..out.len()];
+                data.numbers_from(first, numbers);
+                for (pair, (numbers, out)) in numbers.chunks(2).zip(out.chunks_mut(2)).enumerate() {
+                    hash_pair(data, first + 2 * pair, numbers, out);
                 }
-                (*first, *second) = (hashes[0].end(), hashes[1].end());
             }
         });
         let (hash, non_zeros) = rows.iter().fold((0u64, 0), |(hash, count), (h, n)| {

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::model::Scheme;
 use crate::options::{Options, Order, Readout};
 use crate::random::{Random, Stream};
+use crate::simd;
 
 /// What the loop asks of a learner that is driven by mistakes.
 pub(crate) trait Hypothesis {
@@ -184,6 +185,7 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
             }
             let block = &block[std::mem::take(&mut skip)..];
             self.hypothesis.look_ahead(block, coming);
+            self.ask_for_labels(coming);
             for &i in block {
                 self.visit(i as usize);
                 if self.updates_spent() {
@@ -204,6 +206,15 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
         };
         self.end_pass()?;
         Ok(proof.map(clean).or_else(|| self.out_of_patience()))
+    }
+
+    /// Asks for the labels of examples to come, where they lie together.
+    fn ask_for_labels(&self, coming: &[u32]) {
+        if let (Some(&first), Some(&last)) = (coming.iter().min(), coming.iter().max())
+            && (last - first) as usize + 1 == coming.len()
+        {
+            simd::prefetch(&self.data.labels[first as usize..=last as usize]);
+        }
     }
 
     /// n visits, each to the first example that calls for an update, found by scanning from

@@ -105,7 +105,10 @@ impl<'a> PassOrder<'a> {
                 let range = first..(first + BLOCK).min(n);
                 match self.data.layout {
                     Layout::Scattered => block.extend(range.map(|p| p as u32)),
-                    Layout::AsGiven => block.extend(range.map(|p| scatter.row_at(p) as u32)),
+                    Layout::AsGiven => {
+                        block.resize(range.len(), 0);
+                        scatter.rows_from(first, block);
+                    }
                 }
                 random.shuffle(block);
             }

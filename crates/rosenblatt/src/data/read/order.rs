@@ -3,6 +3,9 @@
 use crate::data::{Layout, Scatter};
 use crate::threads;
 
+/// Rows that are worked out together.
+const SOME: usize = 256;
+
 /// The file rows of a data set, in the order they lie in memory.
 #[derive(Debug)]
 pub(crate) struct Order<'a> {
@@ -26,7 +29,10 @@ impl<'a> Order<'a> {
             Layout::Scattered => {
                 let scatter = Scatter::new(len);
                 let mut scattered = vec![0; len];
-                threads::fill(&mut scattered, threads, || |p| scatter.row_at(p) as u32);
+                let threads = threads::worth(threads, len);
+                threads::chunks(&mut scattered, SOME, threads, || {
+                    |k: usize, rows: &mut [u32]| scatter.rows_from(k * SOME, rows)
+                });
                 Some(scattered)
             }
         };

@@ -2,6 +2,7 @@
 
 use crate::data::{Matrix, Values};
 use crate::error::{Error, Result};
+use crate::simd::{self, Work};
 
 /// How features are scaled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -64,18 +65,18 @@ pub(crate) fn moments(
     let mut low = vec![f64::INFINITY; columns];
     let mut high = vec![f64::NEG_INFINITY; columns];
     let mut n = 0u64;
-    for i in rows.clone() {
+    for_each_row(rows.clone(), &mut fill, &mut row, |row: &[f64]| {
         n += 1;
-        fill(i, &mut row);
-        for j in 0..columns {
-            let x = row[j];
+        let sums = sum.iter_mut().zip(&mut present);
+        let extremes = low.iter_mut().zip(&mut high);
+        for ((&x, (sum, present)), (low, high)) in row.iter().zip(sums).zip(extremes) {
             let here = !x.is_nan();
-            sum[j] += if here { x } else { 0.0 };
-            present[j] += u64::from(here);
-            low[j] = if x < low[j] { x } else { low[j] };
-            high[j] = if x > high[j] { x } else { high[j] };
+            *sum += if here { x } else { 0.0 };
+            *present += u64::from(here);
+            *low = if x < *low { x } else { *low };
+            *high = if x > *high { x } else { *high };
         }
-    }
+    });
     let missing = present.iter().map(|p| n - p).collect();
     let mut moments = Moments {
         centre: vec![0.0; columns],
@@ -107,13 +108,13 @@ pub(crate) fn moments(
                     moments.centre[j] = sum[j] / present[j] as f64;
                 }
             }
-            for i in rows.clone() {
-                fill(i, &mut row);
-                for j in 0..columns {
-                    let d = row[j] - moments.centre[j];
-                    squares[j] += if d.is_nan() { 0.0 } else { d * d };
+            let (centre, sums) = (&moments.centre, &mut squares);
+            for_each_row(rows.clone(), &mut fill, &mut row, |row: &[f64]| {
+                for ((x, centre), sum) in row.iter().zip(centre).zip(&mut *sums) {
+                    let d = x - centre;
+                    *sum += if d.is_nan() { 0.0 } else { d * d };
                 }
-            }
+            });
             let mut again = Vec::new();
             for j in 0..columns {
                 let centre = moments.centre[j];
@@ -146,6 +147,45 @@ pub(crate) fn moments(
     Ok((moments, missing))
 }
 
+/// Writes out one row after the other and shows it to `look`, in wide registers.
+fn for_each_row(
+    rows: impl Iterator<Item = usize>,
+    fill: &mut impl FnMut(usize, &mut [f64]),
+    row: &mut [f64],
+    look: impl FnMut(&[f64]),
+) {
+    simd::dispatch(EachRow {
+        rows,
+        fill,
+        row,
+        look,
+    });
+}
+
+struct EachRow<'a, R, F, L> {
+    rows: R,
+    fill: &'a mut F,
+    row: &'a mut [f64],
+    look: L,
+}
+
+impl<R, F, L> Work for EachRow<'_, R, F, L>
+where
+    R: Iterator<Item = usize>,
+    F: FnMut(usize, &mut [f64]),
+    L: FnMut(&[f64]),
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const LEVEL: u8>(mut self) {
+        for i in self.rows {
+            (self.fill)(i, self.row);
+            (self.look)(self.row);
+        }
+    }
+}
+
 /// What to say of a column that cannot be scaled.
 pub(crate) fn too_large_to_scale(column: impl std::fmt::Display) -> Error {
     Error::data(format!(
@@ -157,8 +197,8 @@ pub(crate) fn too_large_to_scale(column: impl std::fmt::Display) -> Error {
 /// The first row with a value that is not finite.
 pub(crate) fn first_not_finite(matrix: &Matrix) -> Option<usize> {
     let place = |values: &Values| match values {
-        Values::F32(v) => v.iter().position(|x| !x.is_finite()),
-        Values::F64(v) => v.iter().position(|x| !x.is_finite()),
+        Values::F32(v) => first_where(v, |x| !x.is_finite()),
+        Values::F64(v) => first_where(v, |x| !x.is_finite()),
     };
     match matrix {
         Matrix::Dense {
@@ -168,6 +208,15 @@ pub(crate) fn first_not_finite(matrix: &Matrix) -> Option<usize> {
             offsets, values, ..
         } => place(values).map(|at| offsets.partition_point(|&o| o <= at) - 1),
     }
+}
+
+/// The first place of such a value. Where there are none, whole pieces are passed at once.
+fn first_where<T: Copy>(values: &[T], is: impl Fn(T) -> bool) -> Option<usize> {
+    const PIECE: usize = 1024;
+    let any = |piece: &[T]| piece.iter().fold(false, |any, &x| any | is(x));
+    let start = PIECE * values.chunks(PIECE).position(any)?;
+    let within = values[start..].iter().position(|&x| is(x));
+    within.map(|k| start + k)
 }
 
 /// What to say of a row, counted from 0, whose values no longer fit their type.

@@ -6,7 +6,7 @@ use super::super::table::encode::{MISSING_LEVEL, Role, overflows};
 use super::super::table::parse::{MISSING, Take};
 use super::super::table::raw::{RawColumn, TableRaw};
 use super::{Input, PlannedColumn};
-use crate::data::StringTable;
+use crate::data::{StringTable, Values};
 use crate::error::Result;
 
 pub(super) fn fit_table(table: &TableRaw, rows: Option<&[usize]>, scale: Scale) -> Result<Input> {
@@ -20,8 +20,13 @@ pub(super) fn fit_table(table: &TableRaw, rows: Option<&[usize]>, scale: Scale) 
     };
     let fill = |row: usize, out: &mut [f64]| {
         let (part, i) = table.locate(row);
-        for (slot, x) in out.iter_mut().enumerate() {
-            *x = part.numbers.get(i * table.numbers + slot);
+        let here = i * table.numbers..(i + 1) * table.numbers;
+        match &part.numbers {
+            Values::F32(numbers) => {
+                let row = out.iter_mut().zip(&numbers[here]);
+                row.for_each(|(x, &number)| *x = f64::from(number));
+            }
+            Values::F64(numbers) => out.copy_from_slice(&numbers[here]),
         }
     };
     let (numbers, missing) =
