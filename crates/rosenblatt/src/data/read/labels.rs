@@ -54,13 +54,12 @@ impl LabelSink {
         end: usize,
     ) -> std::result::Result<(), (usize, Error)> {
         let len = end - start;
-        if len == 0 || len > 8 {
+        if len == 0 || len > 7 {
             return self
                 .push_text(&bytes[start..end])
                 .map_err(|(n, e)| (start + n, e));
         }
-        // No label holds a zero byte, so the word tells it from shorter ones.
-        let word = load(bytes, start) & (u64::MAX >> (64 - 8 * len));
+        let word = load(bytes, start) & (u64::MAX >> (64 - 8 * len)) | (len as u64) << 56;
         let slot = (word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize;
         if self.recent[slot].0 == word {
             self.codes.push(self.recent[slot].1);

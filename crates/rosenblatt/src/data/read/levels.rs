@@ -102,14 +102,17 @@ fn sparse_rows() {
 #[test]
 fn tables() {
     let mut random = Random::new(12, Stream::Sample, 0);
-    for round in 0..400 {
+    for round in 0..600 {
         let mut text = String::new();
         let columns = 1 + random.below(30);
+        let delimiter = [",", ";", "\t", " ", " \t"][random.below(5) as usize];
+        let blanks = delimiter.starts_with(' ');
         for _ in 0..2 + random.below(12) {
             text += ["yes", "no"][random.below(2) as usize];
             for _ in 0..columns {
-                text.push(',');
+                text += delimiter;
                 match random.below(40) {
+                    0..4 if blanks => text += "?",
                     0 => {}
                     1 => text += "?",
                     2 => text += "\"1.5\"",

@@ -23,6 +23,8 @@ const EIGHT: usize = 8;
 pub(crate) enum Mark {
     /// This byte.
     Byte(u8),
+    /// This byte or a newline.
+    Either(u8),
     /// A blank or any byte below, as newlines and tabs are.
     Blank,
 }
@@ -153,11 +155,13 @@ impl Mark {
         if let Some(text) = simd::Text::at::<LEVEL>() {
             return match self {
                 Mark::Byte(byte) => text.equal(block, byte),
+                Mark::Either(byte) => text.equal(block, byte) | text.equal(block, b'\n'),
                 Mark::Blank => text.up_to(block, b' '),
             };
         }
         match self {
             Mark::Byte(byte) => equal(block, byte),
+            Mark::Either(byte) => equal(block, byte) | equal(block, b'\n'),
             Mark::Blank => plain(block, |b| b <= b' '),
         }
     }

@@ -3,6 +3,7 @@
 //! Numbers are read where they stand; only what is not plainly a number and a delimiter is
 //! first cut out as a cell. A row that has a fault leaves no trace.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::words::for_each_word;
@@ -153,12 +154,15 @@ struct Parser<'a, T> {
     bytes: &'a [u8],
     data: &'a [u8],
     delimiter: u8,
+    /// Whether cells must be looked at singly.
+    one_by_one: bool,
     stops: Stops<'a>,
     rows: usize,
-    /// For each column: how many from it on are numbers, the last of the record left out.
+    /// For each column: how many from it on are numbers.
     numbers_ahead: Vec<usize>,
     numbers: Vec<T>,
-    number_slots: usize,
+    /// The numbers of a record before any is read.
+    no_numbers: Vec<T>,
     codes: Vec<u32>,
     code_slots: usize,
     texts: Vec<TextPart>,
@@ -182,14 +186,12 @@ struct Parser<'a, T> {
     faults: Faults,
 }
 
-/// For each column: how many from it on are numbers with slots one after the other, the last
-/// column left out.
+/// For each column: how many from it on are numbers with slots one after the other.
 fn numbers_ahead(takes: &[Take]) -> Vec<usize> {
     let mut ahead = vec![0; takes.len()];
-    for i in (0..takes.len().saturating_sub(1)).rev() {
+    for i in (0..takes.len()).rev() {
         if let Take::Number { slot, .. } = takes[i] {
-            let goes_on =
-                matches!(takes[i + 1], Take::Number { slot: next, .. } if next == slot + 1);
+            let goes_on = matches!(takes.get(i + 1), Some(Take::Number { slot: next, .. }) if *next == slot + 1);
             ahead[i] = 1 + if goes_on { ahead[i + 1] } else { 0 };
         }
     }
@@ -200,9 +202,9 @@ fn numbers_ahead(takes: &[Take]) -> Vec<usize> {
 pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
     let columns = scheme.takes.len();
     let texts = scheme.texts();
-    let delimiter = match scheme.dialect.delimiter {
-        Delimiter::Byte(b) => b,
-        Delimiter::Blanks => b'0', // never behind a number: the general way is taken
+    let (delimiter, one_by_one) = match scheme.dialect.delimiter {
+        Delimiter::Byte(b) => (b, scheme.keep_long_decimals),
+        Delimiter::Blanks => (b' ', true),
     };
     let mut parser = Parser::<T> {
         chunk,
@@ -210,11 +212,12 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
         bytes: chunk.padded(),
         data: chunk.data(),
         delimiter,
-        stops: Stops::new(chunk.padded(), Mark::Byte(delimiter)),
+        one_by_one,
+        stops: Stops::new(chunk.padded(), Mark::Either(delimiter)),
         rows: 0,
         numbers_ahead: numbers_ahead(&scheme.takes),
         numbers: Vec::with_capacity(chunk.len() / 8),
-        number_slots: scheme.numbers(),
+        no_numbers: vec![T::MISSING; scheme.numbers()],
         codes: Vec::new(),
         code_slots: scheme.categories(),
         texts: (0..texts).map(|_| TextPart::default()).collect(),
@@ -355,7 +358,7 @@ impl<T: Stored> Parser<'_, T> {
     }
 
     fn roll_back(&mut self) {
-        self.numbers.truncate(self.rows * self.number_slots);
+        self.numbers.truncate(self.rows * self.no_numbers.len());
         self.codes.truncate(self.rows * self.code_slots);
         self.labels.codes.truncate(self.rows);
         self.weights.truncate(self.rows);
@@ -385,7 +388,7 @@ impl<T: Stored> Parser<'_, T> {
         let start = at;
         self.tried += 1;
         let base = self.numbers.len();
-        self.numbers.resize(base + self.number_slots, T::MISSING);
+        self.numbers.extend_from_slice(&self.no_numbers);
         let first_code = self.codes.len();
         self.codes.resize(first_code + self.code_slots, MISSING);
         let columns = scheme.takes.len();
@@ -395,14 +398,13 @@ impl<T: Stored> Parser<'_, T> {
             let last = column + 1 == columns;
             if let Take::Number { slot, .. } = take {
                 let ahead = self.numbers_ahead[column];
-                if ahead > 0 {
-                    // Numbers followed by delimiters, as far as they go.
-                    let (read, behind) = self.run_of_numbers::<LEVEL>(at, base + slot, ahead);
-                    if read > 0 {
-                        (column, at) = (column + read, behind);
-                        continue;
-                    }
-                } else if let Some(behind) = self.last_number(at, base + slot, column) {
+                let ends = column + ahead == columns;
+                let (read, behind) = self.run_of_numbers::<LEVEL>(at, base + slot, ahead, ends);
+                if read > 0 {
+                    (column, at) = (column + read, behind);
+                    continue;
+                }
+                if last && let Some(behind) = self.last_number(at, base + slot) {
                     at = behind;
                     break;
                 }
@@ -422,35 +424,41 @@ impl<T: Stored> Parser<'_, T> {
     }
 
     /// Reads up to `count` numbers into the places from `first` on, while each is followed by
-    /// the delimiter; gives how many, and where the next cell starts.
+    /// the delimiter, or by a newline if it is the last and `ends` the record; gives how many,
+    /// and where the next cell starts.
     #[inline(always)]
     fn run_of_numbers<const LEVEL: u8>(
         &mut self,
         mut at: usize,
         first: usize,
         count: usize,
+        ends: bool,
     ) -> (usize, usize) {
         let bytes = self.bytes;
-        if self.scheme.keep_long_decimals {
-            return (0, at); // one by one
+        if self.one_by_one {
+            return (0, at);
         }
         self.stops.go_to(at);
         let mut read = 0;
         while read < count {
             #[cfg(target_arch = "x86_64")]
             if let Some(text) = simd::Text::at::<LEVEL>() {
-                let good = self.eight_numbers::<LEVEL>(text, &mut at, first + read, count - read);
+                let (first, most) = (first + read, count - read);
+                let good = self.eight_numbers::<LEVEL>(text, &mut at, first, most, ends);
                 read += good;
                 if good > 0 {
                     continue;
                 }
+            }
+            if ends && read + 1 == count {
+                break;
             }
             let from = at + usize::from(bytes[at] == b' ' && self.delimiter != b' ');
             let window = bytes.get(from..).and_then(|rest| rest.first_chunk());
             let end = self.stops.peek::<LEVEL>();
             let value = match window.and_then(number::read_within::<T, LEVEL>) {
                 // Where the delimiter is was known before, so the next number need not wait.
-                Some(number) if from + number.end == end => {
+                Some(number) if from + number.end == end && number.stop == self.delimiter => {
                     at = end + 1;
                     self.stops.pass(1);
                     number.value
@@ -467,7 +475,7 @@ impl<T: Stored> Parser<'_, T> {
             self.numbers[first + read] = value;
             read += 1;
         }
-        (count, at)
+        (read, at)
     }
 
     /// Reads up to `most` of the next eight numbers, as far as they are of the usual sort; gives
@@ -480,11 +488,20 @@ impl<T: Stored> Parser<'_, T> {
         at: &mut usize,
         first: usize,
         most: usize,
+        ends_record: bool,
     ) -> usize {
         let ends = self.stops.eight::<LEVEL>();
         let stops = text.places(ends);
         let numbers = text.numbers::<true>(self.bytes, text.starts(*at, stops), stops);
         let (values, good) = T::from_eight(text, &numbers);
+        // A newline stands behind the last of a record, and there only.
+        let closing = match most {
+            1..=8 if ends_record => 1 << (most - 1),
+            _ => 0,
+        };
+        let good = good
+            & (text.ending_with(&numbers, self.delimiter) & !closing
+                | text.ending_with(&numbers, b'\n') & closing);
         // Branched on, so that the next eight need not wait until these are understood.
         let wanted = most.min(8);
         let good = if good.trailing_ones() as usize >= wanted {
@@ -506,9 +523,9 @@ impl<T: Stored> Parser<'_, T> {
 
     /// Reads the number that ends a record; gives the start of the next record.
     #[inline(always)]
-    fn last_number(&mut self, at: usize, place: usize, column: usize) -> Option<usize> {
+    fn last_number(&mut self, at: usize, place: usize) -> Option<usize> {
         let bytes = self.bytes;
-        if column + 1 < self.scheme.takes.len() || self.scheme.keep_long_decimals {
+        if self.one_by_one {
             return None;
         }
         let from = at + usize::from(bytes[at] == b' ' && self.delimiter != b' ');
@@ -589,9 +606,14 @@ impl<T: Stored> Parser<'_, T> {
                         error.remedy("pass --label if it is another column, --label-map =NAME to name such rows, or --on-error skip"),
                     ));
                 }
-                self.labels
-                    .push_text(&text)
-                    .map_err(|(n, e)| self.fault(cell.start + n, e))?;
+                let pushed = match text {
+                    Cow::Borrowed(_) => self.labels.push(self.bytes, cell.start, cell.end),
+                    Cow::Owned(text) => {
+                        let pushed = self.labels.push_text(&text);
+                        pushed.map_err(|(n, e)| (cell.start + n, e))
+                    }
+                };
+                pushed.map_err(|(at, e)| self.fault(at, e))?;
             }
             Take::Weight => {
                 let weight = number::whole::<f64>(&text).filter(|w| *w > 0.0 && w.is_finite());
