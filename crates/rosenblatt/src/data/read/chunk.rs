@@ -12,8 +12,8 @@ use super::delimited::{Delimiter, Dialect, next_record};
 use super::source::Reader;
 use crate::error::{Error, Result};
 
-/// The usual size of a chunk.
-pub(crate) const CHUNK: usize = 4 << 20;
+/// The usual size of a chunk: it stays in the second cache while it is read.
+pub(crate) const CHUNK: usize = 1 << 20;
 
 /// A record that is longer is refused: it is an unclosed quote or no text file.
 pub(crate) const LONGEST_RECORD: usize = 64 << 20;

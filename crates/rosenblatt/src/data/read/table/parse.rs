@@ -240,7 +240,6 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
     };
     parser.faults.measure(chunk);
     simd::dispatch_bytes(Run(&mut parser));
-    parser.numbers.shrink_to_fit();
     Parsed {
         part: TablePart {
             rows: parser.rows,
