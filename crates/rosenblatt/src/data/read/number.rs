@@ -9,6 +9,7 @@
 
 mod digits;
 #[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)] // measured: text is read at half the speed without it
 mod eight;
 mod stored;
 

@@ -37,13 +37,12 @@ pub(crate) struct Eight {
 
 /// Those of the lanes whose places, widened by what is looked at, lie inside the text.
 #[inline(always)]
-#[allow(unsafe_code)] // measured: see `Text`
-fn inside(text: &[u8], starts: __m256i, ends: __m256i) -> u8 {
+unsafe fn inside(text: &[u8], starts: __m256i, ends: __m256i) -> u8 {
     if text.len() >= i32::MAX as usize || text.len() < 2 * AROUND {
         return 0;
     }
     let limit = (text.len() - AROUND) as i32;
-    // SAFETY: the caller holds a `Text`.
+    // SAFETY: the caller's.
     unsafe {
         _mm256_cmpge_epu32_mask(starts, _mm256_set1_epi32(AROUND as i32))
             & _mm256_cmple_epu32_mask(starts, ends)
@@ -53,7 +52,6 @@ fn inside(text: &[u8], starts: __m256i, ends: __m256i) -> u8 {
 
 // SAFETY of all below: a `Text` says that the processor has every feature that is used, and
 // bytes are only gathered for lanes that `inside` lets through.
-#[allow(unsafe_code)] // measured: text is read at half the speed without it
 impl Text {
     #[inline(always)]
     pub(crate) fn places(self, places: [u32; 8]) -> Places {
@@ -241,7 +239,6 @@ impl Text {
 
 /// Eight bytes at each of these places, the first lowest; zeros for the other lanes.
 #[inline(always)]
-#[allow(unsafe_code)]
 unsafe fn gather(text: &[u8], at: __m256i, lanes: u8) -> __m512i {
     // SAFETY: the lanes are inside the text.
     unsafe {
@@ -252,7 +249,6 @@ unsafe fn gather(text: &[u8], at: __m256i, lanes: u8) -> __m512i {
 
 /// Eight times the number of bytes between two places.
 #[inline(always)]
-#[allow(unsafe_code)]
 unsafe fn bits_between(starts: __m256i, ends: __m256i) -> __m512i {
     // SAFETY: the caller's.
     unsafe { _mm512_slli_epi64::<3>(_mm512_cvtepu32_epi64(_mm256_sub_epi32(ends, starts))) }
@@ -260,7 +256,6 @@ unsafe fn bits_between(starts: __m256i, ends: __m256i) -> __m512i {
 
 /// Characters of digits as numbers; all others become more than nine.
 #[inline(always)]
-#[allow(unsafe_code)]
 unsafe fn digits(words: __m512i) -> __m512i {
     // SAFETY: the caller's.
     unsafe { _mm512_xor_si512(words, _mm512_set1_epi8(b'0' as i8)) }
@@ -268,7 +263,6 @@ unsafe fn digits(words: __m512i) -> __m512i {
 
 /// The lowest bits of each word, moved to the top.
 #[inline(always)]
-#[allow(unsafe_code)]
 unsafe fn to_top(words: __m512i, bits: __m512i) -> __m512i {
     // SAFETY: the caller's.
     unsafe { _mm512_sllv_epi64(words, _mm512_sub_epi64(_mm512_set1_epi64(64), bits)) }
@@ -276,7 +270,6 @@ unsafe fn to_top(words: __m512i, bits: __m512i) -> __m512i {
 
 /// The highest bits of each word, the others being zero.
 #[inline(always)]
-#[allow(unsafe_code)]
 unsafe fn keep_top(words: __m512i, bits: __m512i) -> __m512i {
     // SAFETY: the caller's.
     unsafe {
@@ -287,7 +280,6 @@ unsafe fn keep_top(words: __m512i, bits: __m512i) -> __m512i {
 
 /// Which words have a byte beyond nine.
 #[inline(always)]
-#[allow(unsafe_code)]
 unsafe fn beyond_nine(words: __m512i) -> u8 {
     // SAFETY: the caller's.
     unsafe {
@@ -299,7 +291,6 @@ unsafe fn beyond_nine(words: __m512i) -> u8 {
 /// The number that the eight digits of each word form, in its lower half; the upper half is of
 /// no use.
 #[inline(always)]
-#[allow(unsafe_code)]
 unsafe fn joined(words: __m512i) -> __m512i {
     // SAFETY: the caller's.
     unsafe {
@@ -314,7 +305,6 @@ unsafe fn joined(words: __m512i) -> __m512i {
 
 /// The lower half of each word.
 #[inline(always)]
-#[allow(unsafe_code)]
 unsafe fn lower(words: __m512i) -> __m512i {
     // SAFETY: the caller's.
     unsafe { _mm512_and_si512(words, _mm512_set1_epi64(0xFFFF_FFFF)) }
@@ -322,7 +312,6 @@ unsafe fn lower(words: __m512i) -> __m512i {
 
 /// The entries of a table at these places, which are below 16.
 #[inline(always)]
-#[allow(unsafe_code)]
 unsafe fn entries(table: &[f64; 16], places: __m512i) -> __m512d {
     // SAFETY: the two halves of the table are read.
     unsafe {
@@ -334,7 +323,6 @@ unsafe fn entries(table: &[f64; 16], places: __m512i) -> __m512d {
 
 /// The powers of ten to these numbers, which are below 16.
 #[inline(always)]
-#[allow(unsafe_code)]
 unsafe fn power_of_ten(places: __m512i) -> __m512i {
     // SAFETY: the two halves of the table are read.
     unsafe {
@@ -345,7 +333,6 @@ unsafe fn power_of_ten(places: __m512i) -> __m512i {
 }
 
 #[inline(always)]
-#[allow(unsafe_code)]
 unsafe fn with_signs(values: __m512d, negative: u8) -> __m512d {
     // SAFETY: the caller's.
     unsafe {
