@@ -39,7 +39,7 @@ pub(crate) fn dots_at(
             indices,
             values,
         } => {
-            let rows = examples.map(|i| pairs(offsets, indices, values, i));
+            let rows = each(examples, |i| pairs(offsets, indices, values, i));
             in_step(rows, start, |j, x| weights[j as usize] * f64::from(x))
         }
         Rows::Sparse64 {
@@ -47,11 +47,17 @@ pub(crate) fn dots_at(
             indices,
             values,
         } => {
-            let rows = examples.map(|i| pairs(offsets, indices, values, i));
+            let rows = each(examples, |i| pairs(offsets, indices, values, i));
             in_step(rows, start, |j, x| weights[j as usize] * x)
         }
         _ => dots(examples.map(|i| rows.row(i)), weights, start),
     }
+}
+
+/// `f` of each. (The `map` of arrays is not always inlined where `f` may panic.)
+#[inline(always)]
+fn each<T: Copy, U>([a, b, c, d]: [T; 4], f: impl Fn(T) -> U) -> [U; 4] {
+    [f(a), f(b), f(c), f(d)]
 }
 
 #[inline(always)]
@@ -152,8 +158,8 @@ fn by_length(lengths: [usize; 4]) -> [usize; 4] {
 /// Four sparse rows in step, as far as the shortest goes; then three, two, and the longest.
 #[inline(always)]
 fn in_step<T: Copy>(rows: [Pairs<'_, T>; 4], start: f64, term: impl Fn(u32, T) -> f64) -> [f64; 4] {
-    let order = by_length(rows.map(|row| row.0.len()));
-    let [a, b, c, d] = order.map(|r| rows[r]);
+    let order = by_length(each(rows, |row| row.0.len()));
+    let [a, b, c, d] = each(order, |r| rows[r]);
     let [mut s0, mut s1, mut s2, mut s3] = [start; 4];
     let (one, two, three, four) = (a.0.len(), b.0.len(), c.0.len(), d.0.len());
     let add = |sum: &mut f64, (&j, &x): (&u32, &T)| *sum += term(j, x);

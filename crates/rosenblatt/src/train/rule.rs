@@ -53,7 +53,7 @@ impl Rule {
     }
 
     /// Judges an example of class `label` by its scores.
-    #[inline]
+    #[inline(always)]
     pub fn judge(self, scheme: Scheme, label: u32, scores: &[f64], judgement: &mut Judgement) {
         judgement.changes.clear();
         judgement.margin = f64::INFINITY;
@@ -61,8 +61,19 @@ impl Rule {
         judgement.updates = 0;
         judgement.perceptron_loss = 0.0;
         judgement.hinge_loss = 0.0;
+        if scheme == Scheme::Binary {
+            self.plane(0, label == 1, scores[0], judgement);
+        } else {
+            self.several(scheme, label, scores, judgement);
+        }
+    }
+
+    /// The same where there are several discriminators; a function of its own, so that the rest
+    /// stays small enough to become part of the loop.
+    #[inline(never)]
+    fn several(self, scheme: Scheme, label: u32, scores: &[f64], judgement: &mut Judgement) {
         match scheme {
-            Scheme::Binary => self.plane(0, label == 1, scores[0], judgement),
+            Scheme::Binary => {}
             Scheme::Argmax { classes } => self.argmax(classes, label, scores, judgement),
             Scheme::OneVsRest { classes } => {
                 for c in 0..classes {
@@ -79,7 +90,7 @@ impl Rule {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn plane(self, d: u32, positive: bool, score: f64, judgement: &mut Judgement) {
         let sign = if positive { 1.0 } else { -1.0 };
         let margin = sign * score;
@@ -112,7 +123,7 @@ impl Rule {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn record(self, margin: f64, loses_ties: bool, judgement: &mut Judgement) {
         judgement.mistakes += u64::from(self.too_small(margin, 0.0, loses_ties));
         judgement.margin = judgement.margin.min(margin);
