@@ -40,6 +40,9 @@ pub fn run(context: Context, args: &PredictArgs) -> Outcome {
     Ok(Done::Finished)
 }
 
+/// So few lines are written before another thread has started.
+const FEW: usize = 4096;
+
 /// Reading and writing fail differently.
 enum Problem {
     Input(Error),
@@ -57,7 +60,9 @@ fn predict(
         let batch = batch.map_err(Problem::Input)?;
         let all = model.scores(&batch.matrix, context.threads);
         let k = model.scheme.discriminators();
-        let lines = threads::map(batch.matrix.rows(), context.threads, || {
+        let rows = batch.matrix.rows();
+        let threads = if rows < FEW { 1 } else { context.threads };
+        let lines = threads::map(rows, threads, || {
             |i: usize, text: &mut String| {
                 let scores = &all[i * k..(i + 1) * k];
                 let class = model.scheme.decide(scores, model.at_zero());

@@ -155,6 +155,10 @@ impl Model {
             _ => {
                 let discriminators = self.scheme.discriminators();
                 let mut scores = vec![0.0; matrix.rows() * discriminators];
+                // A small batch is done before another thread has started.
+                let products = matrix.bytes() / 8 * discriminators;
+                let small = matches!(self.decision, Decision::Linear(_)) && products < 1 << 18;
+                let threads = if small { 1 } else { threads };
                 self.each_row(matrix, threads, &mut scores, discriminators, |found, to| {
                     to.copy_from_slice(found);
                 });
