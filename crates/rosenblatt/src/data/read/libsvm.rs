@@ -4,6 +4,8 @@
 //! written until the whole file is known. Zeros are not stored but count for the width.
 //! Rows may be unsorted (they are sorted) but no index may come twice.
 
+#[cfg(target_arch = "x86_64")]
+mod eights;
 mod usual;
 
 use memchr::memchr;
@@ -286,66 +288,6 @@ impl<T: Stored> Parser<'_, T> {
         }
     }
 
-    /// Reads tokens from `at` on, eight at a time, as long as they are of the usual sort.
-    #[inline(always)]
-    #[cfg(target_arch = "x86_64")]
-    fn eights<const LEVEL: u8>(&mut self, text: simd::Text, at: usize, least: u64) -> Eights {
-        let mut read = Eights {
-            at,
-            least,
-            disorder: false,
-            ended: false,
-        };
-        self.blanks.go_to(at);
-        self.colons.go_to(at);
-        loop {
-            let (ends, colons) = (self.blanks.eight::<LEVEL>(), self.colons.eight::<LEVEL>());
-            let (stops, colons) = (text.places(ends), text.places(colons));
-            let starts = text.starts(read.at, stops);
-            let (indices, whole) = text.wholes(self.bytes, starts, colons);
-            let numbers = text.numbers::<false>(self.bytes, text.behind(colons), stops);
-            let (values, good) = T::from_eight(text, &numbers);
-            let newlines = text.ending_with(&numbers, b'\n');
-            let blanks = newlines
-                | text.ending_with(&numbers, b' ')
-                | text.ending_with(&numbers, b'\t')
-                | text.ending_with(&numbers, b'\r');
-            let usual = whole & good & blanks & !newlines;
-            // Branched on, so that the next eight need not wait until these are understood.
-            let (count, ended) = if usual == u8::MAX {
-                (8, false)
-            } else {
-                up_to_newline(whole & good & blanks, newlines)
-            };
-            if count == 0 {
-                return read;
-            }
-            let least = u32::try_from(read.least).unwrap_or(u32::MAX);
-            let in_order = text.ascending(indices, least).trailing_ones() as usize;
-            read.disorder |= in_order < count;
-            let (last, indices) = (ends[count - 1], text.listed(indices));
-            read.least = u64::from(indices[count - 1]) + 1;
-            if values.contains(&T::ZERO) {
-                for (&index, &value) in indices.iter().zip(&values).take(count) {
-                    self.push(u64::from(index), value);
-                }
-            } else {
-                let end = self.indices.len() + count;
-                self.indices.extend_from_slice(&indices);
-                self.indices.truncate(end);
-                self.values.extend_from_slice(&values);
-                self.values.truncate(end);
-            }
-            read.at = last as usize + 1;
-            self.blanks.pass(count);
-            self.colons.pass(count);
-            read.ended = ended;
-            if ended || count < 8 {
-                return read;
-            }
-        }
-    }
-
     /// Reads the token at `at`; gives where the text goes on, and its index, if it has one.
     #[inline(never)]
     fn unusual_token(&mut self, at: usize) -> Result<(usize, Option<u64>)> {
@@ -514,29 +456,6 @@ impl<T: Stored> Parser<'_, T> {
         }
         Ok(places.last().map_or(0, |p| p.0 + 1))
     }
-}
-
-/// How many of the lowest bits are `good`, up to and including the first newline; and whether
-/// they end with it.
-#[cfg(target_arch = "x86_64")]
-#[inline(never)]
-fn up_to_newline(good: u8, newlines: u8) -> (usize, bool) {
-    let in_line = newlines ^ newlines.wrapping_sub(1);
-    let count = (good & in_line).trailing_ones() as usize;
-    (count, count > 0 && newlines >> (count - 1) & 1 == 1)
-}
-
-/// How far tokens were read together.
-#[cfg(target_arch = "x86_64")]
-struct Eights {
-    /// Where the text goes on.
-    at: usize,
-    /// The smallest index that keeps the row in order.
-    least: u64,
-    /// Whether one was smaller than that.
-    disorder: bool,
-    /// Whether the row is at its end.
-    ended: bool,
 }
 
 enum Odd {
