@@ -61,7 +61,7 @@ pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
 #[allow(unsafe_code)] // measured: text is read a third slower without it
 pub(crate) fn dispatch_bytes<W: Work>(work: W) -> W::Output {
     #[target_feature(
-        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vbmi,avx512vbmi2,avx2,fma,bmi1,bmi2,lzcnt,popcnt"
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512ifma,avx512vbmi,avx512vbmi2,avx2,fma,bmi1,bmi2,lzcnt,popcnt"
     )]
     fn text<W: Work>(work: W) -> W::Output {
         work.run::<TEXT>()
@@ -69,6 +69,7 @@ pub(crate) fn dispatch_bytes<W: Work>(work: W) -> W::Output {
     if allowed(TEXT)
         && has_widest()
         && is_x86_feature_detected!("avx512cd")
+        && is_x86_feature_detected!("avx512ifma")
         && is_x86_feature_detected!("avx512vbmi")
         && is_x86_feature_detected!("avx512vbmi2")
     {

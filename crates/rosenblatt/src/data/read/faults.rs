@@ -48,12 +48,6 @@ impl Faults {
     }
 
     /// Notes how long the chunk was.
-    pub(crate) fn measure(&mut self, chunk: &Chunk) {
-        let lines = memchr::memchr_iter(b'\n', chunk.data()).count();
-        self.measured(lines as u64, chunk);
-    }
-
-    /// Notes how long the chunk was, where its lines are counted already.
     pub(crate) fn measured(&mut self, lines: u64, chunk: &Chunk) {
         self.lines = lines;
         self.bytes = chunk.len() as u64;

@@ -25,6 +25,18 @@ fn same_label(a: &str, b: &str) -> bool {
 
 const REMEMBERED: usize = 64;
 
+/// A short label as a word, and the slot where it is remembered.
+#[inline(always)]
+fn short(bytes: &[u8], start: usize, end: usize) -> Option<(u64, usize)> {
+    let len = end.wrapping_sub(start);
+    if len == 0 || len > 7 {
+        return None;
+    }
+    let word = load(bytes, start) & (u64::MAX >> (64 - 8 * len)) | (len as u64) << 56;
+    let slot = (word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize;
+    Some((word, slot))
+}
+
 /// The labels of a chunk: a code for each row.
 #[derive(Debug)]
 pub(crate) struct LabelSink {
@@ -53,24 +65,27 @@ impl LabelSink {
         start: usize,
         end: usize,
     ) -> std::result::Result<(), (usize, Error)> {
-        let len = end - start;
-        if len == 0 || len > 7 {
-            return self
-                .push_text(&bytes[start..end])
-                .map_err(|(n, e)| (start + n, e));
-        }
-        let word = load(bytes, start) & (u64::MAX >> (64 - 8 * len)) | (len as u64) << 56;
-        let slot = (word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize;
-        if self.recent[slot].0 == word {
-            self.codes.push(self.recent[slot].1);
+        if self.push_known(bytes, start, end) {
             return Ok(());
         }
         self.push_text(&bytes[start..end])
             .map_err(|(n, e)| (start + n, e))?;
-        if let Some(&code) = self.codes.last() {
+        if let (Some((word, slot)), Some(&code)) = (short(bytes, start, end), self.codes.last()) {
             self.recent[slot] = (word, code);
         }
         Ok(())
+    }
+
+    /// Appends the label at `start..end` if it is short and was pushed lately; says whether.
+    #[inline(always)]
+    pub(crate) fn push_known(&mut self, bytes: &[u8], start: usize, end: usize) -> bool {
+        match short(bytes, start, end) {
+            Some((word, slot)) if self.recent[slot].0 == word => {
+                self.codes.push(self.recent[slot].1);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Appends a label. If it is no text: the offset of the bad byte.

@@ -19,7 +19,7 @@ use super::report::LongDecimal;
 use super::stops::{Mark, Stops};
 use crate::data::Values;
 use crate::error::{Error, Result};
-
+use crate::large;
 use crate::simd::{self, Work};
 
 /// What is asked of the rows.
@@ -91,6 +91,7 @@ struct Parser<'a, T> {
 
 /// Reads the rows of a chunk.
 pub(crate) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> SparsePart {
+    let values = chunk.about_count(b':');
     let mut parser = Parser::<T> {
         chunk,
         bytes: chunk.padded(),
@@ -98,8 +99,8 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> SparsePart {
         colons: Stops::new(chunk.padded(), Mark::Byte(b':')),
         rules,
         ends: Vec::new(),
-        indices: Vec::with_capacity(chunk.len() / 8),
-        values: Vec::with_capacity(chunk.len() / 8),
+        indices: large::room(values),
+        values: large::room(values),
         labels: LabelSink::default(),
         smallest: 1,
         width: 0,

@@ -164,8 +164,7 @@ impl Text {
             let (wholes, tails) = (lower(joined(before)), lower(joined(tail)));
             let many = _mm512_cmpgt_epu64_mask(behind, few) & lanes & usual;
             let mantissas = if !OFTEN && many == 0 {
-                let power = power_of_ten(places);
-                _mm512_add_epi64(_mm512_mul_epu32(wholes, power), tails)
+                _mm512_madd52lo_epu64(tails, wholes, power_of_ten(places))
             } else {
                 // Eight digits more before those.
                 let back = _mm256_set1_epi32(FEW_PLACES as i32 + 8);
@@ -173,9 +172,9 @@ impl Text {
                 let middle = keep_top(middle, _mm512_sub_epi64(behind, near));
                 strange = _mm512_max_epu8(strange, middle);
                 let shift = _mm512_set1_epi64(10_i64.pow(FEW_PLACES as u32));
-                let tails =
-                    _mm512_add_epi64(_mm512_mullo_epi64(lower(joined(middle)), shift), tails);
-                _mm512_add_epi64(_mm512_mullo_epi64(wholes, power_of_ten(places)), tails)
+                // Fifteen digits fit the 52 bits that are multiplied.
+                let tails = _mm512_madd52lo_epu64(tails, lower(joined(middle)), shift);
+                _mm512_madd52lo_epu64(tails, wholes, power_of_ten(places))
             };
             Eight {
                 mantissas,

@@ -22,6 +22,7 @@ use crate::data::read::number::{self, Stored};
 use crate::data::read::report::LongDecimal;
 use crate::data::read::stops::{Mark, Stops};
 use crate::error::{Error, Result};
+use crate::large;
 use crate::simd::{self, Work};
 
 /// The code of a missing category.
@@ -163,9 +164,12 @@ struct Parser<'a, T> {
     rows: usize,
     /// For each column: how many from it on are numbers.
     numbers_ahead: Vec<usize>,
+    /// Of the records read, and then those of some to come, before any is read.
     numbers: Vec<T>,
-    /// The numbers of a record before any is read.
-    no_numbers: Vec<T>,
+    /// How many a record has.
+    number_slots: usize,
+    /// Lines gone through.
+    lines: usize,
     codes: Vec<u32>,
     code_slots: usize,
     texts: Vec<TextPart>,
@@ -189,6 +193,13 @@ struct Parser<'a, T> {
     faults: Faults,
 }
 
+/// Records whose numbers are made room for together.
+const AT_ONCE: usize = 64;
+
+fn line_ends(text: &[u8]) -> usize {
+    memchr::memchr_iter(b'\n', text).count()
+}
+
 /// Reads the rows of a chunk.
 pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
     let columns = scheme.takes.len();
@@ -197,6 +208,7 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
         Delimiter::Byte(b) => (b, scheme.keep_long_decimals),
         Delimiter::Blanks => (b' ', true),
     };
+    let numbers = scheme.numbers();
     let mut parser = Parser::<T> {
         chunk,
         scheme,
@@ -207,8 +219,9 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
         stops: Stops::new(chunk.padded(), Mark::Either(delimiter)),
         rows: 0,
         numbers_ahead: numbers_ahead(&scheme.takes),
-        numbers: Vec::with_capacity(chunk.len() / 8),
-        no_numbers: vec![T::MISSING; scheme.numbers()],
+        numbers: large::room(numbers * chunk.about_count(b'\n')),
+        number_slots: numbers,
+        lines: 0,
         codes: Vec::new(),
         code_slots: scheme.categories(),
         texts: (0..texts).map(|_| TextPart::default()).collect(),
@@ -229,8 +242,8 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
         word: String::new(),
         faults: Faults::default(),
     };
-    parser.faults.measure(chunk);
     simd::dispatch_bytes(Run(&mut parser));
+    parser.numbers.truncate(parser.rows * numbers);
     Parsed {
         part: TablePart {
             rows: parser.rows,
@@ -270,9 +283,11 @@ impl<T: Stored> Parser<'_, T> {
         let mut at = 0;
         let mut header = self.scheme.header && self.chunk.leading;
         while let Some(start) = next_record(self.data, at, dialect) {
+            self.lines += line_ends(&self.data[at..start]);
             if header {
                 header = false;
                 at = count_cells(self.data, start, dialect).1;
+                self.lines += line_ends(&self.data[start..at.min(self.data.len())]);
                 continue;
             }
             if self.chunk.overlong {
@@ -295,9 +310,12 @@ impl<T: Stored> Parser<'_, T> {
                     }
                     self.roll_back();
                     at = self.record_end(start);
+                    self.lines += line_ends(&self.data[start..at.min(self.data.len())]);
                 }
             }
         }
+        self.lines += line_ends(self.data.get(at..).unwrap_or_default());
+        self.faults.measured(self.lines as u64, self.chunk);
     }
 
     /// What is wrong with a record that may go on behind the chunk.
@@ -348,7 +366,8 @@ impl<T: Stored> Parser<'_, T> {
     }
 
     fn roll_back(&mut self) {
-        self.numbers.truncate(self.rows * self.no_numbers.len());
+        let first = self.rows * self.number_slots;
+        self.numbers[first..first + self.number_slots].fill(T::MISSING);
         self.codes.truncate(self.rows * self.code_slots);
         self.labels.codes.truncate(self.rows);
         self.weights.truncate(self.rows);
@@ -377,8 +396,13 @@ impl<T: Stored> Parser<'_, T> {
         let scheme = self.scheme;
         let start = at;
         self.tried += 1;
-        let base = self.numbers.len();
-        self.numbers.extend_from_slice(&self.no_numbers);
+        let base = self.rows * self.number_slots;
+        if base == self.numbers.len() {
+            // For several records, since there is little to fill for one.
+            let end = base + AT_ONCE * self.number_slots;
+            self.numbers.resize(end, T::MISSING);
+        }
+        let mut lines = 0;
         let first_code = self.codes.len();
         self.codes.resize(first_code + self.code_slots, MISSING);
         let columns = scheme.takes.len();
@@ -392,12 +416,21 @@ impl<T: Stored> Parser<'_, T> {
                 let (read, behind) = self.run_of_numbers::<LEVEL>(at, base + slot, ahead, ends);
                 if read > 0 {
                     (column, at) = (column + read, behind);
+                    lines += usize::from(column == columns);
                     continue;
                 }
                 if last && let Some(behind) = self.last_number(at, base + slot) {
                     at = behind;
+                    lines += 1;
                     break;
                 }
+            }
+            if take == Take::Label
+                && !last
+                && let Some(behind) = self.known_label::<LEVEL>(at)
+            {
+                (column, at) = (column + 1, behind);
+                continue;
             }
             let cell = match next_cell(self.data, at, &scheme.dialect) {
                 Ok(cell) => cell,
@@ -407,10 +440,25 @@ impl<T: Stored> Parser<'_, T> {
                 return Err(self.ragged(start, column, &cell));
             }
             self.cell(column, take, &cell, base, first_code)?;
+            lines += line_ends(&self.data[at..cell.next.min(self.data.len())]);
             at = cell.next;
             column += 1;
         }
+        self.lines += lines;
         Ok(at)
+    }
+
+    /// Reads a label that was met before and is followed by the delimiter; gives where the next
+    /// cell starts.
+    #[inline(always)]
+    fn known_label<const LEVEL: u8>(&mut self, at: usize) -> Option<usize> {
+        if self.one_by_one {
+            return None;
+        }
+        self.stops.go_to(at);
+        let end = self.stops.peek::<LEVEL>();
+        let delimited = self.data.get(end) == Some(&self.delimiter);
+        (delimited && self.labels.push_known(self.bytes, at, end)).then_some(end + 1)
     }
 
     fn cell(

@@ -397,3 +397,44 @@ fn bad_inputs_are_named_with_place_and_remedy() {
         "{error}"
     );
 }
+
+proptest! {
+    /// Lines are counted as records are read; whatever stands before a bad row, and wherever the
+    /// text is cut, its line is that of a text editor.
+    #[test]
+    fn a_bad_row_is_found_on_its_line(
+        before in prop::collection::vec(0usize..9, 0..40),
+        chunk_bytes in 4usize..200,
+        label_first in any::<bool>(),
+    ) {
+        let row = |label: &str, a: &str, b: &str| match label_first {
+            true => format!("{label},{a},{b}\n"),
+            false => format!("{a},{b},{label}\n"),
+        };
+        let mut text = row("class", "a", "b") + &row("x", "1", "2") + &row("y", "3", "4");
+        for kind in before {
+            text += &match kind {
+                0 => row("x", "1.5", "-2"),
+                1 => row("\"x\"", "5", "6"),
+                2 => row("\"y\ny\"", "5", "6"),
+                3 => row("y", " 7", "8 "),
+                4 => row("y", "", "8"),
+                5 => "\n".to_owned(),
+                6 => "  \n\n".to_owned(),
+                7 => row("z", "9", "1").replace('\n', "\r\n"),
+                _ => row("a-long-label", "1e2", "\"3\""),
+            };
+        }
+        let line = text.lines().count() + 1;
+        text += "1,2,3,4\n";
+        text += &row("x", "1", "2");
+        let options = ReadOptions {
+            chunk_bytes,
+            label: Some("class".to_owned()),
+            header: Some(true),
+            ..ReadOptions::default()
+        };
+        let error = from_bytes(text.as_bytes(), "t.csv", &options).unwrap_err().to_string();
+        prop_assert!(error.starts_with(&format!("t.csv:{line}:")), "{error}, not {line} of {text}");
+    }
+}
