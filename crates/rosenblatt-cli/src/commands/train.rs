@@ -1,8 +1,8 @@
 //! `train`: read, train, report, save.
 
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rosenblatt::data::read::{self, Preparation, Raw, ReadReport};
@@ -53,6 +53,8 @@ struct Prepared {
     held_out: Option<Dataset>,
     /// Which rows of the file are which, where some are held out.
     parts: Option<split::Split>,
+    /// What was read, which is no longer needed.
+    read: Option<Raw>,
 }
 
 pub fn run(context: Context, args: &TrainArgs) -> Outcome {
@@ -102,6 +104,7 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
                 train,
                 held_out,
                 parts,
+                read,
             },
         cv,
         source,
@@ -135,6 +138,12 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         &preparation,
         source.remembered(),
     );
+    // Taking its memory back is work, too.
+    let read = Mutex::new(read);
+    let give_up = || {
+        let read = read.lock().unwrap_or_else(PoisonError::into_inner).take();
+        read.into_iter().for_each(Raw::give_up);
+    };
     let mut fitted = Session::new(&options)
         .validate_on(held_out.as_ref())
         .resume(resume.as_ref())
@@ -142,6 +151,7 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         .threads(context.threads)
         .memory(args.memory)
         .fingerprint(fingerprint)
+        .meanwhile(&give_up)
         .train_observed(&train, &mut follower)
         .map_err(|e| in_data(e, &args.data))?;
     let train_seconds = training.elapsed().as_secs_f64();
@@ -270,6 +280,7 @@ fn load_cached(
             train: found.data,
             held_out: None,
             parts: None,
+            read: None,
         },
         cv: None,
         source: DataArgs {
@@ -326,12 +337,13 @@ fn layout(options: &Options) -> Layout {
 fn prepare(raw: Raw, data: &DataOptions, options: &Options) -> rosenblatt::Result<Prepared> {
     let Some(fraction) = data.validate else {
         let preparation = Preparation::fit(&raw, None, data.scale)?;
-        let train = raw.into_dataset(&preparation, layout(options))?;
+        let train = raw.dataset(&preparation, None, layout(options))?;
         return Ok(Prepared {
             preparation,
             train,
             held_out: None,
             parts: None,
+            read: Some(raw),
         });
     };
     let parts = split::hold_out(raw.labels(), fraction, options.seed);
@@ -345,6 +357,7 @@ fn prepare(raw: Raw, data: &DataOptions, options: &Options) -> rosenblatt::Resul
     let prepared = prepare_split(&raw, &parts, data, options)?;
     Ok(Prepared {
         parts: Some(parts),
+        read: Some(raw),
         ..prepared
     })
 }
@@ -363,6 +376,7 @@ fn prepare_split(
         train,
         held_out: Some(held_out),
         parts: None,
+        read: None,
     })
 }
 

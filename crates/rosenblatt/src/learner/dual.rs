@@ -29,7 +29,7 @@ use crate::train::{Hypothesis, Importance};
 /// The dual perceptron at work on a data set.
 pub(crate) struct Dual<'a> {
     data: &'a Dataset,
-    importance: &'a Importance,
+    importance: &'a Importance<'a>,
     scheme: Scheme,
     kernel: Kernel,
     readout: Readout,
@@ -55,7 +55,7 @@ impl<'a> Dual<'a> {
     /// A dual perceptron at its start, or going on from a log.
     pub(crate) fn new(
         data: &'a Dataset,
-        importance: &'a Importance,
+        importance: &'a Importance<'a>,
         scheme: Scheme,
         options: &Options,
         means: Means,

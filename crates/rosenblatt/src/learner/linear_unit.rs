@@ -28,7 +28,7 @@ use crate::train::{
 /// The linear unit at work on a data set.
 pub(crate) struct LinearUnit<'a> {
     data: &'a Dataset,
-    importance: &'a Importance,
+    importance: &'a Importance<'a>,
     options: &'a Options,
     scheme: Scheme,
     state: LinearState,
@@ -42,7 +42,7 @@ const BLOWN_UP: f64 = 1e6;
 impl<'a> LinearUnit<'a> {
     pub(crate) fn new(
         data: &'a Dataset,
-        importance: &'a Importance,
+        importance: &'a Importance<'a>,
         scheme: Scheme,
         options: &'a Options,
         resume: Option<LinearState>,

@@ -39,7 +39,7 @@ const STUCK_AFTER: u64 = 200;
 /// A network under training.
 pub(crate) struct NetworkLearner<'a> {
     data: &'a Dataset,
-    importance: &'a Importance,
+    importance: &'a Importance<'a>,
     options: &'a Options,
     scheme: Scheme,
     network: Network,
@@ -86,7 +86,7 @@ struct Buffers {
 impl<'a> NetworkLearner<'a> {
     pub(crate) fn new(
         data: &'a Dataset,
-        importance: &'a Importance,
+        importance: &'a Importance<'a>,
         scheme: Scheme,
         options: &'a Options,
     ) -> Result<Self> {

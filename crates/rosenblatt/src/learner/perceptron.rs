@@ -24,7 +24,7 @@ use crate::train::{Hypothesis, Importance};
 /// The perceptron at work on a data set.
 pub(crate) struct Perceptron<'a> {
     data: &'a Dataset,
-    importance: &'a Importance,
+    importance: &'a Importance<'a>,
     scheme: Scheme,
     state: LinearState,
     /// η, or 1 where the state's unit holds it.
@@ -44,7 +44,7 @@ impl<'a> Perceptron<'a> {
     /// A perceptron at its start, or going on from a saved state.
     pub(crate) fn new(
         data: &'a Dataset,
-        importance: &'a Importance,
+        importance: &'a Importance<'a>,
         scheme: Scheme,
         options: &Options,
         threads: usize,

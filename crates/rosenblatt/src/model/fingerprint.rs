@@ -1,5 +1,7 @@
 //! Telling one data set from another in eight bytes.
 
+use std::ops::Range;
+
 use crate::data::{Dataset, Row};
 use crate::threads;
 
@@ -122,20 +124,15 @@ fn hash_pair(data: &Dataset, i: usize, numbers: &[u32], out: &mut [(u64, u64)]) 
 impl Fingerprint {
     /// The fingerprint of `data`.
     pub fn of(data: &Dataset, threads: usize) -> Self {
-        let mut rows = vec![(0, 0); data.len()];
+        let mut blocks = vec![(0, 0); data.len().div_ceil(BLOCK)];
         let threads = threads::worth(threads, data.len());
-        threads::chunks(&mut rows, BLOCK, threads, || {
-            let mut numbers = [0; BLOCK];
-            move |block: usize, out: &mut [(u64, u64)]| {
-                let first = block * BLOCK;
-                let numbers = &mut numbers[..out.len()];
-                data.numbers_from(first, numbers);
-                for (pair, (numbers, out)) in numbers.chunks(2).zip(out.chunks_mut(2)).enumerate() {
-                    hash_pair(data, first + 2 * pair, numbers, out);
-                }
+        threads::chunks(&mut blocks, 1, threads, || {
+            |block: usize, out: &mut [(u64, u64)]| {
+                let rows = block * BLOCK..data.len().min((block + 1) * BLOCK);
+                out[0] = Self::of_rows(data, rows);
             }
         });
-        let (hash, non_zeros) = rows.iter().fold((0u64, 0), |(hash, count), (h, n)| {
+        let (hash, non_zeros) = blocks.iter().fold((0u64, 0), |(hash, count), (h, n)| {
             (hash.wrapping_add(*h), count + n)
         });
         Fingerprint {
@@ -144,6 +141,26 @@ impl Fingerprint {
             non_zeros,
             hash,
         }
+    }
+
+    /// What the rows at these positions add to the hash, and how many values of theirs are not
+    /// zero.
+    pub(crate) fn of_rows(data: &Dataset, rows: Range<usize>) -> (u64, u64) {
+        let mut sum = (0u64, 0);
+        let mut numbers = [0; BLOCK];
+        for first in rows.clone().step_by(BLOCK) {
+            let numbers = &mut numbers[..BLOCK.min(rows.end - first)];
+            data.numbers_from(first, numbers);
+            for (pair, numbers) in numbers.chunks(2).enumerate() {
+                let mut hashes = [(0, 0); 2];
+                let hashes = &mut hashes[..numbers.len()];
+                hash_pair(data, first + 2 * pair, numbers, hashes);
+                for (hash, non_zeros) in hashes {
+                    sum = (sum.0.wrapping_add(*hash), sum.1 + *non_zeros);
+                }
+            }
+        }
+        sum
     }
 }
 

@@ -8,6 +8,7 @@ use super::progress::Progress;
 use super::readable::Readable;
 use super::session::Fitted;
 use super::stop::Stop;
+use super::survey::Survey;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::Spectrum;
@@ -22,13 +23,12 @@ use crate::options::{LearnerKind, Options};
 /// Everything a learner needs.
 pub(super) struct Fitting<'f> {
     pub(super) data: &'f Dataset,
-    pub(super) importance: &'f Importance,
+    pub(super) importance: &'f Importance<'f>,
     pub(super) scheme: Scheme,
     pub(super) options: &'f Options,
     pub(super) control: Control<'f>,
     pub(super) means: Means,
-    /// What the bias adds to every ‖x‖².
-    pub(super) lift: f64,
+    pub(super) survey: &'f Survey<'f>,
     /// The model whose run over the same examples goes on.
     pub(super) resumed: Option<&'f Model>,
     /// What the run before remembered.
@@ -85,7 +85,7 @@ impl Fitting<'_> {
         let (margin, updates_at_most) =
             margin::from_dual_run(data, importance, &mut dual, options, progress, stop);
         Ok(Fitted {
-            radius: dual.squared_radius(self.lift).sqrt(),
+            radius: dual.squared_radius(self.survey.lift()).sqrt(),
             margin,
             updates_at_most,
             spectrum: Some(Spectrum::of(&options.kernel(), data, options.seed)),
@@ -166,7 +166,7 @@ impl Fitting<'_> {
 
     /// What is the same for all learners.
     fn fitted(&self, learner: &mut impl Readable) -> Result<Fitted> {
-        let squared_radius = self.importance.squared_radius_with(self.data, self.lift);
+        let squared_radius = self.survey.squared_radius(self.means.threads);
         Ok(Fitted {
             model: require_finite(self.watcher.last_model(learner, &self.progress))?,
             radius: squared_radius.sqrt(),

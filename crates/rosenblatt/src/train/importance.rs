@@ -1,22 +1,28 @@
 //! How much each example counts, and how long it is.
 
-use crate::data::{Dataset, four_squared_norms};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use crate::data::{Dataset, Precision, four_squared_norms};
 use crate::error::{Error, Result};
 use crate::options::ClassWeight;
 use crate::threads;
 
+/// Rows whose squares are summed in step.
+const FOUR: usize = 4;
+
 /// c_i = example weight × class weight, and ‖x_i‖², for every example.
-#[derive(Debug, Clone)]
-pub(crate) struct Importance {
-    examples: Option<Vec<f64>>,
+#[derive(Debug)]
+pub(crate) struct Importance<'a> {
+    data: &'a Dataset,
     classes: Option<Vec<f64>>,
-    squared_norms: Vec<f64>,
-    squared_radius: f64,
+    /// ‖x_i‖², once somebody has asked for all of them.
+    squared_norms: OnceLock<Vec<f64>>,
 }
 
-impl Importance {
+impl<'a> Importance<'a> {
     /// The weights that `choice` and the data ask for.
-    pub(crate) fn new(data: &Dataset, choice: &ClassWeight, threads: usize) -> Result<Self> {
+    pub(crate) fn new(data: &'a Dataset, choice: &ClassWeight) -> Result<Self> {
         let classes = match choice {
             ClassWeight::One => None,
             ClassWeight::Balanced => {
@@ -47,71 +53,108 @@ impl Importance {
                 Some(weights)
             }
         };
-        let mut squared_norms = vec![0.0; data.len()];
-        let share = threads::worth(threads, data.len());
-        threads::chunks(&mut squared_norms, 4, share, || {
-            |four: usize, norms: &mut [f64]| {
-                let row = |k: usize| data.row(4 * four + k);
-                match norms {
-                    [_, _, _, _] => {
-                        norms.copy_from_slice(&four_squared_norms([
-                            row(0),
-                            row(1),
-                            row(2),
-                            row(3),
-                        ]));
-                    }
-                    _ => (norms.iter_mut().enumerate())
-                        .for_each(|(k, norm)| *norm = row(k).squared_norm()),
-                }
-            }
-        });
-        let mut importance = Importance {
-            examples: data.weights.clone(),
+        Ok(Importance {
+            data,
             classes,
-            squared_norms,
-            squared_radius: 0.0,
-        };
-        importance.squared_radius = importance.squared_radius_with(data, 0.0);
-        if let Some(i) = importance.squared_norms.iter().position(|s| !s.is_finite()) {
-            return Err(Error::data(format!(
+            squared_norms: OnceLock::new(),
+        })
+    }
+
+    /// Finds all ‖x_i‖² on so many threads.
+    pub(crate) fn measure(&self, threads: usize) -> &[f64] {
+        self.squared_norms.get_or_init(|| {
+            let mut norms = vec![0.0; self.data.len()];
+            let threads = threads::worth(threads, norms.len());
+            threads::chunks(&mut norms, FOUR, threads, || {
+                |four: usize, norms: &mut [f64]| self.find(FOUR * four, norms)
+            });
+            norms
+        })
+    }
+
+    /// Whether no sum of squares can be too large for a number: those of `f32` cannot.
+    pub(crate) fn is_surely_finite(&self) -> bool {
+        self.data.matrix.precision() == Precision::F32
+    }
+
+    /// Refuses rows whose squares sum to infinity.
+    pub(crate) fn require_finite(&self, threads: usize) -> Result<()> {
+        match self.measure(threads).iter().position(|s| !s.is_finite()) {
+            None => Ok(()),
+            Some(i) => Err(Error::data(format!(
                 "the squares of row {} sum to infinity",
-                data.number(i) + 1
+                self.data.number(i) + 1
             ))
-            .remedy("scale the data, for example with --scale unit-rows"));
+            .remedy("scale the data, for example with --scale unit-rows")),
         }
-        Ok(importance)
     }
 
     /// c_i of the example at `i`, whose class is `label`.
     #[inline]
     pub(crate) fn of(&self, i: usize, label: u32) -> f64 {
-        let example = self.examples.as_ref().map_or(1.0, |w| w[i]);
+        let example = self.data.weights.as_ref().map_or(1.0, |w| w[i]);
         let class = self.classes.as_ref().map_or(1.0, |w| w[label as usize]);
         example * class
     }
 
     /// The largest c_i.
-    pub(crate) fn largest(&self, data: &Dataset) -> f64 {
-        (0..data.len()).fold(0.0, |most: f64, i| most.max(self.of(i, data.labels[i])))
+    pub(crate) fn largest(&self) -> f64 {
+        let all = self.data.labels.iter().enumerate();
+        all.fold(0.0, |most: f64, (i, &label)| most.max(self.of(i, label)))
     }
 
     /// ‖x_i‖², without any lift.
     #[inline]
     pub(crate) fn squared_norm(&self, i: usize) -> f64 {
-        self.squared_norms[i]
+        match self.squared_norms.get() {
+            Some(norms) => norms[i],
+            None => self.data.row(i).squared_norm(),
+        }
     }
 
     /// R² = max c_i²‖x_i‖², without any lift.
     pub(crate) fn squared_radius(&self) -> f64 {
-        self.squared_radius
+        self.squared_radius_with(0.0)
     }
 
     /// max c_i²(‖x_i‖² + constant).
-    pub(crate) fn squared_radius_with(&self, data: &Dataset, constant: f64) -> f64 {
-        (0..data.len()).fold(0.0, |r: f64, i| {
-            let c = self.of(i, data.labels[i]);
-            r.max(c * c * (self.squared_norms[i] + constant))
-        })
+    pub(crate) fn squared_radius_with(&self, constant: f64) -> f64 {
+        self.squared_radius_of(0..self.data.len(), constant)
+    }
+
+    /// The same among the examples at these positions.
+    pub(crate) fn squared_radius_of(&self, examples: Range<usize>, constant: f64) -> f64 {
+        const SOME: usize = 64;
+        let mut found = [0.0; SOME];
+        let mut most = 0.0f64;
+        for first in examples.clone().step_by(SOME) {
+            let some = first..examples.end.min(first + SOME);
+            let norms = match self.squared_norms.get() {
+                Some(norms) => &norms[some],
+                None => {
+                    let found = &mut found[..some.len()];
+                    let fours = found.chunks_mut(FOUR).enumerate();
+                    fours.for_each(|(k, norms)| self.find(first + FOUR * k, norms));
+                    found
+                }
+            };
+            for (i, norm) in (first..).zip(norms) {
+                let c = self.of(i, self.data.labels[i]);
+                most = most.max(c * c * (norm + constant));
+            }
+        }
+        most
+    }
+
+    /// ‖x‖² of up to four examples from `first` on, which do not wait for each other's sums.
+    #[inline]
+    fn find(&self, first: usize, norms: &mut [f64]) {
+        let row = |k: usize| self.data.row(first + k);
+        match norms {
+            [_, _, _, _] => {
+                norms.copy_from_slice(&four_squared_norms([row(0), row(1), row(2), row(3)]));
+            }
+            _ => (norms.iter_mut().enumerate()).for_each(|(k, norm)| *norm = row(k).squared_norm()),
+        }
     }
 }

@@ -28,7 +28,7 @@ pub struct MarginBracket {
 /// two classes, or several jointly.
 pub(super) fn from_run(
     data: &Dataset,
-    importance: &Importance,
+    importance: &Importance<'_>,
     perceptron: &Perceptron<'_>,
     options: &Options,
     progress: &Progress,
@@ -40,6 +40,7 @@ pub(super) fn from_run(
     if stop != Stop::Separated || !(scheme == Scheme::Binary || joint) {
         return (None, None);
     }
+    importance.measure(threads);
     let weights = &perceptron.state().weights;
     let lifted = options.bias() == Bias::Lifted;
     let lift = if lifted { 1.0 } else { 0.0 };
@@ -105,7 +106,7 @@ pub(super) fn from_run(
         upper: upper.max(lower),
         kind: if lifted { "lifted" } else { "plain" },
     };
-    let most = bound(data, importance, perceptron, options, joint, lower * norm);
+    let most = bound(importance, perceptron, options, joint, lower * norm);
     (Some(margin), bounds::count(most))
 }
 
@@ -114,7 +115,7 @@ pub(super) fn from_run(
 /// what a score lost by rounding.
 pub(super) fn from_dual_run(
     data: &Dataset,
-    importance: &Importance,
+    importance: &Importance<'_>,
     dual: &mut Dual<'_>,
     options: &Options,
     progress: &Progress,
@@ -176,8 +177,7 @@ pub(super) fn from_dual_run(
 /// it is divided by ρ; and a correction of two discriminators at once is one of a row √2
 /// times as long. So one theorem serves every bias and several classes.
 fn bound(
-    data: &Dataset,
-    importance: &Importance,
+    importance: &Importance<'_>,
     perceptron: &Perceptron<'_>,
     options: &Options,
     joint: bool,
@@ -189,7 +189,7 @@ fn bound(
     let length = up(inner(weights, weights, constant).sqrt());
     let margin = least / length * (1.0 - 4.0 * f64::EPSILON);
     let reach = if joint { std::f64::consts::SQRT_2 } else { 1.0 };
-    let radius = up(importance.squared_radius_with(data, constant).sqrt() * reach);
+    let radius = up(importance.squared_radius_with(constant).sqrt() * reach);
     let from_zero = options.start == Start::Zero && options.margin_demand == 0.0;
     if options.normalise_weights {
         // An unlifted bias is divided by a norm that leaves it out: no theorem covers that.
@@ -209,7 +209,7 @@ fn bound(
             along_separator: Some(inner(weights, start, constant) / length),
             rate: options.rate(),
             // An update adds at most 2ηcβ + η²c²‖x‖² to ‖w‖².
-            demand: options.margin_demand * importance.largest(data),
+            demand: options.margin_demand * importance.largest(),
         },
     )
 }

@@ -21,6 +21,7 @@ mod readable;
 mod rule;
 mod session;
 mod stop;
+mod survey;
 
 pub(crate) use importance::Importance;
 pub(crate) use looping::{Control, Hypothesis, Watch, asked_to_stop, out_of_patience};

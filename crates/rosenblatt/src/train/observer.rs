@@ -3,9 +3,10 @@
 use super::looping::{Visit, Watch};
 use super::progress::{Pass, Progress};
 use super::readable::Readable;
+use super::survey::Survey;
 use crate::data::Dataset;
 use crate::error::Result;
-use crate::model::{Fingerprint, Model};
+use crate::model::Model;
 use crate::options::Readout;
 
 /// One visit of a run, as a teacher would write it on the board.
@@ -71,7 +72,7 @@ pub(super) struct Watcher<'a> {
     pub(super) validation: Option<&'a Dataset>,
     /// The model but for what training finds, and the fingerprint, which is not waited for.
     pub(super) template: Model,
-    pub(super) trained_on: &'a (dyn Fn() -> Fingerprint + 'a),
+    pub(super) survey: &'a Survey<'a>,
     pub(super) data: &'a Dataset,
     pub(super) threads: usize,
 }
@@ -106,7 +107,7 @@ impl Watcher<'_> {
             decision: hypothesis.decision(self.data, self.template.options.readout()),
             progress: progress.clone(),
             support: hypothesis.support(),
-            trained_on: (self.trained_on)(),
+            trained_on: self.survey.fingerprint(self.threads),
             ..self.template.clone()
         }
     }

@@ -1,6 +1,5 @@
 //! A training session from the outside: data and options in, a fitted model out.
 
-use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -9,6 +8,7 @@ use super::going_on::{check_carries_on, check_resumable, check_same};
 use super::looping::Control;
 use super::observer::{Nobody, Observer, Watcher};
 use super::progress::Progress;
+use super::survey::Survey;
 use super::{Importance, MarginBracket};
 use crate::data::{Dataset, FeatureNames, Matrix};
 use crate::embedding::Embedding;
@@ -28,6 +28,7 @@ pub struct Session<'a> {
     threads: usize,
     memory: Option<u64>,
     fingerprint: Option<Fingerprint>,
+    meanwhile: Option<&'a (dyn Fn() + Sync)>,
 }
 
 /// Where a session begins.
@@ -69,6 +70,7 @@ impl<'a> Session<'a> {
             threads: crate::threads::available(),
             memory: None,
             fingerprint: None,
+            meanwhile: None,
         }
     }
 
@@ -126,6 +128,14 @@ impl<'a> Session<'a> {
         self
     }
 
+    /// Has this done beside training, by a thread that has nothing else to do by then; at once
+    /// where there is none.
+    #[must_use]
+    pub fn meanwhile(mut self, work: &'a (dyn Fn() + Sync)) -> Self {
+        self.meanwhile = Some(work);
+        self
+    }
+
     /// Trains.
     pub fn train(&self, data: &Dataset) -> Result<Fitted> {
         self.train_observed(data, &mut Nobody)
@@ -176,24 +186,27 @@ impl<'a> Session<'a> {
         if options.kernel.is_none() && options.learner != LearnerKind::Network {
             fits_memory(scheme, data.features())?;
         }
-        let importance = Importance::new(data, &options.class_weight, self.threads)?;
-        // Training seldom needs all threads, and the fingerprint only when it is over: one of
-        // them may take it meanwhile.
+        let importance = Importance::new(data, &options.class_weight)?;
+        let lift = if options.bias() == Bias::Lifted {
+            1.0
+        } else {
+            0.0
+        };
+        let survey = Survey::new(raw, &importance, lift, self.fingerprint);
+        // Somebody is asked to look at all rows beside training, where that takes time.
+        let aside = self.threads > 1 && raw.matrix.bytes() >= large::MANY;
+        // The perceptron asks for few lengths before the end.
+        let later = options.learner == LearnerKind::Perceptron && importance.is_surely_finite();
+        if !(aside && later) {
+            importance.require_finite(self.threads)?;
+        }
         let sparse = matches!(raw.matrix, Matrix::Sparse { .. });
-        let decides_first =
-            matches!(self.from, From::Run(_)) || (options.epochs.is_none() && !sparse);
-        let takes_time = self.fingerprint.is_none() && raw.matrix.bytes() >= large::MANY;
-        let meanwhile = self.threads > 1 && takes_time && !decides_first;
-        let fingerprint = LazyLock::new(|| match self.fingerprint {
-            Some(known) => known,
-            None => Fingerprint::of(raw, if meanwhile { 1 } else { self.threads }),
-        });
         let mut progress = Progress::default();
         let mut state = None;
         if let From::Run(model) | From::Weights(model) = self.from {
             check_same(model, options, raw, scheme)?;
             match self.from {
-                From::Run(_) => check_resumable(model, *fingerprint)?,
+                From::Run(_) => check_resumable(model, survey.fingerprint(self.threads))?,
                 _ => check_carries_on(options)?,
             }
             progress = model.progress.clone();
@@ -215,7 +228,7 @@ impl<'a> Session<'a> {
             epochs: made_before
                 + options.epochs.unwrap_or_else(|| {
                     let non_zeros = match &embedded {
-                        None if !sparse => fingerprint.non_zeros as usize,
+                        None if !sparse => survey.fingerprint(self.threads).non_zeros as usize,
                         _ => data.matrix.non_zeros(),
                     };
                     match options.learner {
@@ -252,11 +265,7 @@ impl<'a> Session<'a> {
             options,
             control,
             means: self.means(),
-            lift: if options.bias() == Bias::Lifted {
-                1.0
-            } else {
-                0.0
-            },
+            survey: &survey,
             resumed: match self.from {
                 From::Run(model) => Some(model),
                 _ => None,
@@ -268,14 +277,20 @@ impl<'a> Session<'a> {
                 observer,
                 validation: self.validation,
                 template,
-                trained_on: &|| *fingerprint,
+                survey: &survey,
                 data,
                 threads: self.threads,
             },
         };
+        let other_work = || self.meanwhile.into_iter().for_each(|work| work());
         std::thread::scope(|scope| {
-            if meanwhile {
-                scope.spawn(|| LazyLock::force(&fingerprint));
+            if aside {
+                scope.spawn(|| {
+                    survey.help();
+                    other_work();
+                });
+            } else {
+                other_work();
             }
             fitting.fit()
         })

@@ -355,10 +355,15 @@ impl Raw {
     /// All examples, prepared and laid out; what was read is given up.
     pub fn into_dataset(self, preparation: &Preparation, layout: Layout) -> Result<Dataset> {
         let made = self.dataset(preparation, None, layout)?;
-        if self.threads > 1 && made.matrix.bytes() >= large::MANY {
+        self.give_up();
+        Ok(made)
+    }
+
+    /// Gives what was read back to the system, which is not waited for where it is much.
+    pub fn give_up(self) {
+        if self.threads > 1 && self.report.bytes >= large::MANY as u64 {
             large::discard(self);
         }
-        Ok(made)
     }
 
     fn matrix(&self, preparation: &Preparation, order: &Order<'_>) -> Result<Matrix> {

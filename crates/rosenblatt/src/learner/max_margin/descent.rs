@@ -121,7 +121,7 @@ impl<'a> Descent<'a> {
     pub(super) fn new(
         data: &'a Dataset,
         plane: &'a Plane,
-        importance: &Importance,
+        importance: &Importance<'_>,
         bias: Bias,
     ) -> Self {
         let examples = plane.examples.iter();

@@ -24,7 +24,7 @@ fn squared(w: &[f64]) -> f64 {
 
 /// κ: what the bias adds to every product. It then costs b²/2κ; a bias that is to cost nothing
 /// is held near where it was, (b − b₀)²/2κ, and b₀ follows it.
-pub(super) fn kappa(plane: &Plane, importance: &Importance, bias: Bias) -> f64 {
+pub(super) fn kappa(plane: &Plane, importance: &Importance<'_>, bias: Bias) -> f64 {
     match bias {
         Bias::Lifted => 1.0,
         Bias::None => 0.0,

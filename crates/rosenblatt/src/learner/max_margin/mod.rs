@@ -81,7 +81,7 @@ type Told<'a> = &'a mut dyn FnMut(&Pass) -> Result<()>;
 /// The planes of largest margin of a data set.
 pub(crate) struct MaxMargin<'a> {
     data: &'a Dataset,
-    importance: &'a Importance,
+    importance: &'a Importance<'a>,
     scheme: Scheme,
     options: &'a Options,
     means: Means,
@@ -91,7 +91,7 @@ pub(crate) struct MaxMargin<'a> {
 impl<'a> MaxMargin<'a> {
     pub(crate) fn new(
         data: &'a Dataset,
-        importance: &'a Importance,
+        importance: &'a Importance<'a>,
         scheme: Scheme,
         options: &'a Options,
         means: Means,

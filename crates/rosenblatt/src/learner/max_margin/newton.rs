@@ -128,7 +128,7 @@ impl<'a> Newton<'a> {
     pub(super) fn new(
         data: &'a Dataset,
         plane: &'a Plane,
-        importance: &Importance,
+        importance: &Importance<'_>,
         bias: Bias,
     ) -> Self {
         let none = Sums {

@@ -20,7 +20,7 @@ impl Plane {
     /// The problem of discriminator `d`.
     pub(super) fn new(
         data: &Dataset,
-        importance: &Importance,
+        importance: &Importance<'_>,
         scheme: Scheme,
         d: usize,
         c: Option<f64>,
