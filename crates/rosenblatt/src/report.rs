@@ -187,31 +187,16 @@ pub fn largest_weights(model: &Model, names: &FeatureNames, most: usize) -> Vec<
     let (Decision::Linear(weights), None) = (&model.decision, &model.embedding) else {
         return Vec::new();
     };
-    (0..weights.discriminators())
-        .map(|d| {
-            let mut ranked: Vec<(usize, f64)> = weights
-                .column(d)
+    let largest = weights.largest_of_each(most).into_iter().enumerate();
+    largest
+        .map(|(d, ranked)| Discriminator {
+            name: discriminator_name(model, d),
+            bias: weights.bias(d),
+            threshold: 0.0 - weights.bias(d),
+            largest: ranked
                 .into_iter()
-                .enumerate()
-                .filter(|(_, w)| *w != 0.0)
-                .collect();
-            let order = |a: &(usize, f64), b: &(usize, f64)| {
-                b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0))
-            };
-            if ranked.len() > most {
-                ranked.select_nth_unstable_by(most, order);
-                ranked.truncate(most);
-            }
-            ranked.sort_by(order);
-            Discriminator {
-                name: discriminator_name(model, d),
-                bias: weights.bias(d),
-                threshold: 0.0 - weights.bias(d),
-                largest: ranked
-                    .into_iter()
-                    .map(|(j, w)| (names.get(j).into_owned(), w))
-                    .collect(),
-            }
+                .map(|(j, w)| (names.get(j).into_owned(), w))
+                .collect(),
         })
         .collect()
 }

@@ -32,7 +32,8 @@ pub(crate) struct Perceptron<'a> {
     /// What the constant feature contributes to an inner product: 1, ρ² or 0.
     constant: f64,
     bias: Bias,
-    start: Weights,
+    /// Where the weights began, unless at zero.
+    start: Option<Weights>,
     normalise_weights: bool,
     normalised_average: bool,
     scores: Vec<f64>,
@@ -59,28 +60,26 @@ impl<'a> Perceptron<'a> {
         let scales_only = options.start == Start::Zero
             && options.margin_demand == 0.0
             && !options.normalise_weights;
-        let start = starting_weights(scheme, data.features(), options)?;
+        let weights = starting_weights(scheme, data.features(), options)?;
+        let start = (options.start != Start::Zero).then(|| weights.clone());
         let state = match resume {
             Some(state) => state,
-            None => {
-                let weights = start.clone();
-                LinearState {
-                    unit: if scales_only { options.rate() } else { 1.0 },
-                    average: matches!(
-                        options.readout(),
-                        Readout::Averaged | Readout::AveragedNormalised
-                    )
-                    .then(|| Average::new(scheme, data.features())),
-                    kept: matches!(options.readout(), Readout::Random | Readout::Pocket)
-                        .then(|| weights.clone()),
-                    norms: (options.readout() == Readout::AveragedNormalised
-                        || options.normalise_weights)
-                        .then(|| vec![0.0; scheme.groups()]),
-                    log: (options.readout() == Readout::Voted)
-                        .then(|| UpdateLog::new(scheme, weights.clone())),
-                    weights,
-                }
-            }
+            None => LinearState {
+                unit: if scales_only { options.rate() } else { 1.0 },
+                average: matches!(
+                    options.readout(),
+                    Readout::Averaged | Readout::AveragedNormalised
+                )
+                .then(|| Average::new(scheme, data.features())),
+                kept: matches!(options.readout(), Readout::Random | Readout::Pocket)
+                    .then(|| weights.clone()),
+                norms: (options.readout() == Readout::AveragedNormalised
+                    || options.normalise_weights)
+                    .then(|| vec![0.0; scheme.groups()]),
+                log: (options.readout() == Readout::Voted)
+                    .then(|| UpdateLog::new(scheme, weights.clone())),
+                weights,
+            },
         };
         let normalised_average = options.readout() == Readout::AveragedNormalised;
         Ok(Perceptron {
@@ -105,9 +104,9 @@ impl<'a> Perceptron<'a> {
         self.constant
     }
 
-    /// Where the weights began.
-    pub(crate) fn start(&self) -> &Weights {
-        &self.start
+    /// Where the weights began, unless at zero.
+    pub(crate) fn start(&self) -> Option<&Weights> {
+        self.start.as_ref()
     }
 
     /// What the run remembers.

@@ -102,7 +102,6 @@ impl Average {
 
     /// The mean over visits, times `unit`; discriminators never visited are as in `weights`.
     pub fn mean(&self, scheme: Scheme, weights: &Weights, unit: f64) -> Weights {
-        let mut mean = self.correction.clone();
         let counted: Vec<(f64, f64)> = (0..scheme.discriminators())
             .map(|d| {
                 (
@@ -111,11 +110,11 @@ impl Average {
                 )
             })
             .collect();
-        mean.combine_all(weights, |d, own, w| match counted[d] {
-            (_, 0.0) => w * unit,
-            (factor, visits) => (factor * w + own) / visits * unit,
-        });
-        mean
+        self.correction
+            .combined(weights, |d, own, w| match counted[d] {
+                (_, 0.0) => w * unit,
+                (factor, visits) => (factor * w + own) / visits * unit,
+            })
     }
 }
 

@@ -398,16 +398,23 @@ impl Weights {
         }
     }
 
-    /// Applies `f(d, own, other)` to every weight and bias, all discriminators in one pass.
-    pub fn combine_all(&mut self, other: &Weights, f: impl Fn(usize, f64, f64) -> f64) {
+    /// `f(d, own, other)` of every weight and bias, all discriminators in one pass.
+    pub(crate) fn combined(&self, other: &Weights, f: impl Fn(usize, f64, f64) -> f64) -> Weights {
         let (k, stride) = (self.discriminators, self.stride);
-        let biases = self.bias.iter_mut().zip(&other.bias).take(k);
-        (biases.enumerate()).for_each(|(d, (own, &b))| *own = f(d, *own, b));
-        let others = other.values.chunks_exact(other.stride);
-        for (own, others) in self.values.chunks_exact_mut(stride).zip(others) {
-            let both = own[..k].iter_mut().zip(others);
-            (both.enumerate()).for_each(|(d, (own, &w))| *own = f(d, *own, w));
+        let mut made = Weights::zero(k, self.features());
+        for (d, bias) in made.bias[..k].iter_mut().enumerate() {
+            *bias = f(d, self.bias[d], other.bias[d]);
         }
+        let both = self
+            .values
+            .chunks_exact(stride)
+            .zip(other.values.chunks_exact(stride));
+        for (new, (own, other)) in made.values.chunks_exact_mut(stride).zip(both) {
+            for d in 0..k {
+                new[d] = f(d, own[d], other[d]);
+            }
+        }
+        made
     }
 
     /// Replaces every weight and bias of discriminator `d` by `f` of it.
@@ -418,9 +425,46 @@ impl Weights {
         }
     }
 
+    /// Of each discriminator the `most` weights that are largest in absolute value, largest
+    /// first, with their features; among equals those that come first. Zeros are left out.
+    pub(crate) fn largest_of_each(&self, most: usize) -> Vec<Vec<(usize, f64)>> {
+        let order = |a: &(usize, f64), b: &(usize, f64)| {
+            b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0))
+        };
+        let keep = |found: &mut Vec<(usize, f64)>| {
+            if found.len() > most {
+                found.select_nth_unstable_by(most, order);
+                found.truncate(most);
+            }
+        };
+        // Candidates, and what the next must exceed.
+        let mut found = vec![(Vec::new(), 0.0); self.discriminators];
+        for (j, weights) in self.values.chunks_exact(self.stride).enumerate() {
+            for (&w, (found, least)) in weights.iter().zip(&mut found) {
+                if w.abs() > *least {
+                    found.push((j, w));
+                    if found.len() >= 2 * most {
+                        keep(found);
+                        let smallest = found.iter().map(|(_, w)| w.abs());
+                        *least = smallest.fold(f64::INFINITY, f64::min);
+                    }
+                }
+            }
+        }
+        let ranked = found.into_iter().map(|(mut found, _)| {
+            keep(&mut found);
+            found.sort_by(order);
+            found
+        });
+        ranked.collect()
+    }
+
     /// Whether all are finite.
     pub fn is_finite(&self) -> bool {
-        self.values.iter().chain(&self.bias).all(|w| w.is_finite())
+        // Whole pieces are looked at together, which is faster than to stop at the first.
+        const PIECE: usize = 1024;
+        let finite = |piece: &[f64]| piece.iter().fold(true, |all, w| all & w.is_finite());
+        self.values.chunks(PIECE).all(finite) && finite(&self.bias)
     }
 }
 
@@ -522,8 +566,7 @@ mod tests {
                 }
             }
             assert_eq!(once, twice);
-            let mut other = once.clone();
-            other.combine_all(&twice, |d, own, w| own + d as f64 * w);
+            let other = once.combined(&twice, |d, own, w| own + d as f64 * w);
             (0..5).for_each(|d| once.combine(d, &twice, |own, w| own + d as f64 * w));
             assert_eq!(once, other);
         }
@@ -542,5 +585,34 @@ mod tests {
         assert_eq!(w.squared_norms(false), [0.0, 1.0, 0.0]);
         assert_eq!((w.dot(&w), w.largest()), (1.0, 7.0));
         assert_eq!(w.column(1), [-1.0, 0.0]);
+        assert!(w.is_finite());
+        w.set_bias(2, f64::INFINITY);
+        assert!(!w.is_finite());
+        w.set_bias(2, 0.0);
+        w.set(0, 1, f64::NAN);
+        assert!(!w.is_finite());
+    }
+
+    proptest! {
+        #[test]
+        fn the_largest_weights_are_those_that_sorting_gives(
+            k in 1usize..6,
+            weights in prop::collection::vec(-3i32..4, 0..300),
+            most in 0usize..20,
+        ) {
+            let features = weights.len() / k;
+            let weights: Vec<f64> = weights[..features * k].iter().map(|&w| f64::from(w)).collect();
+            let w = Weights::from_parts(k, &weights, &vec![0.5; k]);
+            let found = w.largest_of_each(most);
+            prop_assert_eq!(found.len(), k);
+            for (d, found) in found.into_iter().enumerate() {
+                let column = w.column(d);
+                let mut ranked: Vec<usize> = (0..features).filter(|&j| column[j] != 0.0).collect();
+                ranked.sort_by(|&a, &b| column[b].abs().total_cmp(&column[a].abs()));
+                ranked.truncate(most);
+                let ranked: Vec<(usize, f64)> = ranked.into_iter().map(|j| (j, column[j])).collect();
+                prop_assert_eq!(found, ranked);
+            }
+        }
     }
 }

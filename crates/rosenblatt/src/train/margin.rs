@@ -205,8 +205,10 @@ fn bound(
         radius,
         margin,
         bounds::Start {
-            norm: inner(start, start, constant).sqrt(),
-            along_separator: Some(inner(weights, start, constant) / length),
+            norm: start.map_or(0.0, |start| inner(start, start, constant).sqrt()),
+            along_separator: Some(
+                start.map_or(0.0, |start| inner(weights, start, constant) / length),
+            ),
             rate: options.rate(),
             // An update adds at most 2ηcβ + η²c²‖x‖² to ‖w‖².
             demand: options.margin_demand * importance.largest(),
