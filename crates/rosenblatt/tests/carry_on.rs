@@ -64,7 +64,7 @@ fn a_pass_over_each_part_is_a_pass_over_the_whole() {
             // Norms are found afresh at the start of a pass, so they may differ by rounding.
             if options.readout() == Readout::AveragedNormalised {
                 let (a, b) = (model.weights().unwrap(), once.weights().unwrap());
-                for (x, y) in a.packed().iter().zip(b.packed()) {
+                for (x, y) in a.packed().iter().zip(b.packed().iter()) {
                     assert!((x - y).abs() <= 1e-12 * (1.0 + y.abs()), "{x} {y}");
                 }
             } else {

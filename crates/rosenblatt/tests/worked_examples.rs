@@ -58,7 +58,7 @@ fn and() -> Dataset {
 fn weights(model: &Model) -> Vec<f64> {
     let w = model.weights().unwrap();
     let mut all = vec![w.bias(0)];
-    all.extend(w.packed());
+    all.extend(w.packed().iter());
     all
 }
 

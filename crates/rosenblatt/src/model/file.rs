@@ -32,7 +32,7 @@ impl Model {
         self.to_parts().to_bytes()
     }
 
-    fn to_parts(&self) -> Parts {
+    fn to_parts(&self) -> Parts<'_> {
         let mut parts = Parts::new();
         parts.put_fact("format", FORMAT);
         parts.put_fact("scheme", self.scheme);
@@ -166,7 +166,7 @@ impl Model {
 }
 
 /// What the options and the seed do not already say.
-fn put_embedding(parts: &mut Parts, embedding: &Embedding) {
+fn put_embedding(parts: &mut Parts<'_>, embedding: &Embedding) {
     parts.put_fact("embedding.inputs", embedding.inputs() as u64);
     if let Some(landmarks) = embedding.landmarks() {
         parts.put_fact("embedding.precision", landmarks.precision());
@@ -174,7 +174,7 @@ fn put_embedding(parts: &mut Parts, embedding: &Embedding) {
     }
 }
 
-fn take_embedding(parts: &mut Parts, options: &Options) -> Result<Option<Embedding>> {
+fn take_embedding(parts: &mut Parts<'_>, options: &Options) -> Result<Option<Embedding>> {
     let Some(embed) = options.embed else {
         return Ok(None);
     };
@@ -191,7 +191,7 @@ fn take_embedding(parts: &mut Parts, options: &Options) -> Result<Option<Embeddi
         .map_err(bad)
 }
 
-fn put_weights(parts: &mut Parts, prefix: &str, weights: &Weights) {
+fn put_weights<'a>(parts: &mut Parts<'a>, prefix: &str, weights: &'a Weights) {
     parts.put_table(
         &format!("{prefix}weights"),
         weights.discriminators(),
@@ -200,7 +200,7 @@ fn put_weights(parts: &mut Parts, prefix: &str, weights: &Weights) {
     parts.put(&format!("{prefix}bias"), weights.biases().to_vec());
 }
 
-fn take_weights(parts: &mut Parts, prefix: &str, scheme: Scheme) -> Result<Weights> {
+fn take_weights(parts: &mut Parts<'_>, prefix: &str, scheme: Scheme) -> Result<Weights> {
     let values: Vec<f64> = parts.take(&format!("{prefix}weights"))?;
     let bias: Vec<f64> = parts.take_len(&format!("{prefix}bias"), scheme.discriminators())?;
     if !values.len().is_multiple_of(scheme.discriminators()) {
@@ -217,7 +217,7 @@ fn take_weights(parts: &mut Parts, prefix: &str, scheme: Scheme) -> Result<Weigh
     }
 }
 
-fn put_progress(parts: &mut Parts, progress: &Progress) {
+fn put_progress(parts: &mut Parts<'_>, progress: &Progress) {
     // Passes can be many, so they are a table of numbers rather than text.
     let columns = Pass::default().to_numbers().len();
     parts.put_table(
@@ -238,7 +238,7 @@ fn put_progress(parts: &mut Parts, progress: &Progress) {
     );
 }
 
-fn take_progress(parts: &mut Parts) -> Result<Progress> {
+fn take_progress(parts: &mut Parts<'_>) -> Result<Progress> {
     let numbers: Vec<f64> = parts.take("passes")?;
     let (passes, rest) = numbers.as_chunks();
     if !rest.is_empty() {
@@ -251,7 +251,7 @@ fn take_progress(parts: &mut Parts) -> Result<Progress> {
     })
 }
 
-fn put_state(parts: &mut Parts, state: &LinearState) {
+fn put_state<'a>(parts: &mut Parts<'a>, state: &'a LinearState) {
     parts.put_fact("state.unit", state.unit);
     put_weights(parts, "state.", &state.weights);
     if let Some(norms) = &state.norms {
@@ -289,7 +289,7 @@ fn put_state(parts: &mut Parts, state: &LinearState) {
     }
 }
 
-fn take_state(parts: &mut Parts, scheme: Scheme) -> Result<Option<LinearState>> {
+fn take_state(parts: &mut Parts<'_>, scheme: Scheme) -> Result<Option<LinearState>> {
     if !parts.has_fact("state.unit") {
         return Ok(None);
     }
@@ -340,7 +340,7 @@ fn take_state(parts: &mut Parts, scheme: Scheme) -> Result<Option<LinearState>> 
     }))
 }
 
-fn take_log(parts: &mut Parts, scheme: Scheme) -> Result<UpdateLog> {
+fn take_log(parts: &mut Parts<'_>, scheme: Scheme) -> Result<UpdateLog> {
     let start = take_weights(parts, "log.start.", scheme)?;
     let start_survived: Vec<u64> = parts.take("log.start.survived")?;
     let row: Vec<u32> = parts.take("log.row")?;
@@ -369,7 +369,7 @@ fn take_log(parts: &mut Parts, scheme: Scheme) -> Result<UpdateLog> {
         .ok_or_else(|| bad("its log of updates does not fit its classes"))
 }
 
-pub(crate) fn put_preparation(parts: &mut Parts, preparation: &Preparation) {
+pub(crate) fn put_preparation(parts: &mut Parts<'_>, preparation: &Preparation) {
     let taken_apart = preparation.to_parts();
     parts.put_fact("preparation", taken_apart.json);
     for (name, texts) in &taken_apart.texts {
@@ -380,7 +380,7 @@ pub(crate) fn put_preparation(parts: &mut Parts, preparation: &Preparation) {
     }
 }
 
-pub(crate) fn take_preparation(parts: &mut Parts) -> Result<Option<Preparation>> {
+pub(crate) fn take_preparation(parts: &mut Parts<'_>) -> Result<Option<Preparation>> {
     if !parts.has_fact("preparation") {
         return Ok(None);
     }
@@ -404,7 +404,7 @@ pub(crate) fn take_preparation(parts: &mut Parts) -> Result<Option<Preparation>>
     .map(Some)
 }
 
-fn put_voted(parts: &mut Parts, voted: &Voted) {
+fn put_voted<'a>(parts: &mut Parts<'a>, voted: &'a Voted) {
     // The log itself is part of the state.
     parts.put_fact("voted.constant", voted.constant);
     parts.put_fact("voted.precision", voted.support.precision());
@@ -412,7 +412,7 @@ fn put_voted(parts: &mut Parts, voted: &Voted) {
     parts.put("voted.rows", voted.rows.clone());
 }
 
-fn take_voted(parts: &mut Parts, scheme: Scheme, state: Option<&LinearState>) -> Result<Voted> {
+fn take_voted(parts: &mut Parts<'_>, scheme: Scheme, state: Option<&LinearState>) -> Result<Voted> {
     let constant: f64 = parts.take_fact("voted.constant")?;
     let precision: Precision = parts.take_fact("voted.precision")?;
     let support = parts.take_matrix("voted.support", precision)?;

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::options::Options;
 
 /// Puts a kernel model among the parts. The kernel itself stands in the options.
-pub(super) fn put(parts: &mut Parts, model: &KernelModel) {
+pub(super) fn put(parts: &mut Parts<'_>, model: &KernelModel) {
     let log = &model.log;
     parts.put_fact("kernel.constant", model.constant);
     parts.put_fact("kernel.precision", model.support.precision());
@@ -56,7 +56,11 @@ pub(super) fn put(parts: &mut Parts, model: &KernelModel) {
 }
 
 /// Takes a kernel model from the parts.
-pub(super) fn take(parts: &mut Parts, scheme: Scheme, options: &Options) -> Result<KernelModel> {
+pub(super) fn take(
+    parts: &mut Parts<'_>,
+    scheme: Scheme,
+    options: &Options,
+) -> Result<KernelModel> {
     let constant: f64 = parts.take_fact("kernel.constant")?;
     let precision: Precision = parts.take_fact("kernel.precision")?;
     let unit: f64 = parts.take_fact("kernel.unit")?;

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::options::Options;
 
 /// Puts a network among the parts.
-pub(super) fn put(parts: &mut Parts, network: &Network) {
+pub(super) fn put(parts: &mut Parts<'_>, network: &Network) {
     parts.put_fact("network.scale", network.scale);
     parts.put_fact("network.layers", network.layers.len() as u64);
     parts.put_fact("network.attempts", &network.attempts);
@@ -16,14 +16,14 @@ pub(super) fn put(parts: &mut Parts, network: &Network) {
         parts.put_table(
             &format!("network.{l}.weights"),
             layer.outputs(),
-            layer.weights(),
+            layer.weights().into(),
         );
         parts.put(&format!("network.{l}.bias"), layer.biases());
     }
 }
 
 /// Takes a network from the parts.
-pub(super) fn take(parts: &mut Parts, scheme: Scheme, options: &Options) -> Result<Network> {
+pub(super) fn take(parts: &mut Parts<'_>, scheme: Scheme, options: &Options) -> Result<Network> {
     let scale: f64 = parts.take_fact("network.scale")?;
     let count: u64 = parts.take_fact("network.layers")?;
     let attempts: Vec<Attempt> = parts.take_fact("network.attempts")?;

@@ -25,29 +25,29 @@ const KEY: &str = "rosenblatt";
 const DIGEST: &str = "sha256";
 const DIGEST_BYTES: usize = 32;
 
-/// Named JSON values and arrays.
+/// Named JSON values and arrays, which may be lent by what they are parts of.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Parts {
+pub struct Parts<'a> {
     facts: Map<String, Value>,
-    arrays: BTreeMap<String, (Vec<usize>, Array)>,
+    arrays: BTreeMap<String, (Vec<usize>, Array<'a>)>,
 }
 
 /// The numbers of an array.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Array {
+pub enum Array<'a> {
     /// Bytes.
-    U8(Vec<u8>),
+    U8(Cow<'a, [u8]>),
     /// 32-bit whole numbers.
-    U32(Vec<u32>),
+    U32(Cow<'a, [u32]>),
     /// 64-bit whole numbers.
-    U64(Vec<u64>),
+    U64(Cow<'a, [u64]>),
     /// binary32.
-    F32(Vec<f32>),
+    F32(Cow<'a, [f32]>),
     /// binary64.
-    F64(Vec<f64>),
+    F64(Cow<'a, [f64]>),
 }
 
-impl Array {
+impl Array<'_> {
     fn len(&self) -> usize {
         match self {
             Array::U8(v) => v.len(),
@@ -84,7 +84,7 @@ impl Array {
     #[cfg(not(target_endian = "little"))]
     fn bytes(&self) -> Cow<'_, [u8]> {
         Cow::Owned(match self {
-            Array::U8(v) => v.clone(),
+            Array::U8(v) => v.to_vec(),
             Array::U32(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
             Array::U64(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
             Array::F32(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
@@ -94,11 +94,11 @@ impl Array {
 
     fn from_bytes(dtype: Dtype, bytes: &[u8]) -> Option<Self> {
         Some(match dtype {
-            Dtype::U8 => Array::U8(bytes.to_vec()),
-            Dtype::U32 => Array::U32(words(bytes).map(u32::from_le_bytes).collect()),
-            Dtype::U64 => Array::U64(words(bytes).map(u64::from_le_bytes).collect()),
-            Dtype::F32 => Array::F32(words(bytes).map(f32::from_le_bytes).collect()),
-            Dtype::F64 => Array::F64(words(bytes).map(f64::from_le_bytes).collect()),
+            Dtype::U8 => u8::wrap(bytes.to_vec().into()),
+            Dtype::U32 => u32::wrap(words(bytes).map(u32::from_le_bytes).collect()),
+            Dtype::U64 => u64::wrap(words(bytes).map(u64::from_le_bytes).collect()),
+            Dtype::F32 => f32::wrap(words(bytes).map(f32::from_le_bytes).collect()),
+            Dtype::F64 => f64::wrap(words(bytes).map(f64::from_le_bytes).collect()),
             _ => return None,
         })
     }
@@ -109,84 +109,42 @@ fn words<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
 }
 
 /// A kind of number that arrays hold.
-pub trait Element: Sized {
+pub trait Element: Clone {
     /// Wraps a list.
-    fn wrap(values: Vec<Self>) -> Array;
+    fn wrap(values: Cow<'_, [Self]>) -> Array<'_>;
     /// The list, if the array holds this kind.
-    fn unwrap(array: Array) -> Option<Vec<Self>>;
+    fn unwrap(array: Array<'_>) -> Option<Vec<Self>>;
 }
 
-impl Element for u8 {
-    fn wrap(values: Vec<u8>) -> Array {
-        Array::U8(values)
-    }
-    fn unwrap(array: Array) -> Option<Vec<u8>> {
-        if let Array::U8(v) = array {
-            Some(v)
-        } else {
-            None
+macro_rules! element {
+    ($type:ty, $kind:ident) => {
+        impl Element for $type {
+            fn wrap(values: Cow<'_, [$type]>) -> Array<'_> {
+                Array::$kind(values)
+            }
+
+            fn unwrap(array: Array<'_>) -> Option<Vec<$type>> {
+                match array {
+                    Array::$kind(values) => Some(values.into_owned()),
+                    _ => None,
+                }
+            }
         }
-    }
+    };
 }
 
-impl Element for u32 {
-    fn wrap(values: Vec<u32>) -> Array {
-        Array::U32(values)
-    }
-    fn unwrap(array: Array) -> Option<Vec<u32>> {
-        if let Array::U32(v) = array {
-            Some(v)
-        } else {
-            None
-        }
-    }
-}
-
-impl Element for u64 {
-    fn wrap(values: Vec<u64>) -> Array {
-        Array::U64(values)
-    }
-    fn unwrap(array: Array) -> Option<Vec<u64>> {
-        if let Array::U64(v) = array {
-            Some(v)
-        } else {
-            None
-        }
-    }
-}
-
-impl Element for f32 {
-    fn wrap(values: Vec<f32>) -> Array {
-        Array::F32(values)
-    }
-    fn unwrap(array: Array) -> Option<Vec<f32>> {
-        if let Array::F32(v) = array {
-            Some(v)
-        } else {
-            None
-        }
-    }
-}
-
-impl Element for f64 {
-    fn wrap(values: Vec<f64>) -> Array {
-        Array::F64(values)
-    }
-    fn unwrap(array: Array) -> Option<Vec<f64>> {
-        if let Array::F64(v) = array {
-            Some(v)
-        } else {
-            None
-        }
-    }
-}
+element!(u8, U8);
+element!(u32, U32);
+element!(u64, U64);
+element!(f32, F32);
+element!(f64, F64);
 
 fn bad(what: impl std::fmt::Display) -> Error {
     Error::model(format!("the model file is not valid: {what}"))
         .remedy("take it from its source again, or train it anew")
 }
 
-impl Parts {
+impl<'a> Parts<'a> {
     /// No parts.
     pub fn new() -> Self {
         Self::default()
@@ -214,14 +172,14 @@ impl Parts {
     }
 
     /// Adds a list.
-    pub fn put<T: Element>(&mut self, name: &str, values: Vec<T>) {
-        let array = T::wrap(values);
+    pub fn put<T: Element + 'a>(&mut self, name: &str, values: Vec<T>) {
+        let array = T::wrap(Cow::Owned(values));
         self.arrays
             .insert(name.to_owned(), (vec![array.len()], array));
     }
 
     /// Adds a table of `columns` columns, row by row.
-    pub fn put_table<T: Element>(&mut self, name: &str, columns: usize, values: Vec<T>) {
+    pub fn put_table<T: Element>(&mut self, name: &str, columns: usize, values: Cow<'a, [T]>) {
         let array = T::wrap(values);
         let rows = array.len().checked_div(columns).unwrap_or(0);
         self.arrays
@@ -358,9 +316,9 @@ impl Parts {
 
     /// Writes the file's bytes, array by array, so that they are never held all together.
     pub fn write_to(&self, out: &mut dyn Write) -> Result<()> {
-        let digest = (vec![DIGEST_BYTES], Array::U8(vec![0; DIGEST_BYTES]));
+        let digest = (vec![DIGEST_BYTES], u8::wrap(vec![0; DIGEST_BYTES].into()));
         let named = self.arrays.iter().map(|(name, part)| (name.as_str(), part));
-        let arrays: BTreeMap<&str, &(Vec<usize>, Array)> =
+        let arrays: BTreeMap<&str, &(Vec<usize>, Array<'_>)> =
             named.chain([(DIGEST, &digest)]).collect();
         let head = self.head(&arrays)?;
         // The library puts arrays where it likes; its own head says where.
@@ -404,7 +362,7 @@ impl Parts {
     }
 
     /// What stands before the arrays of the file.
-    fn head(&self, arrays: &BTreeMap<&str, &(Vec<usize>, Array)>) -> Result<Vec<u8>> {
+    fn head(&self, arrays: &BTreeMap<&str, &(Vec<usize>, Array<'_>)>) -> Result<Vec<u8>> {
         let metadata = [(
             KEY.to_owned(),
             Value::Object(self.facts.clone()).to_string(),
@@ -447,7 +405,7 @@ impl Parts {
 }
 
 /// An array as its file is told of it, the numbers themselves to follow.
-struct Promised<'a>(&'a (Vec<usize>, Array));
+struct Promised<'a>(&'a (Vec<usize>, Array<'a>));
 
 impl View for Promised<'_> {
     fn dtype(&self) -> Dtype {
@@ -502,11 +460,11 @@ pub fn seal(bytes: &mut [u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn sample() -> Parts {
+    fn sample() -> Parts<'static> {
         let mut parts = Parts::new();
         parts.put_fact("answer", 42);
         parts.put("numbers", vec![1.5f64, -2.0]);
-        parts.put_table("table", 2, vec![1u32, 2, 3, 4]);
+        parts.put_table("table", 2, vec![1u32, 2, 3, 4].into());
         parts.put_strings("names", &["a", "été"].iter().collect());
         let mut matrix = Matrix::empty_sparse(3, Precision::F32);
         matrix.push_sparse([(0, 1.0), (2, 2.0)]);
@@ -553,7 +511,7 @@ mod tests {
 
     #[test]
     fn matrices_that_do_not_fit_are_refused() {
-        let broken: [fn(&mut Parts); 6] = [
+        let broken: [fn(&mut Parts<'_>); 6] = [
             |p| p.put("rows.offsets", vec![0u64, 1]),
             |p| p.put("rows.offsets", vec![0u64, 3, 2]),
             |p| p.put("rows.indices", vec![2u32, 0]),

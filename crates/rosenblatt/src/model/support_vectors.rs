@@ -69,15 +69,19 @@ impl SupportVectors {
         all
     }
 
-    pub(super) fn put(&self, parts: &mut Parts) {
+    pub(super) fn put(&self, parts: &mut Parts<'_>) {
         parts.put("support.rows", self.rows.clone());
-        parts.put_table("support.alphas", self.optima.len(), self.alphas.clone());
+        parts.put_table(
+            "support.alphas",
+            self.optima.len(),
+            self.alphas.clone().into(),
+        );
         let optima = self.optima.iter();
         let numbers = optima.flat_map(|o| [o.primal, o.dual, o.margin]);
         parts.put_table("support.optima", 3, numbers.collect());
     }
 
-    pub(super) fn take(parts: &mut Parts, scheme: Scheme) -> Result<Option<Self>> {
+    pub(super) fn take(parts: &mut Parts<'_>, scheme: Scheme) -> Result<Option<Self>> {
         if !parts.has("support.rows") {
             return Ok(None);
         }

@@ -5,6 +5,8 @@
 //! one sum. A score is the bias, then the features in ascending order, one accumulator,
 //! multiply then add.
 
+use std::borrow::Cow;
+
 use crate::data::{Row, Rows, four_dots};
 use crate::large;
 use crate::simd::{self, Work};
@@ -130,9 +132,9 @@ impl Weights {
     }
 
     /// The weights without padding, feature by feature.
-    pub fn packed(&self) -> Vec<f64> {
+    pub fn packed(&self) -> Cow<'_, [f64]> {
         if self.stride == self.discriminators {
-            return large::copy(&self.values);
+            return Cow::Borrowed(&self.values);
         }
         self.values
             .chunks_exact(self.stride)
@@ -577,7 +579,7 @@ mod tests {
         let mut w = Weights::zero(3, 2);
         let matrix = Matrix::dense_from_rows(2, &[vec![2.0, 0.0]], Precision::F32);
         w.add(1, matrix.row(0), -0.5, 7.0);
-        assert_eq!(w.packed(), [0.0, -1.0, 0.0, 0.0, 0.0, 0.0]);
+        assert_eq!(*w.packed(), [0.0, -1.0, 0.0, 0.0, 0.0, 0.0]);
         assert_eq!(w.biases(), [0.0, 7.0, 0.0]);
         assert_eq!(w.squared_norm(1, true), 50.0);
         assert_eq!(w.squared_norm(1, false), 1.0);
