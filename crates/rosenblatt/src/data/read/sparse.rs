@@ -9,13 +9,16 @@ use super::order::{Order, Starts, ranges};
 use super::scale::{Moments, Scale, moments, too_large_to_scale};
 use crate::data::{Matrix, Precision, Values};
 use crate::error::{Error, Result};
-use crate::{large, simd};
+use crate::{large, simd, threads};
 
 /// A sparse source that must be shifted becomes dense up to this many bytes.
 pub(crate) const DENSE_LIMIT: u64 = 4 << 30;
 
 /// How many rows ahead of being copied a row is asked for.
 const NEAR: usize = 8;
+
+/// Rows that are looked up together.
+const SOME: usize = 256;
 
 /// Bytes that finding the moments takes for each column.
 const MOMENTS: u128 = 9 * 8;
@@ -88,24 +91,36 @@ impl SparseRaw {
                 Precision::F64 => self.dense::<f64>(order, want, threads),
             });
         }
-        let mut offsets = Vec::with_capacity(order.len() + 1);
-        let mut places = Vec::with_capacity(order.len());
-        let mut end = 0;
-        offsets.push(end);
         // Rows need not be looked into unless the model may lack some of their features.
         let all_known = self.first as usize + self.width <= want.first as usize + want.width;
         // One list of all rows is looked up faster than the lists of the parts.
-        let rows: Vec<Place> = self.places().collect();
-        for row in order.iter() {
-            let place = rows[row];
-            end += if all_known {
-                place.len as usize
-            } else {
-                want.kept(&self.parts[place.part as usize], place.range())
-            };
-            places.push(place);
-            offsets.push(end);
-        }
+        let mut rows: Vec<Place> = large::room(self.rows);
+        rows.extend(self.places());
+        let mut places: Vec<Place> = large::room(order.len());
+        places.resize(order.len(), Place::default());
+        threads::chunks(
+            &mut places,
+            SOME,
+            threads::worth(threads, order.len()),
+            || {
+                |k: usize, places: &mut [Place]| {
+                    for (p, place) in (k * SOME..).zip(places) {
+                        *place = rows[order.row_at(p)];
+                        if !all_known {
+                            let part = &self.parts[place.part as usize];
+                            place.len = want.kept(part, place.range()) as u32;
+                        }
+                    }
+                }
+            },
+        );
+        let mut offsets: Vec<usize> = large::room(order.len() + 1);
+        let mut end = 0;
+        offsets.push(end);
+        offsets.extend(places.iter().map(|place| {
+            end += place.len as usize;
+            end
+        }));
         let mut indices: Vec<u32> = large::zeros(end);
         let values = match self.precision {
             Precision::F32 => self.gather::<f32>(&places, want, &offsets, &mut indices, threads),
@@ -144,11 +159,8 @@ impl SparseRaw {
     ) -> Values {
         let mut values: Vec<T> = large::zeros(indices.len());
         let row_at = |p: usize| {
-            let (part, start) = (
-                &self.parts[places[p].part as usize],
-                places[p].start as usize,
-            );
-            let range = start..start + offsets[p + 1] - offsets[p];
+            let part = &self.parts[places[p].part as usize];
+            let range = places[p].range();
             (&part.indices[range.clone()], T::slice(&part.values, range))
         };
         std::thread::scope(|scope| {
@@ -224,7 +236,7 @@ impl SparseRaw {
 }
 
 /// Where a row is: in a part, from a place in its arrays on.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Place {
     part: u32,
     start: u32,
