@@ -83,11 +83,14 @@ impl Chunk {
         self.buffer[self.len..self.len + PADDING].fill(0);
     }
 
-    /// About how often this byte comes, as its first part tells.
-    pub(crate) fn about_count(&self, byte: u8) -> usize {
+    /// About how many numbers it holds if this byte comes once in so many, as its first part
+    /// tells; never more than have room in it.
+    pub(crate) fn about_numbers(&self, byte: u8, each: usize) -> usize {
         const LOOKED_AT: usize = 1 << 14;
+        const SHORTEST: usize = 2;
         let part = &self.buffer[..self.len.min(LOOKED_AT)];
-        memchr::memchr_iter(byte, part).count() * self.len / part.len().max(1)
+        let found = memchr::memchr_iter(byte, part).count() * self.len / part.len().max(1);
+        found.saturating_mul(each).min(self.len / SHORTEST)
     }
 
     /// The line and column, from 1, of the byte at `at`.

@@ -260,3 +260,25 @@ fn a_header_may_stand_behind_chunks_of_nothing() {
         }
     }
 }
+
+#[test]
+fn blank_lines_in_a_wide_table_ask_for_no_memory() {
+    // A part of it that is all newlines, each of which might be a record of many numbers.
+    let columns = 15_000;
+    let header: Vec<String> = (0..columns).map(|j| format!("c{j}")).collect();
+    let row = |label: &str| format!("{}{label}\n", "1,".repeat(columns));
+    let blank = "\n".repeat(9 << 20);
+    let text = format!(
+        "{},class\n{}{blank}{}",
+        header.join(","),
+        row("a"),
+        row("b")
+    );
+    let options = ReadOptions {
+        chunk_bytes: 4 << 20,
+        threads: 1,
+        ..ReadOptions::default()
+    };
+    let raw = read_from(Cursor::new(text.into_bytes()), "wide.csv", &options).unwrap();
+    assert_eq!(raw.rows(), 2);
+}

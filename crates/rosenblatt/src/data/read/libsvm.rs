@@ -91,7 +91,7 @@ struct Parser<'a, T> {
 
 /// Reads the rows of a chunk.
 pub(crate) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> SparsePart {
-    let values = chunk.about_count(b':');
+    let values = chunk.about_numbers(b':', 1);
     let mut parser = Parser::<T> {
         chunk,
         bytes: chunk.padded(),

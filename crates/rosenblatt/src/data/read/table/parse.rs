@@ -92,7 +92,7 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
         stops: Stops::new(chunk.padded(), Mark::Either(delimiter)),
         rows: 0,
         numbers_ahead: numbers_ahead(&scheme.takes),
-        numbers: large::room(numbers * chunk.about_count(b'\n')),
+        numbers: large::room(chunk.about_numbers(b'\n', numbers)),
         number_slots: numbers,
         lines: 0,
         codes: Vec::new(),
