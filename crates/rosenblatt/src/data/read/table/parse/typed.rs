@@ -56,32 +56,23 @@ impl Scheme {
     }
 
     pub(crate) fn numbers(&self) -> usize {
-        self.slots(|t| {
-            if let Take::Number { slot, .. } = t {
-                Some(*slot)
-            } else {
-                None
-            }
+        self.slots(|take| match take {
+            Take::Number { slot, .. } => Some(*slot),
+            _ => None,
         })
     }
 
     pub(crate) fn categories(&self) -> usize {
-        self.slots(|t| {
-            if let Take::Category { slot } = t {
-                Some(*slot)
-            } else {
-                None
-            }
+        self.slots(|take| match take {
+            Take::Category { slot } => Some(*slot),
+            _ => None,
         })
     }
 
     pub(crate) fn texts(&self) -> usize {
-        self.slots(|t| {
-            if let Take::Text { slot } = t {
-                Some(*slot)
-            } else {
-                None
-            }
+        self.slots(|take| match take {
+            Take::Text { slot } => Some(*slot),
+            _ => None,
         })
     }
 }
