@@ -4,6 +4,8 @@
 //! takes as long as filling them, so large arrays are asked for on pages of 2 MiB, which the
 //! system grants where it can.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 /// Bytes of a page, at least.
 #[cfg(target_os = "linux")]
 const PAGE: usize = 4096;
@@ -28,6 +30,32 @@ pub(crate) fn room<T>(n: usize) -> Vec<T> {
     let list = Vec::with_capacity(n + n / 16 + 64);
     fetch::<T>(list.as_ptr(), n);
     list
+}
+
+/// Asks on all threads for the pages of arrays that are about to be written in any order: met
+/// one by one, fresh pages come slowly.
+pub(crate) fn bring<T: Sync>(arrays: &[&[T]], threads: usize) {
+    // No large page is asked for by two threads, who would both clear it.
+    let pieces: Vec<&[T]> = arrays
+        .iter()
+        .flat_map(|array| {
+            let start = array.as_ptr().addr();
+            let first = (start.next_multiple_of(LARGE) - start) / size_of::<T>().max(1);
+            let (head, rest) = array.split_at(first.min(array.len()));
+            std::iter::once(head).chain(rest.chunks(LARGE / size_of::<T>().max(1)))
+        })
+        .collect();
+    // Some come faster than others, so nobody is given a share beforehand.
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(piece) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) {
+            fetch(piece.as_ptr(), piece.len());
+        }
+    };
+    std::thread::scope(|scope| {
+        (1..threads.min(pieces.len())).for_each(|_| drop(scope.spawn(work)));
+        work();
+    });
 }
 
 /// A copy of `values`.
@@ -101,6 +129,10 @@ mod tests {
             assert_eq!(zeros::<f64>(n).len(), n);
             let numbers: Vec<usize> = (0..n).collect();
             assert_eq!(copy(&numbers), numbers);
+            for threads in 0..4 {
+                bring(&[&numbers[..], &numbers[n / 3..]], threads);
+                assert_eq!(copy(&numbers), numbers);
+            }
         }
     }
 }

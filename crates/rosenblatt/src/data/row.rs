@@ -84,6 +84,26 @@ impl<'a> Row<'a> {
         sum
     }
 
+    /// Its first `n` stored values, and those behind them.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[inline]
+    pub(crate) fn split_at(self, n: usize) -> (Self, Self) {
+        match self {
+            Row::Dense32(values) => (Row::Dense32(&values[..n]), Row::Dense32(&values[n..])),
+            Row::Dense64(values) => (Row::Dense64(&values[..n]), Row::Dense64(&values[n..])),
+            Row::Sparse32(indices, values) => (
+                Row::Sparse32(&indices[..n], &values[..n]),
+                Row::Sparse32(&indices[n..], &values[n..]),
+            ),
+            Row::Sparse64(indices, values) => (
+                Row::Sparse64(&indices[..n], &values[..n]),
+                Row::Sparse64(&indices[n..], &values[n..]),
+            ),
+        }
+    }
+
     /// Asks for the row to be brought near.
     #[inline]
     pub(crate) fn prefetch(self) {

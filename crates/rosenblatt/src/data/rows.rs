@@ -3,6 +3,8 @@
 //! Whose the numbers are, how they are stored and in which precision is asked once here and not
 //! again for each row.
 
+use std::ops::Range;
+
 use super::matrix::{Matrix, Values};
 use super::row::Row;
 
@@ -67,19 +69,28 @@ impl<'a> Rows<'a> {
     /// If there is no such row.
     #[inline(always)]
     pub(crate) fn row(self, i: usize) -> Row<'a> {
+        self.together(i..i + 1)
+    }
+
+    /// The values of neighbouring rows, one row's behind the other's.
+    ///
+    /// # Panics
+    /// If there are no such rows.
+    #[inline(always)]
+    pub(crate) fn together(self, rows: Range<usize>) -> Row<'a> {
         match self {
             Rows::Dense32 { columns, values } => {
-                Row::Dense32(&values[i * columns..(i + 1) * columns])
+                Row::Dense32(&values[rows.start * columns..rows.end * columns])
             }
             Rows::Dense64 { columns, values } => {
-                Row::Dense64(&values[i * columns..(i + 1) * columns])
+                Row::Dense64(&values[rows.start * columns..rows.end * columns])
             }
             Rows::Sparse32 {
                 offsets,
                 indices,
                 values,
             } => {
-                let range = offsets[i]..offsets[i + 1];
+                let range = offsets[rows.start]..offsets[rows.end];
                 Row::Sparse32(&indices[range.clone()], &values[range])
             }
             Rows::Sparse64 {
@@ -87,7 +98,7 @@ impl<'a> Rows<'a> {
                 indices,
                 values,
             } => {
-                let range = offsets[i]..offsets[i + 1];
+                let range = offsets[rows.start]..offsets[rows.end];
                 Row::Sparse64(&indices[range.clone()], &values[range])
             }
         }

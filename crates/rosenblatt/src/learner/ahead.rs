@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use crate::data::{Matrix, Rows};
+use crate::data::{Matrix, Row, Rows};
 use crate::model::{GROUP, Weights};
 use crate::threads::Crew;
 use crate::train::BLOCK;
@@ -24,6 +24,9 @@ const UPDATES_RISKED: f64 = 0.5;
 
 /// How fast the rate of updates is forgotten, for each visit.
 const FORGETTING: f64 = 1.0 / 1024.0;
+
+/// Values in a line of memory, if they are small.
+const LINE: usize = 16;
 
 /// Rows of more values are not asked for ahead: a block of them would not stay near, and the
 /// processor sees for itself that they are read from end to end.
@@ -41,9 +44,8 @@ pub(super) struct Ahead<'a> {
     /// Those that are scored.
     scored: Range<usize>,
     scores: Vec<f64>,
-    /// The rows of the block after it, and how many of them were asked for.
-    coming: Vec<u32>,
-    asked: usize,
+    /// The rows of the block after it that were not asked for yet.
+    coming: Coming<'a>,
     /// Discriminators, padded.
     stride: usize,
     /// The other threads, where there are any.
@@ -52,6 +54,56 @@ pub(super) struct Ahead<'a> {
     stored: f64,
     /// Updates a visit, of late.
     update_rate: f64,
+}
+
+/// Rows to be asked for while others are worked on.
+enum Coming<'a> {
+    /// Rows that lie together, of which so many values are asked for at a time: memory is
+    /// fastest in its own order, and steps of one length are foreseen.
+    Together { rows: Row<'a>, at_a_time: usize },
+    /// Rows that lie anywhere, in the order of their visits.
+    Anywhere { rows: Vec<u32>, asked: usize },
+}
+
+impl<'a> Coming<'a> {
+    /// The rows `coming`, for somebody who asks `times` times.
+    fn new(rows: Rows<'a>, coming: &[u32], times: usize) -> Self {
+        if let (Some(&first), Some(&last)) = (coming.iter().min(), coming.iter().max())
+            && (last - first) as usize + 1 == coming.len()
+        {
+            let rows = rows.together(first as usize..last as usize + 1);
+            let at_a_time = rows.stored().div_ceil(times.max(1)).next_multiple_of(LINE);
+            return Coming::Together { rows, at_a_time };
+        }
+        Coming::Anywhere {
+            rows: coming.to_vec(),
+            asked: 0,
+        }
+    }
+
+    fn none() -> Self {
+        Coming::Anywhere {
+            rows: Vec::new(),
+            asked: 0,
+        }
+    }
+
+    /// Asks for the next, of which `few` rows are a share.
+    #[inline]
+    fn ask(&mut self, all: Rows<'a>, few: usize) {
+        match self {
+            Coming::Together { rows, at_a_time } => {
+                let (now, later) = rows.split_at((*at_a_time).min(rows.stored()));
+                now.prefetch();
+                *rows = later;
+            }
+            Coming::Anywhere { rows, asked } => {
+                let now = rows.iter().skip(*asked).take(few);
+                now.for_each(|&i| all.row(i as usize).prefetch());
+                *asked += few;
+            }
+        }
+    }
 }
 
 impl<'a> Ahead<'a> {
@@ -69,8 +121,7 @@ impl<'a> Ahead<'a> {
             next: 0,
             scored: 0..0,
             scores: Vec::new(),
-            coming: Vec::new(),
-            asked: 0,
+            coming: Coming::none(),
             stride,
             // Nobody is kept waiting where a whole block is too little to share.
             crew: (BLOCK as f64 * stored * stride as f64 >= WORTH_SHARING)
@@ -89,27 +140,15 @@ impl<'a> Ahead<'a> {
         self.scored = 0..0;
         self.scores
             .resize(block.len().max(GROUP) * self.stride, 0.0);
-        self.coming.clear();
-        self.asked = 0;
-        if self.stored > LONG_ROW {
-            return;
-        }
-        // Rows are asked for in the order in which they lie, which memory serves fastest.
-        if let (Some(&first), Some(&last)) = (coming.iter().min(), coming.iter().max())
-            && (last - first) as usize + 1 == coming.len()
-        {
-            self.coming.extend(first..=last);
-        } else {
-            self.coming.extend_from_slice(coming);
-        }
+        self.coming = match self.stored > LONG_ROW {
+            true => Coming::none(),
+            false => Coming::new(self.rows, coming, block.len().div_ceil(self.few())),
+        };
     }
 
-    /// Asks for a few rows of the next block, while this one's are being worked on.
-    #[inline]
-    fn ask_for_more(&mut self, count: usize) {
-        let few = self.coming.iter().skip(self.asked).take(count);
-        few.for_each(|&i| self.rows.row(i as usize).prefetch());
-        self.asked += count;
+    /// Rows that are scored at a time on one thread.
+    fn few(&self) -> usize {
+        if self.in_step { GROUP } else { 1 }
     }
 
     /// The weights have changed.
@@ -137,8 +176,8 @@ impl<'a> Ahead<'a> {
 
     fn score_from(&mut self, this: usize, weights: &Weights) {
         let shared = self.crew.as_ref().and_then(|_| self.shared());
-        let few = if self.in_step { GROUP } else { 1 };
-        self.ask_for_more(few);
+        let few = self.few();
+        self.coming.ask(self.rows, few);
         let count = shared.unwrap_or(few);
         self.scored = this..self.block.len().min(this + count);
         let block = &self.block[self.scored.clone()];

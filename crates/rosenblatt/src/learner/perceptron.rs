@@ -36,6 +36,7 @@ pub(crate) struct Perceptron<'a> {
     start: Option<Weights>,
     normalise_weights: bool,
     normalised_average: bool,
+    threads: usize,
     scores: Vec<f64>,
     rows: Rows<'a>,
     ahead: Ahead<'a>,
@@ -81,6 +82,12 @@ impl<'a> Perceptron<'a> {
                 weights,
             },
         };
+        // Few weights are left out where the examples hold more values than there are weights.
+        if state.weights.bytes() <= data.matrix.bytes() {
+            let correction = state.average.as_ref().map(|average| &average.correction);
+            let all: Vec<&Weights> = correction.into_iter().chain([&state.weights]).collect();
+            Weights::bring(&all, threads);
+        }
         let normalised_average = options.readout() == Readout::AveragedNormalised;
         Ok(Perceptron {
             data,
@@ -92,11 +99,17 @@ impl<'a> Perceptron<'a> {
             start,
             normalise_weights: options.normalise_weights,
             normalised_average,
+            threads,
             rows: Rows::of(&data.matrix),
             ahead: Ahead::new(&data.matrix, &state.weights, threads),
             scores: state.weights.score_buffer(),
             state,
         })
+    }
+
+    /// How many threads it may use.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
     }
 
     /// What the constant feature contributes to an inner product.
@@ -134,6 +147,21 @@ impl<'a> Perceptron<'a> {
             (0..self.scheme.discriminators()).for_each(|d| weights.map(d, |w| w * self.state.unit));
         }
         weights
+    }
+
+    /// Counts a visit of `group` for the read-outs that want to know.
+    #[inline]
+    fn count(&mut self, group: usize) {
+        if let Some(average) = &mut self.state.average {
+            let share = match &self.state.norms {
+                Some(norms) if self.normalised_average => Self::inverse_norm(norms, group),
+                _ => 1.0,
+            };
+            average.count(group, share);
+        }
+        if let Some(log) = &mut self.state.log {
+            log.count(group);
+        }
     }
 
     fn norm_counts_bias(&self) -> bool {
@@ -381,29 +409,13 @@ impl Hypothesis for Perceptron<'_> {
 
     #[inline]
     fn settle(&mut self, label: u32) {
-        let state = &mut self.state;
-        if state.average.is_none() && state.log.is_none() {
-            return;
-        }
-        let mut count = |group: usize| {
-            if let Some(average) = &mut state.average {
-                let share = match &state.norms {
-                    Some(norms) if self.normalised_average => Self::inverse_norm(norms, group),
-                    _ => 1.0,
-                };
-                average.count(group, share);
-            }
-            if let Some(log) = &mut state.log {
-                log.count(group);
-            }
-        };
         match self.scheme {
-            Scheme::Binary | Scheme::Argmax { .. } => count(0),
-            Scheme::OneVsRest { classes } => (0..classes as usize).for_each(count),
+            Scheme::Binary | Scheme::Argmax { .. } => self.count(0),
+            Scheme::OneVsRest { classes } => (0..classes as usize).for_each(|c| self.count(c)),
             Scheme::OneVsOne { classes } => {
                 let own = label as usize;
                 for other in (0..classes as usize).filter(|&c| c != own) {
-                    count(self.scheme.pair(own.min(other), own.max(other)));
+                    self.count(self.scheme.pair(own.min(other), own.max(other)));
                 }
             }
         }

@@ -25,6 +25,7 @@ pub use network::{Attempt, Layer, Network};
 pub use parts::seal;
 pub use parts::{Array, Element, Parts};
 pub use scheme::Scheme;
+pub(crate) use scheme::leader;
 pub use state::{Average, LinearState, LogEntry, UpdateLog};
 pub use support_vectors::{Optimum, SupportVectors};
 pub use voted::Voted;

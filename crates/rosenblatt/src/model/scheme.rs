@@ -122,18 +122,45 @@ impl Scheme {
 }
 
 fn largest(scores: &[f64], last_wins_ties: bool) -> u32 {
-    let mut best = 0;
-    for (c, &s) in scores.iter().enumerate().skip(1) {
-        if s > scores[best] || (last_wins_ties && s == scores[best]) {
-            best = c;
+    match scores {
+        &[first, last] if last_wins_ties => u32::from(last >= first),
+        _ => leader(scores, None),
+    }
+}
+
+/// The lowest class with the largest score, one class left out or none. Which class leads changes
+/// from example to example, so nothing is branched on: a few lanes each keep their own leader.
+#[inline]
+pub(crate) fn leader(scores: &[f64], left_out: Option<u32>) -> u32 {
+    const LANES: usize = 4;
+    let mut leads = [f64::NEG_INFINITY; LANES];
+    let mut leaders = [f64::from(u32::from(left_out == Some(0))); LANES];
+    let mut class = [0.0, 1.0, 2.0, 3.0];
+    let left_out = left_out.map_or(-1.0, f64::from);
+    let (whole, rest) = scores.as_chunks::<LANES>();
+    let mut last = [f64::NEG_INFINITY; LANES];
+    last[..rest.len()].copy_from_slice(rest);
+    for scores in whole.iter().chain([&last]) {
+        for k in 0..LANES {
+            let ahead = (scores[k] > leads[k]) & (class[k] != left_out);
+            leads[k] = if ahead { scores[k] } else { leads[k] };
+            leaders[k] = if ahead { class[k] } else { leaders[k] };
+            class[k] += LANES as f64;
         }
     }
-    best as u32
+    let (mut lead, mut leader) = (leads[0], leaders[0]);
+    for k in 1..LANES {
+        if leads[k] > lead || (leads[k] == lead && leaders[k] < leader) {
+            (lead, leader) = (leads[k], leaders[k]);
+        }
+    }
+    leader as u32
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::{Random, Stream};
 
     #[test]
     fn pairs_are_numbered_without_gaps() {
@@ -163,5 +190,33 @@ mod tests {
         let pairs = Scheme::OneVsOne { classes: 3 };
         // 0 loses to 1, 0 loses to 2, 1 beats 2.
         assert_eq!(decide(pairs, &[1.0, 1.0, -1.0], Positive), 1);
+    }
+
+    #[test]
+    fn the_leader_is_the_lowest_of_the_best() {
+        let mut random = Random::new(3, Stream::Start, 0);
+        for round in 0..3000 {
+            let classes = 2 + random.below(30) as usize;
+            let left_out = Some(random.below(classes as u64) as u32).filter(|_| round % 2 == 0);
+            // Few different scores, so that ties are common; some beyond all bounds.
+            let scores: Vec<f64> = (0..classes)
+                .map(|_| match (random.below(6), round % 7) {
+                    (0, 0) => f64::INFINITY,
+                    (1, 0 | 1) => f64::NEG_INFINITY,
+                    (2, _) => -0.0,
+                    (n, _) => n as f64 - 3.0,
+                })
+                .collect();
+            let others = (0..classes as u32).filter(|&c| Some(c) != left_out);
+            let best = others.reduce(|best, c| match scores[c as usize] > scores[best as usize] {
+                true => c,
+                false => best,
+            });
+            assert_eq!(
+                Some(leader(&scores, left_out)),
+                best,
+                "{scores:?} {left_out:?}"
+            );
+        }
     }
 }

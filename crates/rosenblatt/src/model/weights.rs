@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use crate::data::{Row, Rows, four_dots};
 use crate::large;
 use crate::simd::{self, Work};
+use crate::threads;
 
 /// Weights and biases of `discriminators` linear functions of `features` features.
 #[derive(Debug, PartialEq)]
@@ -49,6 +50,12 @@ pub(crate) struct Change {
 
 /// Discriminators are padded to a multiple of this, so that sums fill SIMD registers.
 const LANES: usize = 4;
+
+/// Features that are gone through together.
+const TOGETHER: usize = 1024;
+
+/// Weights that pay for another thread to go through them.
+const WORTH_A_THREAD: usize = 1 << 17;
 
 /// Rows that are scored together.
 pub(crate) const GROUP: usize = 4;
@@ -94,6 +101,11 @@ impl Weights {
         stride_of(discriminators)
             .checked_mul(features.checked_add(1)?)?
             .checked_mul(size_of::<f64>())
+    }
+
+    /// The bytes that they take.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&*self.values)
     }
 
     /// The number of discriminators.
@@ -401,22 +413,42 @@ impl Weights {
     }
 
     /// `f(d, own, other)` of every weight and bias, all discriminators in one pass.
-    pub(crate) fn combined(&self, other: &Weights, f: impl Fn(usize, f64, f64) -> f64) -> Weights {
+    pub(crate) fn combined(
+        &self,
+        other: &Weights,
+        threads: usize,
+        f: impl Fn(usize, f64, f64) -> f64 + Sync,
+    ) -> Weights {
         let (k, stride) = (self.discriminators, self.stride);
         let mut made = Weights::zero(k, self.features());
         for (d, bias) in made.bias[..k].iter_mut().enumerate() {
             *bias = f(d, self.bias[d], other.bias[d]);
         }
-        let both = self
-            .values
-            .chunks_exact(stride)
-            .zip(other.values.chunks_exact(stride));
-        for (new, (own, other)) in made.values.chunks_exact_mut(stride).zip(both) {
-            for d in 0..k {
-                new[d] = f(d, own[d], other[d]);
+        Weights::bring(&[&made], threads);
+        let some = TOGETHER * stride;
+        let threads = threads.clamp(1, made.values.len() / WORTH_A_THREAD + 1);
+        threads::chunks(&mut made.values, some, threads, || {
+            |c: usize, made: &mut [f64]| {
+                let from = c * some..c * some + made.len();
+                let own = self.values[from.clone()].chunks_exact(stride);
+                let both = own.zip(other.values[from].chunks_exact(stride));
+                for (new, (own, other)) in made.chunks_exact_mut(stride).zip(both) {
+                    for d in 0..k {
+                        new[d] = f(d, own[d], other[d]);
+                    }
+                }
             }
-        }
+        });
         made
+    }
+
+    /// Asks on all threads for the memory of these weights, where there is much of it; for
+    /// weights most of which are about to change.
+    pub(crate) fn bring(all: &[&Weights], threads: usize) {
+        if threads > 1 && all.iter().map(|w| w.bytes()).sum::<usize>() >= large::MANY {
+            let arrays: Vec<&[f64]> = all.iter().map(|w| &w.values[..]).collect();
+            large::bring(&arrays, threads);
+        }
     }
 
     /// Replaces every weight and bias of discriminator `d` by `f` of it.

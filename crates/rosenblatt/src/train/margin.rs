@@ -45,16 +45,16 @@ pub(super) fn from_run(
     let lifted = options.bias() == Bias::Lifted;
     let lift = if lifted { 1.0 } else { 0.0 };
     let up = |x: f64| x * (1.0 + rounding(data.features() * scheme.discriminators()));
-    let norms = weights.squared_norms(lifted);
+    let with_bias = weights.squared_norms(true);
+    let norms = match lifted {
+        true => with_bias.clone(),
+        false => weights.squared_norms(false),
+    };
     let norm = up(norms.iter().sum::<f64>().sqrt());
     let margins = Margins {
         scheme,
         data,
-        longest: up(weights
-            .squared_norms(true)
-            .into_iter()
-            .fold(0.0, f64::max)
-            .sqrt()),
+        longest: up(with_bias.into_iter().fold(0.0, f64::max).sqrt()),
         largest: weights.largest(),
     };
     let mut least = vec![0.0; data.len()];

@@ -35,7 +35,7 @@ impl Readable for Perceptron<'_> {
                 Readout::AveragedNormalised => 1.0,
                 _ => state.unit,
             };
-            average.mean(scheme, &state.weights, unit)
+            average.mean(scheme, &state.weights, unit, self.threads())
         } else if let Some(kept) = &state.kept {
             let mut kept = kept.clone();
             (0..scheme.discriminators()).for_each(|d| kept.map(d, |w| w * state.unit));

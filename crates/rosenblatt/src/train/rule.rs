@@ -1,6 +1,6 @@
 //! When a score calls for an update, and of what.
 
-use crate::model::Scheme;
+use crate::model::{Scheme, leader};
 use crate::options::{Options, Ties};
 
 /// What one visit found: how the example fared and what must change.
@@ -103,13 +103,7 @@ impl Rule {
 
     #[inline]
     fn argmax(self, classes: u32, label: u32, scores: &[f64], judgement: &mut Judgement) {
-        // The rival: the lowest of the other classes with the largest score.
-        let mut rival = u32::from(label == 0);
-        for c in rival + 1..classes {
-            if c != label && scores[c as usize] > scores[rival as usize] {
-                rival = c;
-            }
-        }
+        let rival = leader(&scores[..classes as usize], Some(label));
         let margin = scores[label as usize] - scores[rival as usize];
         let loses_ties = if classes == 2 {
             label == 0

@@ -51,7 +51,7 @@ fn two_changes_at_once_are_two_changes() {
             }
         }
         assert_eq!(once, twice);
-        let other = once.combined(&twice, |d, own, w| own + d as f64 * w);
+        let other = once.combined(&twice, 2, |d, own, w| own + d as f64 * w);
         (0..5).for_each(|d| once.combine(d, &twice, |own, w| own + d as f64 * w));
         assert_eq!(once, other);
     }
