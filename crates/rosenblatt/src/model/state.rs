@@ -101,13 +101,7 @@ impl Average {
     }
 
     /// The mean over visits, times `unit`; discriminators never visited are as in `weights`.
-    pub fn mean(
-        &self,
-        scheme: Scheme,
-        weights: &Weights,
-        unit: f64,
-        threads: usize,
-    ) -> Weights {
+    pub fn mean(&self, scheme: Scheme, weights: &Weights, unit: f64, threads: usize) -> Weights {
         let counted: Vec<(f64, f64)> = (0..scheme.discriminators())
             .map(|d| {
                 (

@@ -39,6 +39,13 @@ pub(super) struct Fitting<'f> {
     pub(super) watcher: Watcher<'f>,
 }
 
+/// How a run of the loop ended.
+pub(super) struct Ending {
+    pub(super) stop: Stop,
+    /// The margin of every example under the last weights, where it is known already.
+    pub(super) margins: Option<Vec<f64>>,
+}
+
 impl Fitting<'_> {
     pub(super) fn fit(self) -> Result<Fitted> {
         match self.options.learner {
@@ -55,17 +62,10 @@ impl Fitting<'_> {
         let (threads, state) = (self.means.threads, self.state.take());
         let mut perceptron =
             Perceptron::new(data, importance, self.scheme, options, threads, state)?;
-        let stop = self.go(&mut perceptron)?;
+        let ending = self.go(&mut perceptron)?;
         let progress = &self.progress;
-        let (margin, updates_at_most) = margin::from_run(
-            data,
-            importance,
-            &perceptron,
-            options,
-            progress,
-            stop,
-            threads,
-        );
+        let (margin, updates_at_most) =
+            margin::from_run(data, importance, &perceptron, options, progress, ending);
         Ok(Fitted {
             margin,
             updates_at_most,
@@ -80,7 +80,7 @@ impl Fitting<'_> {
             _ => None,
         });
         let mut dual = Dual::new(data, importance, self.scheme, options, self.means, log)?;
-        let stop = self.go(&mut dual)?;
+        let Ending { stop, .. } = self.go(&mut dual)?;
         let progress = &self.progress;
         let (margin, updates_at_most) =
             margin::from_dual_run(data, importance, &mut dual, options, progress, stop);
@@ -147,21 +147,28 @@ impl Fitting<'_> {
     }
 
     /// Runs the loop, unless there is nothing left to do.
-    fn go<H: Hypothesis + Readable>(&mut self, hypothesis: &mut H) -> Result<Stop> {
-        let stop = match self.finished {
-            Some(stop) => stop,
-            None => Run::new(
-                self.data,
-                self.options,
-                self.control,
-                hypothesis,
-                &mut self.progress,
-                &mut self.watcher,
-            )
-            .go()?,
+    fn go<H: Hypothesis + Readable>(&mut self, hypothesis: &mut H) -> Result<Ending> {
+        let ending = match self.finished {
+            Some(stop) => Ending {
+                stop,
+                margins: None,
+            },
+            None => {
+                let mut run = Run::new(
+                    self.data,
+                    self.options,
+                    self.control,
+                    hypothesis,
+                    &mut self.progress,
+                    &mut self.watcher,
+                );
+                let stop = run.go()?;
+                let margins = run.into_margins();
+                Ending { stop, margins }
+            }
         };
-        self.progress.stop = Some(stop);
-        Ok(stop)
+        self.progress.stop = Some(ending.stop);
+        Ok(ending)
     }
 
     /// What is the same for all learners.

@@ -112,6 +112,10 @@ pub(crate) struct Run<'a, H, W> {
     tells_weights: bool,
     /// Whether the errors of the running weights have been counted since they changed.
     pocket_checked: bool,
+    /// The margins that the visits of this pass found, by example, up to its first update.
+    margins: Vec<f64>,
+    /// Whether those are all margins of the last weights.
+    margins_are_final: bool,
 }
 
 impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
@@ -131,6 +135,8 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
             tells_weights: watch.wants_weights(),
             judgement: Judgement::default(),
             pocket_checked: false,
+            margins: vec![0.0; data.len()],
+            margins_are_final: false,
             data,
             options,
             control,
@@ -164,6 +170,11 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
         }
     }
 
+    /// The margin of every example under the last weights, where the last pass found them.
+    pub(crate) fn into_margins(self) -> Option<Vec<f64>> {
+        self.margins_are_final.then_some(self.margins)
+    }
+
     /// A pass whose order is known ahead.
     fn static_pass(&mut self) -> Result<Option<Stop>> {
         let epoch = self.progress.passes.len() as u64;
@@ -175,6 +186,7 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
         self.begin_pass();
         // A run stopped inside a pass goes on where it was.
         let mut skip = self.progress.current.visits as usize;
+        let whole = skip == 0;
         while let Some((block, coming)) = order.next_two_blocks() {
             if skip >= block.len() {
                 skip -= block.len();
@@ -202,6 +214,7 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
             let sweep = self.sweep();
             sweep.calling.is_empty().then_some(sweep.on_boundary)
         } else {
+            self.margins_are_final = whole;
             Some(pass.on_boundary)
         };
         self.end_pass()?;
@@ -297,6 +310,9 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
         current.hinge_loss += found.hinge_loss;
         current.on_boundary += u64::from(found.margin == 0.0);
         self.progress.visits += 1;
+        if current.updates == 0 {
+            self.margins[i] = found.margin;
+        }
         if updated {
             self.progress.mistakes += found.mistakes;
             self.progress.updates += found.updates;

@@ -4,14 +4,18 @@
 //! `separated` brings a true bound on its updates with it, and M updates from zero show in
 //! return that γ ≤ ‖w_M‖/M. Both ends are rounded outward.
 
+use super::fitting::Ending;
 use super::{Importance, Progress, Stop};
 use crate::certificate::bounds;
 use crate::data::{Dataset, Rows};
 use crate::learner::dual::Dual;
 use crate::learner::perceptron::Perceptron;
-use crate::model::{GROUP, Scheme, Weights};
+use crate::model::{GROUP, Scheme, Weights, leader};
 use crate::options::{Bias, Options, Start};
 use crate::threads;
+
+/// Examples that a thread looks at together.
+const SOME: usize = 1024;
 
 /// The margin γ of a data set lies between these.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -32,14 +36,14 @@ pub(super) fn from_run(
     perceptron: &Perceptron<'_>,
     options: &Options,
     progress: &Progress,
-    stop: Stop,
-    threads: usize,
+    ending: Ending,
 ) -> (Option<MarginBracket>, Option<u64>) {
     let scheme = super::Hypothesis::scheme(perceptron);
     let joint = matches!(scheme, Scheme::Argmax { .. });
-    if stop != Stop::Separated || !(scheme == Scheme::Binary || joint) {
+    if ending.stop != Stop::Separated || !(scheme == Scheme::Binary || joint) {
         return (None, None);
     }
+    let threads = threads::worth(perceptron.threads(), data.len());
     importance.measure(threads);
     let weights = &perceptron.state().weights;
     let lifted = options.bias() == Bias::Lifted;
@@ -51,26 +55,19 @@ pub(super) fn from_run(
         false => weights.squared_norms(false),
     };
     let norm = up(norms.iter().sum::<f64>().sqrt());
-    let margins = Margins {
-        scheme,
+    let doubt = Doubt {
         data,
         longest: up(with_bias.into_iter().fold(0.0, f64::max).sqrt()),
         largest: weights.largest(),
     };
-    let mut least = vec![0.0; data.len()];
-    let rows = Rows::of(&data.matrix);
-    let in_step = weights.in_step(rows);
-    let threads = threads::worth(threads, data.len());
-    threads::chunks(&mut least, GROUP, threads, || {
-        let stride = weights.score_buffer().len();
-        let mut scores = vec![0.0; GROUP * stride];
-        let (importance, margins) = (&importance, &margins);
-        move |group: usize, least: &mut [f64]| {
-            let examples = GROUP * group..GROUP * group + least.len();
-            weights.scores_of_group(rows, in_step, examples.clone(), &mut scores);
-            let scored = examples.zip(scores.chunks_exact(stride));
-            for ((i, scores), least) in scored.zip(least) {
-                *least = margins.least(i, importance.squared_norm(i), scores);
+    let sweep = || margins(data, weights, scheme, threads);
+    let mut least = ending.margins.unwrap_or_else(sweep);
+    // A difference of two scores is in doubt by both.
+    let scores = if joint { 4.0 } else { 2.0 };
+    threads::chunks(&mut least, SOME, threads, || {
+        |some: usize, least: &mut [f64]| {
+            for (i, least) in (SOME * some..).zip(least) {
+                *least -= scores * doubt.about(i, importance.squared_norm(i));
             }
         }
     });
@@ -233,9 +230,36 @@ fn rounding(terms: usize) -> f64 {
     (terms as f64 + 4.0) * f64::EPSILON
 }
 
-/// The margins of examples, less what rounding may have added to them.
-struct Margins<'a> {
-    scheme: Scheme,
+/// The margin of every example: its own score, or what it is ahead of the best rival by.
+fn margins(data: &Dataset, weights: &Weights, scheme: Scheme, threads: usize) -> Vec<f64> {
+    let mut margins = vec![0.0; data.len()];
+    let rows = Rows::of(&data.matrix);
+    let in_step = weights.in_step(rows);
+    threads::chunks(&mut margins, GROUP, threads, || {
+        let stride = weights.score_buffer().len();
+        let mut scores = vec![0.0; GROUP * stride];
+        move |group: usize, margins: &mut [f64]| {
+            let examples = GROUP * group..GROUP * group + margins.len();
+            weights.scores_of_group(rows, in_step, examples.clone(), &mut scores);
+            let scored = examples.zip(scores.chunks_exact(stride));
+            for ((i, scores), margin) in scored.zip(margins) {
+                let label = data.labels[i];
+                *margin = match scheme {
+                    Scheme::Binary if label == 1 => scores[0],
+                    Scheme::Binary => -scores[0],
+                    _ => {
+                        let rival = leader(&scores[..scheme.discriminators()], Some(label));
+                        scores[label as usize] - scores[rival as usize]
+                    }
+                };
+            }
+        }
+    });
+    margins
+}
+
+/// What rounding may have added to a score.
+struct Doubt<'a> {
     data: &'a Dataset,
     /// The largest ‖(w_d, b_d)‖.
     longest: f64,
@@ -243,19 +267,12 @@ struct Margins<'a> {
     largest: f64,
 }
 
-impl Margins<'_> {
+impl Doubt<'_> {
     /// A score of t products is off by at most (t + 4)ε Σ|w_j x_j|, and that sum is at most
     /// ‖w‖‖x‖ and at most √t max|w| ‖x‖, the constant feature included.
-    fn least(&self, i: usize, squared_norm: f64, scores: &[f64]) -> f64 {
-        let (row, label) = (self.data.row(i), self.data.labels[i] as usize);
-        let terms = row.stored();
+    fn about(&self, i: usize, squared_norm: f64) -> f64 {
+        let terms = self.data.row(i).stored();
         let weight = (self.largest * (terms as f64 + 1.0).sqrt()).min(self.longest);
-        let error = (squared_norm + 1.0).sqrt() * weight * rounding(terms);
-        if self.scheme == Scheme::Binary {
-            return if label == 1 { scores[0] } else { -scores[0] } - 2.0 * error;
-        }
-        let rivals = (0..self.scheme.discriminators()).filter(|&d| d != label);
-        let margin = rivals.map(|d| scores[label] - scores[d]);
-        margin.fold(f64::INFINITY, f64::min) - 4.0 * error
+        (squared_norm + 1.0).sqrt() * weight * rounding(terms)
     }
 }

@@ -176,6 +176,47 @@ fn a_run_killed_after_any_pass_goes_on_from_its_checkpoint() {
     }
 }
 
+/// A clean pass has seen every margin; a run that does not have one looks again.
+#[test]
+fn a_separating_run_proves_the_same_margin_however_it_came_to_its_end() {
+    let (two, _) = separable(3, 700, 4, 0.2, 0.3);
+    let mut three = common::reals(4, 600, 3, 3);
+    for (row, &label) in three.rows.iter_mut().zip(&three.labels) {
+        row[label as usize] += 30.0;
+    }
+    for toy in [two, three] {
+        let data = toy.dataset();
+        for order in ORDERS {
+            let options = Options {
+                order,
+                epochs: Some(500),
+                ..Options::default()
+            };
+            let whole = trained(&data, &options);
+            assert_eq!(
+                whole.model.progress.stop,
+                Some(Stop::Separated),
+                "{order:?}"
+            );
+            assert!(whole.margin.is_some() && whole.updates_at_most.is_some());
+            let told = |fitted: &Fitted| (fitted.margin, fitted.updates_at_most);
+            let go_on = |from: &Model| {
+                let session = Session::new(&options).resume(Some(from));
+                session.train(&data).unwrap()
+            };
+            assert_eq!(told(&go_on(&whole.model)), told(&whole), "{order:?}");
+            // Stopped inside the last pass, the others saw only a part of it.
+            let at = whole.model.progress.visits.saturating_sub(300).max(1);
+            let flag = AtomicBool::new(false);
+            let stopped = Session::new(&options)
+                .interrupt(&flag)
+                .train_observed(&data, &mut Interrupter { at, flag: &flag })
+                .unwrap();
+            assert_eq!(told(&go_on(&stopped.model)), told(&whole), "{order:?}");
+        }
+    }
+}
+
 #[test]
 fn a_spent_update_limit_stays_spent() {
     let data = common::integers(7, 12, 3, 2, 3).dataset();

@@ -22,7 +22,7 @@ use rosenblatt::model::Model;
 use rosenblatt::options::{
     AtZero, Bias, ClassWeight, Gradient, LearnerKind, Multiclass, Order, Readout, Start, Ties,
 };
-use rosenblatt::train::{Observer, Session, Step, Stop};
+use rosenblatt::train::{Fitted, Observer, Session, Step, Stop};
 
 /// A case from one of the small lists.
 fn one_of<T: Clone + std::fmt::Debug + 'static>(values: &[T]) -> impl Strategy<Value = T> {
