@@ -177,15 +177,24 @@ impl<'a> Ahead<'a> {
     fn score_from(&mut self, this: usize, weights: &Weights) {
         let shared = self.crew.as_ref().and_then(|_| self.shared());
         let few = self.few();
-        self.coming.ask(self.rows, few);
+        if shared.is_none() {
+            self.coming.ask(self.rows, few);
+        }
         let count = shared.unwrap_or(few);
         self.scored = this..self.block.len().min(this + count);
         let block = &self.block[self.scored.clone()];
         let rows = self.rows;
+        let fetches = shared.is_some() && self.stored <= LONG_ROW;
         let score = |group: usize, scores: &mut [f64]| {
-            let examples = &block[group * GROUP..];
-            let examples = examples[..examples.len().min(GROUP)].iter();
-            weights.scores_of_group(rows, self.in_step, examples.map(|&i| i as usize), scores);
+            let left = &block[group * GROUP..];
+            let (now, later) = left.split_at(left.len().min(GROUP));
+            if fetches {
+                // Each thread asks for its own next rows.
+                let next = later.iter().take(GROUP);
+                next.for_each(|&i| rows.row(i as usize).prefetch());
+            }
+            let examples = now.iter().map(|&i| i as usize);
+            weights.scores_of_group(rows, self.in_step, examples, scores);
         };
         let scores = &mut self.scores[..block.len() * self.stride];
         match &self.crew {
