@@ -59,7 +59,7 @@ use std::path::{Path, PathBuf};
 
 use crate::data::Precision;
 use crate::error::{Error, Result};
-use source::{Reader, Source};
+use source::{Peeked, Reader, Source};
 
 /// How a file is to be read. The default guesses everything.
 #[derive(Debug, Clone)]
@@ -140,8 +140,11 @@ impl ReadOptions {
     }
 }
 
-/// How much of a file is looked at to guess its format and its columns.
+/// How much of a file is looked at to guess its format and its columns, at least.
 const SAMPLE: usize = 256 << 10;
+
+/// How many lines of a text are looked at for that, at least.
+const SAMPLE_LINES: usize = 8;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -159,7 +162,8 @@ struct Opened {
 /// Opens a source and finds out its format.
 fn open(source: &Source, options: &ReadOptions) -> Result<Opened> {
     let file = source.name();
-    let (mut head, mut all) = source.peek(SAMPLE)?;
+    let peeked = source.peek(SAMPLE, holds_enough)?;
+    let (mut head, whole, mut all) = (peeked.head, peeked.whole, peeked.all);
     if head.is_empty() {
         return Err(Error::data("the file is empty")
             .in_file(file)
@@ -172,7 +176,6 @@ fn open(source: &Source, options: &ReadOptions) -> Result<Opened> {
                 .remedy("use a comma, a semicolon, a bar, tab or blanks"),
         );
     }
-    let whole = head.len() < SAMPLE;
     let format = match options.format {
         Some(format) => format,
         None => format::guess(file, &head, whole, options.comment_bytes())?,
@@ -195,6 +198,14 @@ fn open(source: &Source, options: &ReadOptions) -> Result<Opened> {
     })
 }
 
+/// Whether the first bytes of a file tell what its columns are: some lines, unless it is no text
+/// or its lines are longer than any that is read.
+fn holds_enough(head: &[u8]) -> bool {
+    head.len() >= chunk::LONGEST_RECORD
+        || memchr::memchr(0, head).is_some()
+        || memchr::memchr_iter(b'\n', head).take(SAMPLE_LINES).count() == SAMPLE_LINES
+}
+
 fn skip_mark(all: &mut Reader, file: &Path) -> Result<()> {
     let mut mark = [0; BYTE_ORDER_MARK.len()];
     all.read_exact(&mut mark).map_err(|e| Error::io(file, &e))
@@ -202,7 +213,7 @@ fn skip_mark(all: &mut Reader, file: &Path) -> Result<()> {
 
 /// The text of a source, byte order mark left out, once more.
 fn text_reader(source: &Source) -> Result<Reader> {
-    let (head, mut all) = source.peek(BYTE_ORDER_MARK.len())?;
+    let Peeked { head, mut all, .. } = source.peek(BYTE_ORDER_MARK.len(), |_| true)?;
     if head == BYTE_ORDER_MARK {
         skip_mark(&mut all, source.name())?;
     }

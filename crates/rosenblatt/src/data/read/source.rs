@@ -30,6 +30,16 @@ pub(crate) struct Source {
     origin: Origin,
 }
 
+/// The beginning of a source.
+pub(crate) struct Peeked {
+    /// The first bytes.
+    pub(crate) head: Vec<u8>,
+    /// Whether there are no others.
+    pub(crate) whole: bool,
+    /// All bytes, these included.
+    pub(crate) all: Reader,
+}
+
 #[derive(Clone)]
 enum Origin {
     File(PathBuf),
@@ -109,16 +119,23 @@ impl Source {
         decompressed(raw).map_err(|e| Error::io(&self.name, &e))
     }
 
-    /// Up to `limit` first bytes, and a reader of all bytes (these included).
-    pub(crate) fn peek(&self, limit: usize) -> Result<(Vec<u8>, Reader)> {
+    /// So many first bytes, and as many again while they are not `enough`.
+    pub(crate) fn peek(&self, bytes: usize, enough: impl Fn(&[u8]) -> bool) -> Result<Peeked> {
         let mut reader = self.open()?;
         let mut head = Vec::new();
-        (&mut reader)
-            .take(limit as u64)
-            .read_to_end(&mut head)
-            .map_err(|e| Error::io(&self.name, &e))?;
-        let all = Cursor::new(head.clone()).chain(reader);
-        Ok((head, Box::new(all)))
+        let mut limit = bytes;
+        let whole = loop {
+            (&mut reader)
+                .take((limit - head.len()) as u64)
+                .read_to_end(&mut head)
+                .map_err(|e| Error::io(&self.name, &e))?;
+            if head.len() < limit || enough(&head) {
+                break head.len() < limit;
+            }
+            limit *= 2;
+        };
+        let all = Box::new(Cursor::new(head.clone()).chain(reader));
+        Ok(Peeked { head, whole, all })
     }
 
     /// The same data, kept in memory, from a reader of all its decompressed bytes.
@@ -330,8 +347,23 @@ pub(crate) mod tests {
     #[test]
     fn peeking_loses_nothing_and_streams_are_read_once() {
         let source = Source::stream(Path::new("x"), Box::new(Cursor::new(gzip(b"hello world"))));
-        let (head, mut all) = source.peek(5).unwrap();
+        let Peeked { head, mut all, .. } = source.peek(5, |_| true).unwrap();
         assert_eq!(head, b"hello");
+        let memory = source
+            .buffered(Box::new(Cursor::new(b"hello world")))
+            .unwrap();
+        for (bytes, least, head, whole) in [
+            (2, 5, "hello wo", false),
+            (11, 1, "hello world", false),
+            (12, 1, "hello world", true),
+            (2, 99, "hello world", true),
+        ] {
+            let peeked = memory.peek(bytes, |head| head.len() >= least).unwrap();
+            assert_eq!(
+                (peeked.head.as_slice(), peeked.whole),
+                (head.as_bytes(), whole)
+            );
+        }
         let mut text = String::new();
         all.read_to_string(&mut text).unwrap();
         assert_eq!(text, "hello world");

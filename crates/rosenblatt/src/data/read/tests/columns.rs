@@ -214,3 +214,37 @@ fn missing_is_missing_as_bytes_and_as_text() {
         );
     }
 }
+
+#[test]
+fn lines_may_be_longer_than_what_is_looked_at_first() {
+    let columns = SAMPLE / 8;
+    let names: Vec<String> = (0..columns).map(|j| format!("gene_{j}")).collect();
+    let row = |i: usize| {
+        let cells = (0..columns).map(|j| ((i * 7 + j) % 10).to_string());
+        cells.collect::<Vec<_>>().join(",")
+    };
+    let rows: String = (0..12)
+        .map(|i| format!("{},{}\n", row(i), ["sick", "well"][i % 2]))
+        .collect();
+    let header = names.join(",");
+    assert!(header.len() > SAMPLE);
+    for (text, header) in [
+        (format!("{header},state\n{rows}"), true),
+        (rows.clone(), false),
+        (
+            format!("{header},state\n{}", rows.lines().next().unwrap()),
+            true,
+        ),
+    ] {
+        for name in ["t.csv", "t"] {
+            let raw = from_text(&text, name);
+            assert_eq!(raw.rows(), text.lines().count() - usize::from(header));
+            assert_eq!(raw.report().columns.len(), columns + 1);
+            assert_eq!(
+                raw.report().columns[3].name,
+                if header { "gene_3" } else { "3" }
+            );
+            assert_eq!(raw.classes().names()[0], "sick");
+        }
+    }
+}
