@@ -48,6 +48,7 @@
 
 pub mod cache;
 pub mod certificate;
+mod crew;
 pub mod data;
 pub mod embedding;
 mod error;

@@ -81,51 +81,6 @@ where
     });
 }
 
-/// Threads that wait for one small piece of work after another, which new ones would come too
-/// late for.
-pub(crate) struct Crew {
-    pool: rayon::ThreadPool,
-    threads: usize,
-}
-
-impl Crew {
-    /// This thread and `threads` − 1 others, if there are to be any and the system grants them.
-    pub(crate) fn new(threads: usize) -> Option<Self> {
-        if threads <= 1 {
-            return None;
-        }
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads - 1);
-        pool.build().ok().map(|pool| Crew { pool, threads })
-    }
-
-    /// Calls `f(p, part)` for every part of `out` of `size` items (the last may be shorter).
-    pub(crate) fn share<T: Send>(
-        &self,
-        out: &mut [T],
-        size: usize,
-        f: impl Fn(usize, &mut [T]) + Sync,
-    ) {
-        let parts = out.len().div_ceil(size);
-        let share = parts.div_ceil(self.threads).max(1);
-        let work = |t: usize, run: &mut [T]| {
-            for (k, part) in run.chunks_mut(size).enumerate() {
-                f(t * share + k, part);
-            }
-        };
-        self.pool.in_place_scope(|scope| {
-            let mut runs = out.chunks_mut(share * size).enumerate();
-            let own = runs.next();
-            for (t, run) in runs {
-                let work = &work;
-                scope.spawn(move |_| work(t, run));
-            }
-            if let Some((t, run)) = own {
-                work(t, run);
-            }
-        });
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #[test]
@@ -133,15 +88,6 @@ mod tests {
         for n in [0, 1, 9, 10, 95] {
             for threads in [1, 2, 7] {
                 let mut out = vec![0; n];
-                let add = |p: usize, part: &mut [usize]| {
-                    let each = part.iter_mut().enumerate();
-                    each.for_each(|(k, x)| *x += p * 10 + k + 1);
-                };
-                if let Some(crew) = super::Crew::new(threads) {
-                    crew.share(&mut out, 10, add);
-                    assert_eq!(out, (1..=n).collect::<Vec<_>>());
-                    out.fill(0);
-                }
                 super::chunks(&mut out, 10, threads, || {
                     |p: usize, part: &mut [usize]| {
                         part.iter_mut()

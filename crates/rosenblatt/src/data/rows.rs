@@ -104,24 +104,25 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Whether every value is stored and hardly one is zero, as far as a few hundred tell.
-    pub(crate) fn are_full(self) -> bool {
+    /// How many of the stored values are not zero, of one, as far as a few hundred tell.
+    pub(crate) fn filled(self) -> f64 {
         const ASKED: usize = 512;
-        let zeros = |values: &mut dyn Iterator<Item = bool>| {
-            let (mut zeros, mut all) = (0, 0);
-            values.for_each(|zero| (zeros, all) = (zeros + usize::from(zero), all + 1));
-            4 * zeros < all
-        };
-        match self {
-            Rows::Dense32 { values, .. } => {
-                let step = (values.len() / ASKED).max(1) | 1;
-                zeros(&mut values.iter().step_by(step).map(|&x| x == 0.0))
-            }
-            Rows::Dense64 { values, .. } => {
-                let step = (values.len() / ASKED).max(1) | 1;
-                zeros(&mut values.iter().step_by(step).map(|&x| x == 0.0))
-            }
-            _ => false,
+        fn of<T: Copy + PartialEq + Default>(values: &[T]) -> f64 {
+            let step = (values.len() / ASKED).max(1) | 1;
+            let some = values.iter().step_by(step);
+            let all = some.len().max(1);
+            some.filter(|&&x| x != T::default()).count() as f64 / all as f64
         }
+        match self {
+            Rows::Dense32 { values, .. } => of(values),
+            Rows::Dense64 { values, .. } => of(values),
+            _ => 1.0,
+        }
+    }
+
+    /// Whether every value is stored and hardly one is zero.
+    pub(crate) fn are_full(self) -> bool {
+        let dense = matches!(self, Rows::Dense32 { .. } | Rows::Dense64 { .. });
+        dense && self.filled() > 0.75
     }
 }

@@ -5,25 +5,32 @@
 //! on all threads. A score found ahead stands until the next update and is then found again, so
 //! what a visit sees is to the bit what one-at-a-time learning would see.
 //!
-//! Threads pay only where an update is rare and a row is long: handing work over takes tens of
-//! microseconds, and an update throws away what is left of it. How many rows are shared out
-//! follows from how often updates came of late; the result does not depend on it.
+//! Threads pay only where updates are rare and rows are long: handing work over takes a
+//! microsecond, and an update throws away what is left of it. Let an update come every 1/u
+//! visits, a row take c and handing over h. Sharing out s rows costs h/s + u·c·s/2 a visit too
+//! much, which is least for s = √(2h/(u·c)). The result does not depend on it.
 
 use std::ops::Range;
 
+use crate::crew::Crew;
 use crate::data::{Matrix, Row, Rows};
 use crate::model::{GROUP, Weights};
-use crate::threads::Crew;
-use crate::train::BLOCK;
 
-/// Work worth handing to other threads, in products of a weight and a value.
-const WORTH_SHARING: f64 = 20_000.0;
+/// What handing work over takes, in products of a weight and a value.
+const HANDING_OVER: f64 = 1000.0;
 
-/// Updates that may be expected among rows scored together on several threads.
-const UPDATES_RISKED: f64 = 0.5;
+/// Work worth handing over, counted the same way.
+const WORTH_SHARING: f64 = 4.0 * HANDING_OVER;
 
-/// How fast the rate of updates is forgotten, for each visit.
-const FORGETTING: f64 = 1.0 / 1024.0;
+/// Updates a visit up to which sharing pays: after each, the other threads fetch the weights that
+/// it changed anew.
+const RARE: f64 = 0.02;
+
+/// Work that a thread takes at a time, counted the same way, at least.
+const PART: f64 = 1000.0;
+
+/// Visits over which the rate of updates is found.
+const OF_LATE: f64 = 1024.0;
 
 /// Values in a line of memory, if they are small.
 const LINE: usize = 16;
@@ -48,12 +55,14 @@ pub(super) struct Ahead<'a> {
     coming: Coming<'a>,
     /// Discriminators, padded.
     stride: usize,
-    /// The other threads, where there are any.
-    crew: Option<Crew>,
-    /// Values of a row, on average.
+    /// The other threads.
+    crew: &'a Crew,
+    /// Values of a row that are not zero, on average.
     stored: f64,
     /// Updates a visit, of late.
     update_rate: f64,
+    /// Visits over which that was found.
+    visits: f64,
 }
 
 /// Rows to be asked for while others are worked on.
@@ -107,11 +116,11 @@ impl<'a> Coming<'a> {
 }
 
 impl<'a> Ahead<'a> {
-    pub(super) fn new(matrix: &'a Matrix, weights: &Weights, threads: usize) -> Self {
+    pub(super) fn new(matrix: &'a Matrix, weights: &Weights, crew: &'a Crew) -> Self {
         let stride = weights.score_buffer().len();
         let rows = Rows::of(matrix);
         let stored = match matrix {
-            Matrix::Dense { columns, .. } => *columns as f64,
+            Matrix::Dense { columns, .. } => *columns as f64 * rows.filled(),
             Matrix::Sparse { indices, .. } => indices.len() as f64 / matrix.rows().max(1) as f64,
         };
         Ahead {
@@ -123,12 +132,10 @@ impl<'a> Ahead<'a> {
             scores: Vec::new(),
             coming: Coming::none(),
             stride,
-            // Nobody is kept waiting where a whole block is too little to share.
-            crew: (BLOCK as f64 * stored * stride as f64 >= WORTH_SHARING)
-                .then(|| Crew::new(threads))
-                .flatten(),
+            crew,
             stored,
-            update_rate: 1.0,
+            update_rate: 0.0,
+            visits: 0.0,
         }
     }
 
@@ -155,7 +162,7 @@ impl<'a> Ahead<'a> {
     #[inline]
     pub(super) fn forget(&mut self) {
         self.scored = 0..0;
-        self.update_rate += FORGETTING;
+        self.update_rate += 1.0 / self.visits.max(1.0);
     }
 
     /// The scores of example `i`, if it is the one expected.
@@ -166,7 +173,8 @@ impl<'a> Ahead<'a> {
         }
         let this = self.next;
         self.next += 1;
-        self.update_rate -= FORGETTING * self.update_rate;
+        self.visits = (self.visits + 1.0).min(OF_LATE);
+        self.update_rate -= self.update_rate / self.visits;
         if !self.scored.contains(&this) {
             self.score_from(this, weights);
         }
@@ -175,45 +183,70 @@ impl<'a> Ahead<'a> {
     }
 
     fn score_from(&mut self, this: usize, weights: &Weights) {
-        let shared = self.crew.as_ref().and_then(|_| self.shared());
+        let shared = self.shared();
         let few = self.few();
-        if shared.is_none() {
-            self.coming.ask(self.rows, few);
-        }
         let count = shared.unwrap_or(few);
         self.scored = this..self.block.len().min(this + count);
         let block = &self.block[self.scored.clone()];
-        let rows = self.rows;
-        let fetches = shared.is_some() && self.stored <= LONG_ROW;
-        let score = |group: usize, scores: &mut [f64]| {
-            let left = &block[group * GROUP..];
-            let (now, later) = left.split_at(left.len().min(GROUP));
+        let (rows, in_step, stride) = (self.rows, self.in_step, self.stride);
+        let size = self.part();
+        let scores = &mut self.scores[..block.len() * stride];
+        let score = |examples: &[u32], scores: &mut [f64]| {
+            let examples = examples.iter().map(|&i| i as usize);
+            weights.scores_of_group(rows, in_step, examples, scores);
+        };
+        if shared.is_none() {
+            self.coming.ask(rows, few);
+            return score(block, scores);
+        }
+        let fetches = self.stored <= LONG_ROW;
+        let others = size * self.crew.helpers();
+        self.crew.share(scores, size * stride, |p, scores| {
+            let part = &block[p * size..];
             if fetches {
                 // Each thread asks for its own next rows.
-                let next = later.iter().take(GROUP);
+                let next = part.iter().skip(size + others).take(size);
                 next.for_each(|&i| rows.row(i as usize).prefetch());
             }
-            let examples = now.iter().map(|&i| i as usize);
-            weights.scores_of_group(rows, self.in_step, examples, scores);
-        };
-        let scores = &mut self.scores[..block.len() * self.stride];
-        match &self.crew {
-            Some(crew) if block.len() > GROUP => crew.share(scores, GROUP * self.stride, score),
-            _ => score(0, scores),
-        }
+            let groups = part[..part.len().min(size)].chunks(GROUP);
+            for (group, scores) in groups.zip(scores.chunks_mut(GROUP * stride)) {
+                score(group, scores);
+            }
+        });
+    }
+
+    /// What a row takes, in products.
+    fn products(&self) -> f64 {
+        (self.stored * self.stride as f64).max(1.0)
+    }
+
+    /// Rows that a thread takes at a time.
+    fn part(&self) -> usize {
+        let few = self.few();
+        few * (PART / (self.products() * few as f64)).ceil() as usize
     }
 
     /// How many rows to score on several threads, where that pays.
+    #[inline]
     fn shared(&self) -> Option<usize> {
-        let left = (self.block.len() - self.next + 1) as f64;
-        let rows = (UPDATES_RISKED / self.update_rate).min(left).floor();
-        (rows * self.stored * self.stride as f64 >= WORTH_SHARING).then_some(rows as usize)
+        let helpers = self.crew.helpers();
+        if helpers == 0 || self.update_rate > RARE {
+            return None;
+        }
+        let left = self.block.len() - self.next + 1;
+        let rows = (2.0 * HANDING_OVER / (self.update_rate * self.products())).sqrt();
+        // As much for one as for another.
+        let rows = (rows.min(left as f64) as usize).next_multiple_of(self.part() * (helpers + 1));
+        let rows = rows.min(left);
+        let pays = rows > self.part() && rows as f64 * self.products() >= WORTH_SHARING;
+        pays.then_some(rows)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::crew::Dismissal;
     use crate::data::Precision;
 
     #[test]
@@ -228,20 +261,14 @@ mod tests {
             .collect();
         let matrix = Matrix::dense_from_rows(columns as usize, &rows, Precision::F32);
         let block: Vec<u32> = (0..250).map(|k| (k * 7 % 300) as u32).collect();
-        for (discriminators, threads, update_rate) in [
-            (1, 1, 0.0),
-            (1, 3, 0.0),
-            (3, 2, 0.0),
-            (3, 2, 0.001),
-            (3, 2, 1.0),
-        ] {
+        let run = |discriminators: usize, crew: &Crew, update_rate: f64| {
             let mut weights = Weights::zero(discriminators, columns as usize);
             for d in 0..discriminators {
                 (0..columns as usize).for_each(|j| weights.set(d, j, (j + d) as f64 / 9.0));
             }
             let mut expected = weights.score_buffer();
-            let mut ahead = Ahead::new(&matrix, &weights, threads);
-            ahead.update_rate = update_rate;
+            let mut ahead = Ahead::new(&matrix, &weights, crew);
+            (ahead.update_rate, ahead.visits) = (update_rate, OF_LATE);
             ahead.expect(&block, &[1, 2, 3]);
             let mut most = 0;
             for (k, &i) in block.iter().enumerate() {
@@ -255,13 +282,31 @@ mod tests {
                 most = most.max(ahead.scored.len());
             }
             assert!(ahead.scores(0, &weights).is_none());
-            // Many at a time only with threads to share them and few updates to fear.
-            let shared = threads > 1 && update_rate < 0.5;
-            assert_eq!(
-                most > GROUP,
-                shared,
-                "{discriminators} {threads} {update_rate}"
-            );
+            most
+        };
+        for (discriminators, helpers, update_rate) in [
+            (1, 0, 0.0),
+            (1, 2, 0.0),
+            (3, 1, 0.0),
+            (3, 1, 0.001),
+            (3, 1, 1.0),
+        ] {
+            let crew = Crew::new(helpers + 1);
+            std::thread::scope(|scope| {
+                let _dismissal = Dismissal(&crew);
+                (0..helpers).for_each(|_| drop(scope.spawn(|| crew.serve())));
+                while crew.helpers() < helpers {
+                    std::thread::yield_now();
+                }
+                let most = run(discriminators, &crew, update_rate);
+                // Many at a time only with somebody to help and few updates to fear.
+                let shared = helpers > 0 && update_rate < 0.5;
+                assert_eq!(
+                    most > GROUP,
+                    shared,
+                    "{discriminators} {helpers} {update_rate}"
+                );
+            });
         }
     }
 }

@@ -14,6 +14,7 @@
 //! convergence proofs on perceptrons" (1962).
 
 use super::ahead::Ahead;
+use crate::crew::Crew;
 use crate::data::{Dataset, Rows};
 use crate::error::{Error, Result};
 use crate::model::{Average, Change, LinearState, LogEntry, Scheme, UpdateLog, Weights};
@@ -36,7 +37,7 @@ pub(crate) struct Perceptron<'a> {
     start: Option<Weights>,
     normalise_weights: bool,
     normalised_average: bool,
-    threads: usize,
+    crew: &'a Crew,
     scores: Vec<f64>,
     rows: Rows<'a>,
     ahead: Ahead<'a>,
@@ -49,7 +50,7 @@ impl<'a> Perceptron<'a> {
         importance: &'a Importance<'a>,
         scheme: Scheme,
         options: &Options,
-        threads: usize,
+        crew: &'a Crew,
         resume: Option<LinearState>,
     ) -> Result<Self> {
         let constant = match options.bias() {
@@ -86,7 +87,7 @@ impl<'a> Perceptron<'a> {
         if state.weights.bytes() <= data.matrix.bytes() {
             let correction = state.average.as_ref().map(|average| &average.correction);
             let all: Vec<&Weights> = correction.into_iter().chain([&state.weights]).collect();
-            Weights::bring(&all, threads);
+            Weights::bring(&all, crew.threads());
         }
         let normalised_average = options.readout() == Readout::AveragedNormalised;
         Ok(Perceptron {
@@ -99,9 +100,9 @@ impl<'a> Perceptron<'a> {
             start,
             normalise_weights: options.normalise_weights,
             normalised_average,
-            threads,
+            crew,
             rows: Rows::of(&data.matrix),
-            ahead: Ahead::new(&data.matrix, &state.weights, threads),
+            ahead: Ahead::new(&data.matrix, &state.weights, crew),
             scores: state.weights.score_buffer(),
             state,
         })
@@ -109,7 +110,7 @@ impl<'a> Perceptron<'a> {
 
     /// How many threads it may use.
     pub(crate) fn threads(&self) -> usize {
-        self.threads
+        self.crew.threads()
     }
 
     /// What the constant feature contributes to an inner product.

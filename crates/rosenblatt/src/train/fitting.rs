@@ -9,6 +9,7 @@ use super::readable::Readable;
 use super::session::Fitted;
 use super::stop::Stop;
 use super::survey::Survey;
+use crate::crew::Crew;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::Spectrum;
@@ -28,6 +29,8 @@ pub(super) struct Fitting<'f> {
     pub(super) options: &'f Options,
     pub(super) control: Control<'f>,
     pub(super) means: Means,
+    /// Who helps with small pieces of work.
+    pub(super) crew: &'f Crew,
     pub(super) survey: &'f Survey<'f>,
     /// The model whose run over the same examples goes on.
     pub(super) resumed: Option<&'f Model>,
@@ -59,9 +62,8 @@ impl Fitting<'_> {
 
     fn perceptron(mut self) -> Result<Fitted> {
         let (data, importance, options) = (self.data, self.importance, self.options);
-        let (threads, state) = (self.means.threads, self.state.take());
-        let mut perceptron =
-            Perceptron::new(data, importance, self.scheme, options, threads, state)?;
+        let (crew, state) = (self.crew, self.state.take());
+        let mut perceptron = Perceptron::new(data, importance, self.scheme, options, crew, state)?;
         let ending = self.go(&mut perceptron)?;
         let progress = &self.progress;
         let (margin, updates_at_most) =

@@ -10,6 +10,7 @@ use super::observer::{Nobody, Observer, Watcher};
 use super::progress::Progress;
 use super::survey::Survey;
 use super::{Importance, MarginBracket};
+use crate::crew::{Crew, Dismissal};
 use crate::data::{Dataset, FeatureNames, Matrix};
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
@@ -193,8 +194,13 @@ impl<'a> Session<'a> {
             0.0
         };
         let survey = Survey::new(raw, &importance, lift, self.fingerprint);
-        // Somebody is asked to look at all rows beside training, where that takes time.
+        // Others are asked to help where that takes time, and to look at all rows before.
         let aside = self.threads > 1 && raw.matrix.bytes() >= large::MANY;
+        let helpers = match aside || data.matrix.bytes() >= WORTH_HELPERS {
+            true => self.threads.saturating_sub(1),
+            false => 0,
+        };
+        let crew = Crew::new(self.threads);
         // The perceptron asks for few lengths before the end.
         let later = options.learner == LearnerKind::Perceptron && importance.is_surely_finite();
         if !(aside && later) {
@@ -265,6 +271,7 @@ impl<'a> Session<'a> {
             options,
             control,
             means: self.means(),
+            crew: &crew,
             survey: &survey,
             resumed: match self.from {
                 From::Run(model) => Some(model),
@@ -284,13 +291,21 @@ impl<'a> Session<'a> {
         };
         let other_work = || self.meanwhile.into_iter().for_each(|work| work());
         std::thread::scope(|scope| {
-            if aside {
-                scope.spawn(|| {
-                    survey.help();
-                    other_work();
-                });
-            } else {
+            let _dismissal = Dismissal(&crew);
+            if !aside {
                 other_work();
+            }
+            for helper in 0..helpers {
+                let (survey, crew) = (&survey, &crew);
+                scope.spawn(move || {
+                    if aside {
+                        survey.help();
+                    }
+                    if aside && helper == 0 {
+                        other_work();
+                    }
+                    crew.serve();
+                });
             }
             fitting.fit()
         })
@@ -310,6 +325,9 @@ impl<'a> Session<'a> {
         }
     }
 }
+
+/// Bytes of examples from which on training may be worth other threads.
+const WORTH_HELPERS: usize = 1 << 18;
 
 /// Refuses weights that cannot fit, early and with their size.
 fn fits_memory(scheme: Scheme, features: usize) -> Result<()> {
