@@ -298,6 +298,41 @@ fn threads_and_layout_never_change_a_bit() {
     }
 }
 
+/// Rows so long and updates so rare that others help to score ahead.
+#[test]
+fn helpers_never_change_a_bit() {
+    let (two, _) = separable(11, 900, 600, 0.0, 0.5);
+    let mut three = common::reals(12, 700, 500, 3);
+    for (row, &label) in three.rows.iter_mut().zip(&three.labels) {
+        row[label as usize] += 4.0;
+    }
+    for toy in [two, three] {
+        for sparse in [false, true] {
+            let data = toy.stored(Storage {
+                sparse,
+                scattered: true,
+                ..PLAIN
+            });
+            let options = Options {
+                epochs: Some(60),
+                ..Options::default()
+            };
+            let train = |threads| {
+                let session = Session::new(&options).threads(threads);
+                session.train(&data).unwrap()
+            };
+            let alone = train(1);
+            assert!(alone.model.progress.updates > 20);
+            for threads in [2, 3, 7] {
+                let together = train(threads);
+                let bytes = |fitted: &Fitted| fitted.model.to_bytes().unwrap();
+                assert!(bytes(&together) == bytes(&alone), "{threads} {sparse}");
+                assert_eq!(together.margin, alone.margin);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_run_goes_on_only_with_the_options_it_began_with() {
     let data = common::reals(10, 600, 3, 2).dataset();
