@@ -176,15 +176,20 @@ fn a_run_killed_after_any_pass_goes_on_from_its_checkpoint() {
     }
 }
 
+/// Three classes, each moved so far along an axis of its own.
+fn three_apart(seed: u64, n: usize, d: usize, by: f64) -> Toy {
+    let mut toy = common::reals(seed, n, d, 3);
+    for (row, &label) in toy.rows.iter_mut().zip(&toy.labels) {
+        row[label as usize] += by;
+    }
+    toy
+}
+
 /// A clean pass has seen every margin; a run that does not have one looks again.
 #[test]
 fn a_separating_run_proves_the_same_margin_however_it_came_to_its_end() {
     let (two, _) = separable(3, 700, 4, 0.2, 0.3);
-    let mut three = common::reals(4, 600, 3, 3);
-    for (row, &label) in three.rows.iter_mut().zip(&three.labels) {
-        row[label as usize] += 30.0;
-    }
-    for toy in [two, three] {
+    for toy in [two, three_apart(4, 600, 3, 30.0)] {
         let data = toy.dataset();
         for order in ORDERS {
             let options = Options {
@@ -302,11 +307,7 @@ fn threads_and_layout_never_change_a_bit() {
 #[test]
 fn helpers_never_change_a_bit() {
     let (two, _) = separable(11, 900, 600, 0.0, 0.5);
-    let mut three = common::reals(12, 700, 500, 3);
-    for (row, &label) in three.rows.iter_mut().zip(&three.labels) {
-        row[label as usize] += 4.0;
-    }
-    for toy in [two, three] {
+    for toy in [two, three_apart(12, 700, 500, 4.0)] {
         for sparse in [false, true] {
             let data = toy.stored(Storage {
                 sparse,
