@@ -169,6 +169,11 @@ fn open(source: &Source, options: &ReadOptions) -> Result<Opened> {
             .in_file(file)
             .remedy("give a file with data"));
     }
+    let ends = memchr::memchr2(b'\n', 0, &head).is_some();
+    if !whole && !ends {
+        let other = refuse_other_encodings(&head);
+        return Err(other.err().unwrap_or(faults::overlong(1)).in_file(file));
+    }
     if let Some(delimiter) = options.delimiter.filter(|d| !d.is_usable()) {
         let name = delimiter.name();
         return Err(
@@ -198,12 +203,14 @@ fn open(source: &Source, options: &ReadOptions) -> Result<Opened> {
     })
 }
 
-/// Whether the first bytes of a file tell what its columns are: some lines, unless it is no text
-/// or its lines are longer than any that is read.
+/// Whether the first bytes of a file tell what its columns are: some lines, or two long ones,
+/// unless it is no text or its lines are longer than any that is read.
 fn holds_enough(head: &[u8]) -> bool {
+    const MUCH: usize = 4 << 20;
+    let lines = if head.len() < MUCH { SAMPLE_LINES } else { 2 };
     head.len() >= chunk::LONGEST_RECORD
         || memchr::memchr(0, head).is_some()
-        || memchr::memchr_iter(b'\n', head).take(SAMPLE_LINES).count() == SAMPLE_LINES
+        || memchr::memchr_iter(b'\n', head).take(lines).count() == lines
 }
 
 fn skip_mark(all: &mut Reader, file: &Path) -> Result<()> {

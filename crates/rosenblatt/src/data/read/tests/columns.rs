@@ -1,6 +1,7 @@
 //! What columns of a table become.
 
 use super::*;
+use crate::data::read::chunk::LONGEST_RECORD;
 
 fn listed(data: &Dataset) -> Vec<String> {
     (0..data.features())
@@ -246,5 +247,18 @@ fn lines_may_be_longer_than_what_is_looked_at_first() {
             );
             assert_eq!(raw.classes().names()[0], "sick");
         }
+    }
+}
+
+#[test]
+fn a_line_without_end_is_refused_before_its_cells_are_looked_at() {
+    let text = "1,".repeat(LONGEST_RECORD / 2 + 1);
+    for name in ["t", "t.csv", "t.svm"] {
+        let error = from_bytes(text.as_bytes(), name, &ReadOptions::default()).err();
+        let error = error.map(|e| e.to_string()).unwrap_or_default();
+        assert!(
+            error.contains(":1:1: this record is longer than 64 MiB"),
+            "{error}"
+        );
     }
 }
