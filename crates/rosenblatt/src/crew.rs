@@ -3,7 +3,7 @@
 //! Work of a few microseconds is over before a new thread has begun, or one that sleeps has
 //! woken. So whoever has nothing else to do [serves](Crew::serve): looks for work, and only
 //! sleeps where none has come for a while. Work is taken in parts, by the one who shares it out
-//! too, so that nobody waits for a helper who is late.
+//! too, so that a helper who is late is waited for no longer than a part takes.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -42,7 +42,7 @@ pub(crate) struct Crew {
 // SAFETY: `work` is written only by the one whose turn it is, before the number becomes odd and
 // after the last helper has left the work before; helpers read it only while they are counted as
 // inside and the number is odd.
-#[allow(unsafe_code)] // measured: work handed over in a tenth of the time that a pool takes
+#[allow(unsafe_code)] // measured: two cores train wide rows 5 to 15 % faster than with a pool of threads
 unsafe impl Sync for Crew {}
 
 /// Counts down again, whatever happens in between.
@@ -189,8 +189,10 @@ impl Crew {
         let _alarm = Alarm(&self.failed);
         // SAFETY: this helper was counted as inside before the number was found odd, so `share`
         // will wait for it before the work goes or another takes its place.
-        if let Some(work) = unsafe { *self.work.get() } {
-            unsafe { (*work)() }
+        unsafe {
+            if let Some(work) = *self.work.get() {
+                (*work)();
+            }
         }
     }
 

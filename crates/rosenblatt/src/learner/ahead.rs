@@ -44,6 +44,8 @@ pub(super) struct Ahead<'a> {
     rows: Rows<'a>,
     /// Whether a few rows take little longer to score than one.
     in_step: bool,
+    /// Rows that are scored at a time on one thread.
+    few: usize,
     /// Examples about to be visited, in order.
     block: Vec<u32>,
     /// The next of them.
@@ -59,6 +61,10 @@ pub(super) struct Ahead<'a> {
     crew: &'a Crew,
     /// Values of a row that are not zero, on average.
     stored: f64,
+    /// What a row takes, in products.
+    products: f64,
+    /// Rows that a thread takes at a time.
+    part: usize,
     /// Updates a visit, of late.
     update_rate: f64,
     /// Visits over which that was found.
@@ -123,9 +129,13 @@ impl<'a> Ahead<'a> {
             Matrix::Dense { columns, .. } => *columns as f64 * rows.filled(),
             Matrix::Sparse { indices, .. } => indices.len() as f64 / matrix.rows().max(1) as f64,
         };
+        let in_step = weights.in_step(rows);
+        let few = if in_step { GROUP } else { 1 };
+        let products = (stored * stride as f64).max(1.0);
         Ahead {
             rows,
-            in_step: weights.in_step(rows),
+            few,
+            in_step,
             block: Vec::new(),
             next: 0,
             scored: 0..0,
@@ -134,8 +144,11 @@ impl<'a> Ahead<'a> {
             stride,
             crew,
             stored,
-            update_rate: 0.0,
-            visits: 0.0,
+            products,
+            part: few * (PART / (products * few as f64)).ceil() as usize,
+            // The first visit is likely to bring an update.
+            update_rate: 1.0,
+            visits: 1.0,
         }
     }
 
@@ -149,20 +162,15 @@ impl<'a> Ahead<'a> {
             .resize(block.len().max(GROUP) * self.stride, 0.0);
         self.coming = match self.stored > LONG_ROW {
             true => Coming::none(),
-            false => Coming::new(self.rows, coming, block.len().div_ceil(self.few())),
+            false => Coming::new(self.rows, coming, block.len().div_ceil(self.few)),
         };
-    }
-
-    /// Rows that are scored at a time on one thread.
-    fn few(&self) -> usize {
-        if self.in_step { GROUP } else { 1 }
     }
 
     /// The weights have changed.
     #[inline]
     pub(super) fn forget(&mut self) {
         self.scored = 0..0;
-        self.update_rate += 1.0 / self.visits.max(1.0);
+        self.update_rate += 1.0 / self.visits;
     }
 
     /// The scores of example `i`, if it is the one expected.
@@ -184,19 +192,17 @@ impl<'a> Ahead<'a> {
 
     fn score_from(&mut self, this: usize, weights: &Weights) {
         let shared = self.shared();
-        let few = self.few();
-        let count = shared.unwrap_or(few);
+        let count = shared.unwrap_or(self.few);
         self.scored = this..self.block.len().min(this + count);
         let block = &self.block[self.scored.clone()];
-        let (rows, in_step, stride) = (self.rows, self.in_step, self.stride);
-        let size = self.part();
+        let (rows, in_step, stride, size) = (self.rows, self.in_step, self.stride, self.part);
         let scores = &mut self.scores[..block.len() * stride];
         let score = |examples: &[u32], scores: &mut [f64]| {
             let examples = examples.iter().map(|&i| i as usize);
             weights.scores_of_group(rows, in_step, examples, scores);
         };
         if shared.is_none() {
-            self.coming.ask(rows, few);
+            self.coming.ask(rows, self.few);
             return score(block, scores);
         }
         let fetches = self.stored <= LONG_ROW;
@@ -215,17 +221,6 @@ impl<'a> Ahead<'a> {
         });
     }
 
-    /// What a row takes, in products.
-    fn products(&self) -> f64 {
-        (self.stored * self.stride as f64).max(1.0)
-    }
-
-    /// Rows that a thread takes at a time.
-    fn part(&self) -> usize {
-        let few = self.few();
-        few * (PART / (self.products() * few as f64)).ceil() as usize
-    }
-
     /// How many rows to score on several threads, where that pays.
     #[inline]
     fn shared(&self) -> Option<usize> {
@@ -234,11 +229,11 @@ impl<'a> Ahead<'a> {
             return None;
         }
         let left = self.block.len() - self.next + 1;
-        let rows = (2.0 * HANDING_OVER / (self.update_rate * self.products())).sqrt();
+        let rows = (2.0 * HANDING_OVER / (self.update_rate * self.products)).sqrt();
         // As much for one as for another.
-        let rows = (rows.min(left as f64) as usize).next_multiple_of(self.part() * (helpers + 1));
+        let rows = (rows.min(left as f64) as usize).next_multiple_of(self.part * (helpers + 1));
         let rows = rows.min(left);
-        let pays = rows > self.part() && rows as f64 * self.products() >= WORTH_SHARING;
+        let pays = rows > self.part && rows as f64 * self.products >= WORTH_SHARING;
         pays.then_some(rows)
     }
 }
