@@ -300,9 +300,9 @@ impl<'a> Session<'a> {
                 scope.spawn(move || {
                     if aside {
                         survey.help();
-                    }
-                    if aside && helper == 0 {
-                        other_work();
+                        if helper == 0 {
+                            other_work();
+                        }
                     }
                     crew.serve();
                 });

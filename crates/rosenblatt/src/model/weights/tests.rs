@@ -100,3 +100,29 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn weights_are_combined_alike_on_any_number_of_threads() {
+    let features = WORTH_A_THREAD;
+    for discriminators in [1, 3] {
+        let mut one = Weights::zero(discriminators, features);
+        let mut other = Weights::zero(discriminators, features);
+        for d in 0..discriminators {
+            for j in 0..features {
+                one.set(d, j, (j % 1013 + d) as f64);
+                other.set(d, j, (j % 77) as f64);
+            }
+            one.set_bias(d, d as f64 + 0.5);
+        }
+        let combined = |threads| one.combined(&other, threads, |d, a, b| a + d as f64 * b);
+        let alone = combined(1);
+        for (d, j) in (0..discriminators).flat_map(|d| (0..features).map(move |j| (d, j))) {
+            let expected = (j % 1013 + d + d * (j % 77)) as f64;
+            assert_eq!(alone.get(d, j), expected);
+        }
+        assert_eq!(alone.bias(discriminators - 1), discriminators as f64 - 0.5);
+        for threads in [2, 3] {
+            assert_eq!(combined(threads), alone);
+        }
+    }
+}
