@@ -1,39 +1,41 @@
 //! Arrays on large pages.
 //!
 //! Memory is handed out page by page, each when it is first written to. With pages of 4 KiB that
-//! takes as long as filling them, so large arrays are asked for on pages of 2 MiB, which the
-//! system grants where it can.
+//! takes longer than filling them, so the pages of large arrays are asked for together, and as
+//! pages of 2 MiB, where the system has them at hand.
+//!
+//! It may not. A virtual machine that gives back what it does not use has to get large pages from
+//! outside, and then they come four times slower than small ones, not twice as fast. So they are
+//! timed, and the first that is slow is the last.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// Bytes of a page, at least.
 #[cfg(target_os = "linux")]
 const PAGE: usize = 4096;
 
-/// From how many bytes on an array is worth large pages.
+/// Bytes of a large page.
 const LARGE: usize = 2 << 20;
+
+/// Bytes of small pages that are asked for at a time.
+const SOME: usize = 1 << 18;
+
+/// What a large page may take: not much longer than as many bytes of small pages.
+const LONG: Duration = Duration::from_micros(700);
 
 /// From how many bytes on a look at all of them is worth a thread of its own.
 pub(crate) const MANY: usize = 4 << 20;
 
-/// `n` zeros.
-pub(crate) fn zeros<T: Copy + Default>(n: usize) -> Vec<T> {
-    // Memory fresh from the system is zero already, so nothing is written here.
-    let values = vec![T::default(); n];
-    advise(&values);
-    values
-}
-
 /// An empty list with room for a little more than `n`, which are about to be written. Their
 /// pages are asked for together, which costs a third less than one by one.
 pub(crate) fn room<T>(n: usize) -> Vec<T> {
-    let list = Vec::with_capacity(n + n / 16 + 64);
-    fetch::<T>(list.as_ptr(), n);
+    let list: Vec<T> = Vec::with_capacity(n + n / 16 + 64);
+    fetch(list.as_ptr().addr(), n * size_of::<T>());
     list
 }
 
-/// Asks on all threads for the pages of arrays that are about to be written in any order: met
-/// one by one, fresh pages come slowly.
+/// Asks on all threads for the pages of arrays that are zero and about to be written in any order.
 pub(crate) fn bring<T: Sync>(arrays: &[&[T]], threads: usize) {
     // No large page is asked for by two threads, who would both clear it.
     let pieces: Vec<&[T]> = arrays
@@ -49,7 +51,7 @@ pub(crate) fn bring<T: Sync>(arrays: &[&[T]], threads: usize) {
     let next = AtomicUsize::new(0);
     let work = || {
         while let Some(piece) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) {
-            fetch(piece.as_ptr(), piece.len());
+            Pages::of(piece).reach(piece);
         }
     };
     std::thread::scope(|scope| {
@@ -58,10 +60,63 @@ pub(crate) fn bring<T: Sync>(arrays: &[&[T]], threads: usize) {
     });
 }
 
+/// Whether large pages were slow to come.
+static SLOW: AtomicBool = AtomicBool::new(false);
+
+/// The pages of an array that is zero and written from its start to its end, each asked for
+/// shortly before.
+pub(crate) struct Pages {
+    at: usize,
+    end: usize,
+}
+
+impl Pages {
+    pub(crate) fn of<T>(array: &[T]) -> Self {
+        let start = array.as_ptr().addr();
+        Pages {
+            at: start,
+            end: start + size_of_val(array),
+        }
+    }
+
+    /// `place` of the array is written next.
+    #[inline]
+    pub(crate) fn reach<T>(&mut self, place: &[T]) {
+        let end = place.as_ptr().addr() + size_of_val(place);
+        while self.at < end {
+            self.more();
+        }
+    }
+
+    #[cold]
+    fn more(&mut self) {
+        let large = self.at.is_multiple_of(LARGE)
+            && self.end - self.at >= LARGE
+            && !SLOW.load(Ordering::Relaxed);
+        if large {
+            advise(self.at, LARGE);
+            let before = Instant::now();
+            fetch(self.at, LARGE);
+            if before.elapsed() > LONG {
+                SLOW.store(true, Ordering::Relaxed);
+            }
+            self.at += LARGE;
+        } else {
+            let next = (self.at / SOME + 1) * SOME;
+            fetch(self.at, next.min(self.end) - self.at);
+            self.at = next;
+        }
+    }
+}
+
 /// A copy of `values`.
 pub(crate) fn copy<T: Copy + Default>(values: &[T]) -> Vec<T> {
-    let mut copy = zeros(values.len());
-    copy.copy_from_slice(values);
+    let mut copy = vec![T::default(); values.len()];
+    let mut pages = Pages::of(&copy);
+    for (to, from) in copy.chunks_mut(SOME).zip(values.chunks(SOME)) {
+        pages.reach(to);
+        to.copy_from_slice(from);
+    }
     copy
 }
 
@@ -73,33 +128,32 @@ pub(crate) fn discard<T: Send + 'static>(value: T) {
     drop(aside);
 }
 
-/// Asks for `values` to lie on large pages.
+/// Asks for an array, given by its address and bytes, to lie on large pages.
 #[cfg(target_os = "linux")]
-#[allow(unsafe_code)] // measured: rows are gathered twice as fast
-fn advise<T>(values: &[T]) {
-    let start = (values.as_ptr() as usize).next_multiple_of(PAGE);
-    let end = values.as_ptr() as usize + size_of_val(values);
-    if end < start + LARGE {
+#[allow(unsafe_code)] // measured: where large pages are at hand, arrays come twice as fast
+fn advise(start: usize, bytes: usize) {
+    let first = start.next_multiple_of(PAGE);
+    let end = start + bytes;
+    if end < first + LARGE {
         return;
     }
     // SAFETY: a hint about pages inside the array's own memory; it changes no value, and where it
     // is refused nothing happens.
     unsafe {
-        libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE);
+        libc::madvise(first as *mut libc::c_void, end - first, libc::MADV_HUGEPAGE);
     }
 }
 
 /// Does nothing: there is no way to ask.
 #[cfg(not(target_os = "linux"))]
-fn advise<T>(_: &[T]) {}
+fn advise(_: usize, _: usize) {}
 
-/// Asks for the pages of the first `n` places of an allocation.
+/// Asks for the pages of an allocation, given by its address and bytes.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)] // measured: text is read a tenth faster
-fn fetch<T>(start: *const T, n: usize) {
+fn fetch(start: usize, bytes: usize) {
     const FEW: usize = 1 << 16;
-    let (start, end) = (start.addr(), start.addr() + n * size_of::<T>());
-    let (first, last) = (start.next_multiple_of(PAGE), end / PAGE * PAGE);
+    let (first, last) = (start.next_multiple_of(PAGE), (start + bytes) / PAGE * PAGE);
     if last < first + FEW {
         return;
     }
@@ -116,17 +170,15 @@ fn fetch<T>(start: *const T, n: usize) {
 
 /// Does nothing: there is no way to ask.
 #[cfg(not(target_os = "linux"))]
-fn fetch<T>(_: *const T, _: usize) {}
+fn fetch(_: usize, _: usize) {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn arrays_of_any_size_are_zero() {
+    fn asking_for_pages_changes_no_number() {
         for n in [0, 1, 1000, 3 << 20] {
-            assert!(zeros::<u32>(n).iter().all(|&x| x == 0));
-            assert_eq!(zeros::<f64>(n).len(), n);
             let numbers: Vec<usize> = (0..n).collect();
             assert_eq!(copy(&numbers), numbers);
             for threads in 0..4 {

@@ -75,8 +75,7 @@ impl Weights {
         Weights {
             discriminators,
             stride,
-            // Weights are met in any order, which small pages make slow.
-            values: large::zeros(features * stride),
+            values: vec![0.0; features * stride],
             bias: vec![0.0; stride],
         }
     }
@@ -445,7 +444,7 @@ impl Weights {
     /// Asks on all threads for the memory of these weights, where there is much of it; for
     /// weights most of which are about to change.
     pub(crate) fn bring(all: &[&Weights], threads: usize) {
-        if threads > 1 && all.iter().map(|w| w.bytes()).sum::<usize>() >= large::MANY {
+        if all.iter().map(|w| w.bytes()).sum::<usize>() >= large::MANY {
             let arrays: Vec<&[f64]> = all.iter().map(|w| &w.values[..]).collect();
             large::bring(&arrays, threads);
         }

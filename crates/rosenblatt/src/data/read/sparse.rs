@@ -9,7 +9,8 @@ use super::order::{Order, Starts, ranges};
 use super::scale::{Moments, Scale, moments, too_large_to_scale};
 use crate::data::{Matrix, Precision, Values};
 use crate::error::{Error, Result};
-use crate::{large, simd, threads};
+use crate::large::{self, Pages};
+use crate::{simd, threads};
 
 /// A sparse source that must be shifted becomes dense up to this many bytes.
 pub(crate) const DENSE_LIMIT: u64 = 4 << 30;
@@ -121,7 +122,7 @@ impl SparseRaw {
             end += place.len as usize;
             end
         }));
-        let mut indices: Vec<u32> = large::zeros(end);
+        let mut indices = vec![0; end];
         let values = match self.precision {
             Precision::F32 => self.gather::<f32>(&places, want, &offsets, &mut indices, threads),
             Precision::F64 => self.gather::<f64>(&places, want, &offsets, &mut indices, threads),
@@ -157,7 +158,7 @@ impl SparseRaw {
         indices: &mut [u32],
         threads: usize,
     ) -> Values {
-        let mut values: Vec<T> = large::zeros(indices.len());
+        let mut values = vec![T::default(); indices.len()];
         let row_at = |p: usize| {
             let part = &self.parts[places[p].part as usize];
             let range = places[p].range();
@@ -171,6 +172,7 @@ impl SparseRaw {
                 let (here_v, rest_v) = values.split_at_mut(len);
                 (indices, values) = (rest_i, rest_v);
                 let mut work = move || {
+                    let mut pages = (Pages::of(here_i), Pages::of(here_v));
                     for p in range.clone() {
                         if p + NEAR < range.end {
                             let (indices, values) = row_at(p + NEAR);
@@ -180,10 +182,13 @@ impl SparseRaw {
                         let to = offsets[p] - offsets[range.start]
                             ..offsets[p + 1] - offsets[range.start];
                         let (indices, values) = row_at(p);
-                        for (new, old) in here_i[to.clone()].iter_mut().zip(indices) {
+                        let row = &mut here_i[to.clone()];
+                        pages.0.reach(row);
+                        for (new, old) in row.iter_mut().zip(indices) {
                             *new = old - want.first;
                         }
                         let row = &mut here_v[to];
+                        pages.1.reach(row);
                         row.copy_from_slice(values);
                         if want.scale == Scale::UnitRows {
                             unit(row);
@@ -201,7 +206,7 @@ impl SparseRaw {
     }
 
     fn dense<T: Stored>(&self, order: &Order<'_>, want: &Wanted<'_>, threads: usize) -> Matrix {
-        let mut values: Vec<T> = large::zeros(order.len() * want.width);
+        let mut values = vec![T::default(); order.len() * want.width];
         std::thread::scope(|scope| {
             let mut values = values.as_mut_slice();
             for range in ranges(order.len(), threads) {
@@ -209,6 +214,7 @@ impl SparseRaw {
                 values = rest;
                 scope.spawn(move || {
                     let mut full = vec![0.0; want.width];
+                    let mut pages = Pages::of(here);
                     for (p, row) in range.zip(here.chunks_exact_mut(want.width.max(1))) {
                         full.fill(0.0);
                         let (part, from) = self.locate(order.row_at(p));
@@ -218,6 +224,7 @@ impl SparseRaw {
                             let (index, value) = part.get(k);
                             full[(index - want.first) as usize] = value;
                         }
+                        pages.reach(row);
                         for (j, x) in row.iter_mut().enumerate() {
                             *x = T::from_f64(
                                 (full[j] - want.moments.centre[j]) / want.moments.scale[j],

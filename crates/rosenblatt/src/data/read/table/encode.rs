@@ -12,7 +12,7 @@ use crate::data::read::order::ranges;
 use crate::data::read::scale::Scale;
 use crate::data::{Matrix, StringTable, Values};
 use crate::error::{Error, Result};
-use crate::large;
+use crate::large::Pages;
 use crate::simd::{self, Work};
 
 /// The name of the level that missing values have.
@@ -365,7 +365,7 @@ impl Encoder {
         threads: usize,
     ) -> (Matrix, Unseen) {
         let width = self.features;
-        let mut values: Vec<T> = large::zeros(n * width);
+        let mut values = vec![T::default(); n * width];
         let mut unseen = Unseen::default();
         let plain = self.plain();
         let plain = plain.as_ref();
@@ -387,7 +387,9 @@ impl Encoder {
                         });
                         return unseen;
                     }
+                    let mut pages = Pages::of(here);
                     for (p, full) in range.zip(here.chunks_exact_mut(width.max(1))) {
+                        pages.reach(full);
                         let (part, i) = locate(p);
                         self.row(part, i, &mut row, &mut unseen);
                         for &(j, x) in &row {
@@ -504,6 +506,7 @@ impl<'p, T: Stored, L: Fn(usize) -> (&'p TablePart, usize)> Work for PlainRows<'
             T::slice(&part.numbers, i * width..(i + 1) * width)
         };
         let mut missing = 0;
+        let mut pages = Pages::of(self.out);
         for (p, out) in self
             .range
             .clone()
@@ -512,6 +515,7 @@ impl<'p, T: Stored, L: Fn(usize) -> (&'p TablePart, usize)> Work for PlainRows<'
             if p + NEAR < self.range.end {
                 simd::prefetch(row(p + NEAR));
             }
+            pages.reach(out);
             let columns = self.columns.centres.iter().zip(&self.columns.scales);
             for ((&x, (centre, scale)), out) in row(p).iter().zip(columns).zip(out) {
                 let x = x.to_f64();
