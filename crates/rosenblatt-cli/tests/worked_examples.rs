@@ -141,3 +141,26 @@ fn eight_points() {
     );
     assert_eq!(trace["stop"], "update_limit");
 }
+
+#[test]
+fn a_trace_of_several_classes_keeps_their_weights_apart() {
+    let place = Place::new();
+    let data = place.file("three.csv", "x,label\n2,a\n-1,b\n1e-200,c\n");
+    let text = ok(&["trace", &data, "--epochs", "1", "--precision", "f64"]);
+    let line = |step: usize| text.lines().nth(step).unwrap();
+    assert!(line(1).contains("  (0, 0) (0, 0) (0, 0)  "), "{text}");
+    assert!(line(1).ends_with("  (1, 2) (-1, -2) (0, 0)"), "{text}");
+    // No number takes hundreds of digits.
+    assert!(text.contains("1e-200"), "{text}");
+    assert!(text.lines().all(|line| line.len() < 200), "{text}");
+    // Two classes have one plane, and several may have more planes than classes.
+    let two = place.file("two.csv", "x,label\n2,a\n-1,b\n");
+    assert!(ok(&["trace", &two, "--epochs", "1"]).contains("  (-1, -2)\n"));
+    let four = place.file("four.csv", "x,label\n2,a\n-1,b\n1,c\n3,d\n");
+    let text = ok(&["trace", &four, "--epochs", "1", "--multiclass", "ovo"]);
+    assert_eq!(
+        text.lines().nth(1).unwrap().matches("(0, 0)").count(),
+        9,
+        "{text}"
+    );
+}

@@ -1,6 +1,8 @@
 //! How data are read, on the command line: one table of options, which also says what a
 //! model remembers of them.
 
+use std::ops::Deref;
+
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use rosenblatt::data::read::{ColumnRole, Delimiter, Format, OnError, Raw, ReadOptions, Scale};
 use rosenblatt::{Error, Result};
@@ -232,6 +234,16 @@ const DATA_PARAMETERS: &[DataParameter] = &[
     },
 ];
 
+/// What was settled when a model was trained.
+const SETTLED: [&str; 6] = [
+    "ignore",
+    "column",
+    "weight-column",
+    "scale",
+    "precision",
+    "validate",
+];
+
 /// The data options given, as (name, text).
 #[derive(Debug, Clone, Default)]
 pub struct DataArgs {
@@ -253,14 +265,6 @@ impl DataArgs {
 
     /// Refuses options that were settled when the model was trained.
     pub fn refuse_settled(&self) -> Result<()> {
-        const SETTLED: [&str; 6] = [
-            "ignore",
-            "column",
-            "weight-column",
-            "scale",
-            "precision",
-            "validate",
-        ];
         match self
             .given
             .iter()
@@ -413,5 +417,45 @@ impl FromArgMatches for DataArgs {
     ) -> std::result::Result<(), clap::Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
+    }
+}
+
+/// The data options of a command that has a model. Those that the model has settled are not
+/// shown; they are known, so that whoever gives one is told why not.
+#[derive(Debug, Clone, Default)]
+pub struct ModelDataArgs(DataArgs);
+
+impl Deref for ModelDataArgs {
+    type Target = DataArgs;
+
+    fn deref(&self) -> &DataArgs {
+        &self.0
+    }
+}
+
+impl Args for ModelDataArgs {
+    fn augment_args(command: Command) -> Command {
+        let hidden = |arg: Arg| match SETTLED.contains(&arg.get_id().as_str()) {
+            true => arg.hide(true),
+            false => arg,
+        };
+        DataArgs::augment_args(command).mut_args(hidden)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ModelDataArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+        DataArgs::from_arg_matches(matches).map(ModelDataArgs)
+    }
+
+    fn update_from_arg_matches(
+        &mut self,
+        matches: &ArgMatches,
+    ) -> std::result::Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
     }
 }

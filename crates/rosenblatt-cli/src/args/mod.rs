@@ -4,7 +4,7 @@
 mod data;
 mod learner;
 
-pub use data::{DataArgs, DataOptions};
+pub use data::{DataArgs, DataOptions, ModelDataArgs};
 pub use learner::LearnerArgs;
 
 use std::path::PathBuf;
@@ -179,7 +179,7 @@ pub struct PredictArgs {
     #[arg(long)]
     pub scores: bool,
     #[command(flatten)]
-    pub source: DataArgs,
+    pub source: ModelDataArgs,
 }
 
 #[derive(Debug, Args)]
@@ -195,7 +195,7 @@ pub struct TestArgs {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub source: DataArgs,
+    pub source: ModelDataArgs,
 }
 
 #[derive(Debug, Args)]

@@ -83,9 +83,13 @@ pub fn run(context: Context, args: &GenerateArgs) -> Outcome {
         })?;
     }
     if let Some(margin) = written.margin {
+        let when = match args.noise > 0.0 {
+            true => ", before labels were flipped",
+            false => "",
+        };
         output::say(
             context.quiet,
-            &format!("margin of the known separator: {}", short(margin)),
+            &format!("margin of the known separator{when}: {}", short(margin)),
         );
     }
     Ok(Done::Finished)

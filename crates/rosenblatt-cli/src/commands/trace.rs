@@ -99,7 +99,10 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
             counted(progress.updates, "update", "updates")
         ));
         if let Some(last) = steps.steps.last() {
-            text.push_str(&format!("final weights {}\n", vector(&last.weights_after)));
+            text.push_str(&format!(
+                "final weights {}\n",
+                vectors(&last.weights_after, last.scores.len())
+            ));
         }
         output::print(&text)?;
     }
@@ -146,13 +149,24 @@ fn step_json(step: &Step, data: &Dataset, binary: bool) -> Value {
     })
 }
 
+/// The number itself, in as few digits as tell it from all others; no sign for zero.
+fn exact(x: f64) -> String {
+    let plain = x == 0.0 || (1e-5..1e16).contains(&x.abs()) || !x.is_finite();
+    match plain {
+        true => (x + 0.0).to_string(),
+        false => format!("{x:e}"),
+    }
+}
+
+/// The weights of each discriminator in brackets of their own.
+fn vectors(values: &[f64], discriminators: usize) -> String {
+    let each = values.chunks((values.len() / discriminators).max(1));
+    each.map(vector).collect::<Vec<_>>().join(" ")
+}
+
 fn vector(values: &[f64]) -> String {
     const SHOWN: usize = 12;
-    let mut texts: Vec<String> = values
-        .iter()
-        .take(SHOWN)
-        .map(|v| (v + 0.0).to_string())
-        .collect();
+    let mut texts: Vec<String> = values.iter().take(SHOWN).map(|&v| exact(v)).collect();
     if values.len() > SHOWN {
         texts.push(format!("… {} more", values.len() - SHOWN));
     }
@@ -175,19 +189,19 @@ fn table(steps: &[Step], data: &Dataset) -> String {
         .to_vec(),
     ];
     for step in steps {
-        let scores: Vec<String> = step.scores.iter().map(|s| (s + 0.0).to_string()).collect();
+        let scores: Vec<String> = step.scores.iter().map(|&s| exact(s)).collect();
         rows.push(vec![
             step.step.to_string(),
             step.epoch.to_string(),
             step.row.to_string(),
-            vector(&step.weights),
+            vectors(&step.weights, step.scores.len()),
             scores.join(", "),
             clipped(data.classes.name(step.label), 20),
             if step.correct { "yes" } else { "no" }.into(),
             if step.correct {
                 String::new()
             } else {
-                vector(&step.weights_after)
+                vectors(&step.weights_after, step.scores.len())
             },
         ]);
     }

@@ -1,5 +1,7 @@
 //! Plain text tables.
 
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 /// How a column's cells stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
@@ -42,8 +44,9 @@ pub fn columns(rows: &[Vec<String>], align: &[Align], indent: usize) -> String {
     out
 }
 
+/// The columns of a terminal that a text takes: some characters take two, some none.
 fn visible(text: &str) -> usize {
-    text.chars().count()
+    text.width()
 }
 
 /// A name short enough for a column.
@@ -55,7 +58,12 @@ pub fn clipped(text: &str, most: usize) -> String {
     if visible(&clean) <= most {
         return clean;
     }
-    let mut short: String = clean.chars().take(most.saturating_sub(1)).collect();
+    let mut left = most.saturating_sub(1);
+    let fits = |c: &char| {
+        let rest = left.checked_sub(c.width().unwrap_or(0));
+        rest.inspect(|&rest| left = rest).is_some()
+    };
+    let mut short: String = clean.chars().take_while(fits).collect();
     short.push('…');
     short
 }
@@ -69,10 +77,11 @@ mod tests {
         let rows = vec![
             vec!["a".into(), "10".into()],
             vec!["été".into(), "2".into()],
+            vec!["犬".into(), "3".into()],
         ];
         assert_eq!(
             columns(&rows, &[Align::Left, Align::Right], 1),
-            " a    10\n été   2\n"
+            " a    10\n été   2\n 犬    3\n"
         );
     }
 
@@ -80,5 +89,8 @@ mod tests {
     fn long_names_are_clipped() {
         assert_eq!(clipped("abcdef", 4), "abc…");
         assert_eq!(clipped("ab\nc", 4), "ab c");
+        assert_eq!(clipped("犬猫鳥", 6), "犬猫鳥");
+        assert_eq!(clipped("犬猫鳥", 5), "犬猫…");
+        assert_eq!(clipped("犬猫鳥", 4), "犬…");
     }
 }
