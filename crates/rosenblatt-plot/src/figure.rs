@@ -1,11 +1,16 @@
 //! A figure: panels in a grid, one legend, a title and a caption.
 
+mod grid;
+mod legend;
+
 use crate::axis::widen;
 use crate::color::{INK, MUTED};
-use crate::layer::{Layer, Shape};
-use crate::panel::{Laid, Margins, Panel};
+use crate::layer::Layer;
+use crate::panel::{Laid, Panel};
 use crate::svg::{self, Piece, Type, leading};
 use crate::text::{width, wrap};
+use grid::Grid;
+use legend::{Entry, KEY, KEY_TEXT, LONGEST_KEY, legend_below, legend_right};
 
 /// Where the legend stands; never over the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -397,173 +402,10 @@ impl Figure {
 const PAD: f64 = 12.0;
 const TITLE: f64 = 16.0;
 const CAPTION: f64 = 12.0;
-const KEY: f64 = 36.0;
-const KEY_TEXT: f64 = 12.0;
-const KEY_LINE: f64 = 21.0;
-const LONGEST_KEY: f64 = 190.0;
 
 /// A drawn figure: its size and balanced pieces of markup, back to front.
 pub(crate) struct Drawn {
     pub(crate) width: f64,
     pub(crate) height: f64,
     pub(crate) pieces: Vec<String>,
-}
-
-/// A legend entry: a label and the layers that share it.
-struct Entry<'a> {
-    label: String,
-    keys: Vec<(&'a Layer, usize)>,
-}
-
-impl Entry<'_> {
-    fn draw_key(&self, piece: &mut Piece, x: f64, y: f64) {
-        // Washes first, then lines, then markers.
-        let rank = |layer: &Layer| match layer.shape {
-            Shape::Regions(_) | Shape::Band(_) | Shape::Area(_) | Shape::Histogram { .. } => 0,
-            Shape::Points(_) => 2,
-            _ => 1,
-        };
-        let mut keys = self.keys.clone();
-        keys.sort_by_key(|(layer, _)| rank(layer));
-        for (layer, index) in keys {
-            layer.draw_key(piece, x, y, index);
-        }
-    }
-}
-
-fn legend_right(entries: &[Entry<'_>], x: f64, top: f64, middle: f64) -> (String, f64) {
-    let lines: Vec<Vec<String>> = entries
-        .iter()
-        .map(|e| wrap(&e.label, KEY_TEXT, false, LONGEST_KEY))
-        .collect();
-    let tall = |lines: &Vec<String>| KEY_LINE + (lines.len().max(1) - 1) as f64 * leading(KEY_TEXT);
-    let height: f64 = lines.iter().map(tall).sum();
-    let start = (middle - height / 2.0).max(0.0);
-    let mut piece = Piece::new();
-    piece.open("g", " class=\"legend\"");
-    let mut y = top + start;
-    for (entry, lines) in entries.iter().zip(&lines) {
-        entry.draw_key(&mut piece, x + 13.0, y + KEY_LINE / 2.0);
-        for (i, line) in lines.iter().enumerate() {
-            let base = y + KEY_LINE / 2.0 + KEY_TEXT * 0.36 + i as f64 * leading(KEY_TEXT);
-            piece.text(
-                x + KEY,
-                base,
-                line,
-                Type {
-                    size: KEY_TEXT,
-                    fill: INK,
-                    ..Type::default()
-                },
-            );
-        }
-        y += tall(lines);
-    }
-    piece.close("g");
-    (piece.finish() + "\n", start + height)
-}
-
-fn legend_below(entries: &[Entry<'_>], left: f64, top: f64, room: f64) -> (String, f64) {
-    let mut piece = Piece::new();
-    piece.open("g", " class=\"legend\"");
-    let (mut x, mut y) = (0.0, 0.0);
-    for entry in entries {
-        let label = svg::fit(&entry.label, KEY_TEXT, false, room - KEY);
-        let wide = KEY + width(&label, KEY_TEXT, false);
-        if x > 0.0 && x + wide > room {
-            x = 0.0;
-            y += KEY_LINE;
-        }
-        entry.draw_key(&mut piece, left + x + 13.0, top + y + KEY_LINE / 2.0);
-        let base = top + y + KEY_LINE / 2.0 + KEY_TEXT * 0.36;
-        piece.text(
-            left + x + KEY,
-            base,
-            &label,
-            Type {
-                size: KEY_TEXT,
-                fill: INK,
-                ..Type::default()
-            },
-        );
-        x += wide + 22.0;
-    }
-    piece.close("g");
-    (piece.finish() + "\n", y + KEY_LINE)
-}
-
-/// Rows and columns wide enough for the labels of their panels, so that axes line up.
-struct Grid {
-    columns: usize,
-    /// Left edge of each column's plotting areas, and top edge of each row's.
-    lefts: Vec<f64>,
-    tops: Vec<f64>,
-    /// Breadth of each column's plotting areas, and height of each row's.
-    sizes: (Vec<f64>, Vec<f64>),
-    width: f64,
-    height: f64,
-}
-
-impl Grid {
-    const GAP: f64 = 14.0;
-
-    fn of(laid: &[Laid<'_>], columns: usize) -> Self {
-        let rows = laid.len().div_ceil(columns);
-        let mut across = vec![(Margins::default(), 0f64); columns];
-        let mut down = vec![(Margins::default(), 0f64); rows];
-        for (i, panel) in laid.iter().enumerate() {
-            let (m, size) = &mut across[i % columns];
-            m.left = m.left.max(panel.margins.left);
-            *size = size.max(panel.w);
-            m.right = m.right.max(panel.margins.right);
-            let (m, size) = &mut down[i / columns];
-            m.top = m.top.max(panel.margins.top);
-            *size = size.max(panel.h);
-            m.bottom = m.bottom.max(panel.margins.bottom);
-        }
-        let (mut lefts, mut tops) = (Vec::new(), Vec::new());
-        let (mut x, mut y) = (0.0, 0.0);
-        for (m, size) in &across {
-            lefts.push(x + m.left);
-            x += m.left + size + m.right + Self::GAP;
-        }
-        for (m, size) in &down {
-            tops.push(y + m.top);
-            y += m.top + size + m.bottom + Self::GAP;
-        }
-        let less = |v: f64| (v - Self::GAP).max(0.0);
-        let sizes = (
-            across.iter().map(|c| c.1).collect(),
-            down.iter().map(|r| r.1).collect(),
-        );
-        Grid {
-            columns,
-            lefts,
-            tops,
-            sizes,
-            width: less(x),
-            height: less(y),
-        }
-    }
-
-    /// The corner of a plotting area. Without axes to line up, it stands in the middle of its cell.
-    fn place(&self, index: usize, panel: &Laid<'_>) -> (f64, f64) {
-        let (column, row) = (index % self.columns, index / self.columns);
-        let (left, top) = (self.lefts[column], self.tops[row]);
-        if panel.has_axes() {
-            return (left, top);
-        }
-        (
-            left + (self.sizes.0[column] - panel.w) / 2.0,
-            top + (self.sizes.1[row] - panel.h) / 2.0,
-        )
-    }
-
-    /// The height at which a legend at the side looks centred.
-    fn first_middle(&self, laid: &[Laid<'_>]) -> f64 {
-        match (laid, self.tops.first()) {
-            ([only], Some(top)) => top + only.h / 2.0,
-            _ => self.height / 2.0,
-        }
-    }
 }

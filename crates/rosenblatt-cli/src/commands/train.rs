@@ -120,7 +120,7 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         output::say(context.quiet, &format!("warning: {warning}"));
     }
     if args.dry_run {
-        return render::train::dry_run(
+        return render::dry_run::dry_run(
             &read_report,
             &train,
             held_out.as_ref(),

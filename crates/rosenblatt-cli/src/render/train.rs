@@ -2,28 +2,24 @@
 
 use std::fmt::Write;
 
-use rosenblatt::Options;
-use rosenblatt::data::Dataset;
 use rosenblatt::data::read::{ColumnRole, Preparation, ReadReport, Scale};
-use rosenblatt::model::{Model, Scheme, Weights};
+use rosenblatt::model::Model;
 use rosenblatt::report::{Discriminator, PlaneReport, TrainReport};
-use serde_json::json;
 
-use super::numbers::{bytes, count, counted, percent, precise, seconds, short};
+use super::numbers::{count, counted, percent, precise, seconds, short};
 use super::table::{Align, clipped, columns};
 use crate::commands::TrainOutcome;
-use crate::output::{self, Done, Outcome};
 
 /// Writes lines under headings that stand in a column of their own.
-struct Page {
-    text: String,
-    colour: bool,
+pub(super) struct Page {
+    pub(super) text: String,
+    pub(super) colour: bool,
 }
 
 const HEADING: usize = 10;
 
 impl Page {
-    fn section(&mut self, heading: &str, body: &str) {
+    pub(super) fn section(&mut self, heading: &str, body: &str) {
         let mut lines = body.lines();
         let first = lines.next().unwrap_or("");
         let padded = format!("{heading:<HEADING$}");
@@ -202,7 +198,7 @@ fn classes(report: &TrainReport) -> String {
     text
 }
 
-fn column_table(data: &ReadReport) -> String {
+pub(super) fn column_table(data: &ReadReport) -> String {
     const SHOWN: usize = 24;
     let rows: Vec<Vec<String>> = column_rows(data).into_iter().take(SHOWN).collect();
     let mut text = columns(&rows, &[Align::Left; 3], 0);
@@ -456,79 +452,6 @@ fn signed(x: f64) -> String {
     } else {
         short(x)
     }
-}
-
-/// What would be done.
-pub fn dry_run(
-    data: &ReadReport,
-    train: &Dataset,
-    held_out: Option<&Dataset>,
-    options: &Options,
-    json: bool,
-) -> Outcome {
-    let scheme = Scheme::new(train.classes.len(), options.multiclass);
-    let non_zeros = train.matrix.non_zeros();
-    let epochs = options
-        .epochs
-        .unwrap_or_else(|| Options::default_epochs(non_zeros, scheme.discriminators()));
-    let weights =
-        Weights::bytes_needed(scheme.discriminators(), train.features()).unwrap_or(usize::MAX);
-    let memory = train.matrix.bytes() as u64
-        + held_out.map_or(0, |d| d.matrix.bytes() as u64)
-        + 3 * weights as u64;
-    // About two nanoseconds for each number and four discriminators, from measurement.
-    let visits = non_zeros as f64 * epochs as f64;
-    let estimate = visits * 2e-9 * (scheme.discriminators() as f64 / 4.0).max(1.0);
-    if json {
-        output::print_json(&json!({
-            "dry_run": true,
-            "data": data,
-            "examples": train.len(),
-            "features": train.features(),
-            "classes": train.classes.names(),
-            "non_zeros": non_zeros,
-            "held_out": held_out.map(Dataset::len),
-            "discriminators": scheme.discriminators(),
-            "epochs_at_most": epochs,
-            "memory_bytes": memory,
-            "seconds_at_most": estimate,
-        }))?;
-        return Ok(Done::Finished);
-    }
-    let mut page = Page {
-        text: String::new(),
-        colour: output::colour(),
-    };
-    page.section(
-        "would read",
-        &format!(
-            " {}: {}, {}",
-            data.file,
-            counted(train.len() as u64, "example", "examples"),
-            counted(train.features() as u64, "feature", "features")
-        ),
-    );
-    if !data.columns.is_empty() {
-        page.section("columns", &column_table(data));
-    }
-    page.section(
-        "would run",
-        &format!(
-            " {} over {}, {}, at most {} passes",
-            rosenblatt::options::choice_name(options.learner),
-            counted(non_zeros as u64, "number", "numbers"),
-            counted(
-                scheme.discriminators() as u64,
-                "discriminator",
-                "discriminators"
-            ),
-            count(epochs)
-        ),
-    );
-    page.section("memory", &format!("about {}", bytes(memory)));
-    page.section("time", &format!("at most about {}", seconds(estimate)));
-    output::print(&page.text)?;
-    Ok(Done::Finished)
 }
 
 #[cfg(test)]

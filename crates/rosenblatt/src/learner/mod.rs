@@ -1,5 +1,6 @@
 //! The learners, one file each: its rule, its guarantee, its cost, its reference.
 
+mod adam;
 mod ahead;
 pub(crate) mod dual;
 pub(crate) mod linear_unit;

@@ -21,13 +21,14 @@
 //! back-propagating errors", Nature 323 (1986); D. Kingma and J. Ba, "Adam: a method for
 //! stochastic optimization", ICLR (2015).
 
+use super::adam::{Adam, Step};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::{Products, WIDTH, products};
 use crate::model::{Attempt, Forward, Layer, Network, Scheme};
 use crate::options::{Activation, Loss, Options};
 use crate::random::{Random, Stream};
-use crate::simd::{self, Work};
+use crate::simd;
 use crate::train::{
     Control, Importance, Judgement, Pass, PassOrder, Progress, Rule, Stop, Watch, asked_to_stop,
     out_of_patience,
@@ -474,57 +475,5 @@ impl<'a> NetworkLearner<'a> {
             }
         }
         pass
-    }
-}
-
-/// Adam's rule at one step.
-#[derive(Debug, Clone, Copy)]
-struct Adam {
-    rate: f64,
-    /// 1/√(1 − β₂^t).
-    root: f64,
-}
-
-const MEAN: f64 = 0.9;
-const SQUARE: f64 = 0.999;
-
-impl Adam {
-    fn at(rate: f64, step: u64) -> Self {
-        let t = step as f64;
-        Adam {
-            rate: rate / (1.0 - libm::pow(MEAN, t)),
-            root: 1.0 / (1.0 - libm::pow(SQUARE, t)).sqrt(),
-        }
-    }
-}
-
-/// One step of a table of weights.
-struct Step<'a> {
-    adam: Adam,
-    weights: &'a mut [[f64; WIDTH]],
-    means: &'a mut [[f64; WIDTH]],
-    squares: &'a mut [[f64; WIDTH]],
-    gradient: &'a [[f64; WIDTH]],
-}
-
-impl Work for Step<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<const LEVEL: u8>(self) {
-        let Adam { rate, root } = self.adam;
-        for (((w, m), v), g) in self
-            .weights
-            .iter_mut()
-            .zip(self.means)
-            .zip(self.squares)
-            .zip(self.gradient)
-        {
-            for c in 0..WIDTH {
-                m[c] = MEAN * m[c] + (1.0 - MEAN) * g[c];
-                v[c] = SQUARE * v[c] + (1.0 - SQUARE) * g[c] * g[c];
-                w[c] -= rate * m[c] / (v[c].sqrt() * root + 1e-8);
-            }
-        }
     }
 }

@@ -8,8 +8,7 @@ use std::path::Path;
 
 use super::parts::Parts;
 use super::{
-    Average, Decision, Fingerprint, LinearState, LogEntry, Model, Scheme, SupportVectors,
-    UpdateLog, Voted, Weights,
+    Decision, Fingerprint, LinearState, Model, Scheme, SupportVectors, Voted, Weights, state_file,
 };
 use crate::data::read::Preparation;
 use crate::data::{Classes, Precision};
@@ -54,7 +53,7 @@ impl Model {
             put_embedding(&mut parts, embedding);
         }
         if let Some(state) = &self.state {
-            put_state(&mut parts, state);
+            state_file::put(&mut parts, state);
         }
         if let Some(support) = &self.support {
             support.put(&mut parts);
@@ -95,7 +94,7 @@ impl Model {
             )));
         }
         let progress = take_progress(&mut parts)?;
-        let state = take_state(&mut parts, scheme)?;
+        let state = state_file::take(&mut parts, scheme)?;
         let decision = if parts.has_fact("voted.constant") {
             Decision::Voted(Box::new(take_voted(&mut parts, scheme, state.as_ref())?))
         } else if parts.has_fact("kernel.constant") {
@@ -191,7 +190,7 @@ fn take_embedding(parts: &mut Parts<'_>, options: &Options) -> Result<Option<Emb
         .map_err(bad)
 }
 
-fn put_weights<'a>(parts: &mut Parts<'a>, prefix: &str, weights: &'a Weights) {
+pub(super) fn put_weights<'a>(parts: &mut Parts<'a>, prefix: &str, weights: &'a Weights) {
     parts.put_table(
         &format!("{prefix}weights"),
         weights.discriminators(),
@@ -200,7 +199,7 @@ fn put_weights<'a>(parts: &mut Parts<'a>, prefix: &str, weights: &'a Weights) {
     parts.put(&format!("{prefix}bias"), weights.biases().to_vec());
 }
 
-fn take_weights(parts: &mut Parts<'_>, prefix: &str, scheme: Scheme) -> Result<Weights> {
+pub(super) fn take_weights(parts: &mut Parts<'_>, prefix: &str, scheme: Scheme) -> Result<Weights> {
     let values: Vec<f64> = parts.take(&format!("{prefix}weights"))?;
     let bias: Vec<f64> = parts.take_len(&format!("{prefix}bias"), scheme.discriminators())?;
     if !values.len().is_multiple_of(scheme.discriminators()) {
@@ -249,124 +248,6 @@ fn take_progress(parts: &mut Parts<'_>) -> Result<Progress> {
         passes: passes.iter().map(Pass::from_numbers).collect(),
         ..progress
     })
-}
-
-fn put_state<'a>(parts: &mut Parts<'a>, state: &'a LinearState) {
-    parts.put_fact("state.unit", state.unit);
-    put_weights(parts, "state.", &state.weights);
-    if let Some(norms) = &state.norms {
-        parts.put("state.norms", norms.clone());
-    }
-    if let Some(kept) = &state.kept {
-        put_weights(parts, "state.kept.", kept);
-    }
-    if let Some(average) = &state.average {
-        parts.put("state.average.factor", average.factor.clone());
-        parts.put("state.average.visits", average.visits.clone());
-        put_weights(parts, "state.average.", &average.correction);
-    }
-    if let Some(log) = &state.log {
-        put_weights(parts, "log.start.", &log.start);
-        parts.put("log.start.survived", log.start_survived.clone());
-        parts.put("log.row", log.entries.iter().map(|e| e.row).collect());
-        parts.put("log.raised", log.entries.iter().map(|e| e.raised).collect());
-        parts.put(
-            "log.lowered",
-            log.entries.iter().map(|e| e.lowered).collect(),
-        );
-        parts.put(
-            "log.coefficient",
-            log.entries.iter().map(|e| e.coefficient).collect(),
-        );
-        parts.put(
-            "log.divisor",
-            log.entries.iter().map(|e| e.divisor).collect(),
-        );
-        parts.put(
-            "log.survived",
-            log.entries.iter().map(|e| e.survived).collect(),
-        );
-    }
-}
-
-fn take_state(parts: &mut Parts<'_>, scheme: Scheme) -> Result<Option<LinearState>> {
-    if !parts.has_fact("state.unit") {
-        return Ok(None);
-    }
-    let unit: f64 = parts.take_fact("state.unit")?;
-    let weights = take_weights(parts, "state.", scheme)?;
-    let same_shape = |other: &Weights| other.features() == weights.features();
-    let norms = if parts.has("state.norms") {
-        Some(parts.take_len("state.norms", scheme.groups())?)
-    } else {
-        None
-    };
-    let kept = if parts.has("state.kept.bias") {
-        Some(take_weights(parts, "state.kept.", scheme)?)
-    } else {
-        None
-    };
-    let average = if parts.has("state.average.factor") {
-        Some(Average {
-            factor: parts.take_len("state.average.factor", scheme.groups())?,
-            visits: parts.take_len("state.average.visits", scheme.groups())?,
-            correction: take_weights(parts, "state.average.", scheme)?,
-        })
-    } else {
-        None
-    };
-    let log = if parts.has("log.row") {
-        Some(take_log(parts, scheme)?)
-    } else {
-        None
-    };
-    let finite = |list: &Vec<f64>| list.iter().all(|x| x.is_finite());
-    if !norms.iter().all(finite) || !average.iter().all(|a| finite(&a.factor)) {
-        return Err(bad("the sums of its state are not all finite"));
-    }
-    let shapes_fit = kept.iter().all(same_shape)
-        && average.iter().all(|a| same_shape(&a.correction))
-        && log.iter().all(|l| same_shape(&l.start));
-    if !shapes_fit || !unit.is_finite() {
-        return Err(bad("the parts of its state do not fit each other"));
-    }
-    Ok(Some(LinearState {
-        weights,
-        unit,
-        norms,
-        average,
-        kept,
-        log,
-    }))
-}
-
-fn take_log(parts: &mut Parts<'_>, scheme: Scheme) -> Result<UpdateLog> {
-    let start = take_weights(parts, "log.start.", scheme)?;
-    let start_survived: Vec<u64> = parts.take("log.start.survived")?;
-    let row: Vec<u32> = parts.take("log.row")?;
-    let n = row.len();
-    let raised: Vec<u32> = parts.take_len("log.raised", n)?;
-    let lowered: Vec<u32> = parts.take_len("log.lowered", n)?;
-    let coefficient: Vec<f64> = parts.take_len("log.coefficient", n)?;
-    let divisor: Vec<f64> = parts.take_len("log.divisor", n)?;
-    let survived: Vec<u64> = parts.take_len("log.survived", n)?;
-    if !coefficient.iter().all(|c| c.is_finite()) || !divisor.iter().all(|d| d.is_normal()) {
-        return Err(bad(
-            "its log of updates has steps that are no usable numbers",
-        ));
-    }
-    let entries = (0..n)
-        .map(|i| LogEntry {
-            row: row[i],
-            raised: raised[i],
-            lowered: lowered[i],
-            coefficient: coefficient[i],
-            divisor: divisor[i],
-            survived: survived[i],
-        })
-        .collect();
-    UpdateLog::from_parts(scheme, start, start_survived, entries)
-        .ok_or_else(|| bad("its log of updates does not fit its classes"))
 }
 
 pub(crate) fn put_preparation(parts: &mut Parts<'_>, preparation: &Preparation) {

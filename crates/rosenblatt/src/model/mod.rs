@@ -10,6 +10,7 @@ mod network_file;
 mod parts;
 mod scheme;
 mod state;
+mod state_file;
 mod support_vectors;
 mod voted;
 mod weights;

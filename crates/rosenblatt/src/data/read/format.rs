@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use super::chunk::{Chunk, Cut};
-use super::delimited::{Delimiter, sniff};
+use super::delimited::Delimiter;
 use super::number;
+use super::sniff::sniff;
 use crate::error::{Error, Result};
 
 /// The formats that can be read.

@@ -35,6 +35,7 @@ mod prepare;
 mod raw;
 mod report;
 mod scale;
+mod sniff;
 mod source;
 mod sparse;
 mod stops;

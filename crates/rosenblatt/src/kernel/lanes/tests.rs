@@ -1,4 +1,5 @@
 use super::*;
+use crate::data::{Matrix, Precision};
 use proptest::prelude::*;
 
 fn check(kernel: &Kernel, means: Means, rows: &[Vec<f64>], precision: Precision, sparse: bool) {

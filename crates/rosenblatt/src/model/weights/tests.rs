@@ -1,4 +1,5 @@
 use super::*;
+use crate::data::Rows;
 use crate::data::{Matrix, Precision};
 use proptest::prelude::*;
 

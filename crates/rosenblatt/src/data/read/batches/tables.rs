@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::super::chunk::{Chunk, Chunker};
-use super::super::delimited::{Dialect, looks_like_header};
+use super::super::delimited::Dialect;
 use super::super::format::Format;
 use super::super::number;
 use super::super::pipeline::InOrder;
 use super::super::prepare::{Input, PlannedColumn};
+use super::super::sniff::looks_like_header;
 use super::super::source::Source;
 use super::super::table::encode::{Encoder, Lookup, Role};
 use super::super::table::parse::{Scheme, Take, label_codes, parse};

@@ -5,6 +5,7 @@
 //! text one for each word. Values that training has not seen make nothing, and are counted.
 
 use super::parse::{MISSING, TablePart, Take};
+use super::plain::{Plain, PlainRows};
 use super::{BUCKETS, MOST_WORDS};
 use crate::data::read::intern::{Interner, hash};
 use crate::data::read::number::Stored;
@@ -13,7 +14,7 @@ use crate::data::read::scale::Scale;
 use crate::data::{Matrix, StringTable, Values};
 use crate::error::{Error, Result};
 use crate::large::Pages;
-use crate::simd::{self, Work};
+use crate::simd;
 
 /// The name of the level that missing values have.
 pub(crate) const MISSING_LEVEL: &str = "?";
@@ -475,56 +476,6 @@ impl Encoder {
             },
             unseen,
         )
-    }
-}
-
-/// The centre and the scale of every column of a table that holds nothing but numbers.
-#[derive(Debug, Default)]
-struct Plain {
-    centres: Vec<f64>,
-    scales: Vec<f64>,
-}
-
-/// Scales rows of plain numbers; gives the number of missing ones.
-struct PlainRows<'a, T, L> {
-    columns: &'a Plain,
-    locate: &'a L,
-    range: std::ops::Range<usize>,
-    out: &'a mut [T],
-}
-
-impl<'p, T: Stored, L: Fn(usize) -> (&'p TablePart, usize)> Work for PlainRows<'_, T, L> {
-    type Output = u64;
-
-    #[inline(always)]
-    fn run<const LEVEL: u8>(self) -> u64 {
-        // Rows lie anywhere, so they are asked for in good time.
-        const NEAR: usize = 8;
-        let width = self.columns.centres.len();
-        let row = |p: usize| {
-            let (part, i) = (self.locate)(p);
-            T::slice(&part.numbers, i * width..(i + 1) * width)
-        };
-        let mut missing = 0;
-        let mut pages = Pages::of(self.out);
-        for (p, out) in self
-            .range
-            .clone()
-            .zip(self.out.chunks_exact_mut(width.max(1)))
-        {
-            if p + NEAR < self.range.end {
-                simd::prefetch(row(p + NEAR));
-            }
-            pages.reach(out);
-            let columns = self.columns.centres.iter().zip(&self.columns.scales);
-            for ((&x, (centre, scale)), out) in row(p).iter().zip(columns).zip(out) {
-                let x = x.to_f64();
-                let scaled = (x - centre) / scale;
-                missing += u64::from(x.is_nan());
-                *out = T::from_f64(if x.is_nan() { 0.0 } else { scaled });
-            }
-        }
-        missing
     }
 }
 

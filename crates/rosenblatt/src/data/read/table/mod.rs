@@ -12,6 +12,7 @@
 
 pub(crate) mod encode;
 pub(crate) mod parse;
+mod plain;
 pub(crate) mod raw;
 pub(crate) mod shape;
 pub(crate) mod warn;

@@ -13,13 +13,14 @@ pub(crate) use self::typed::{Distinct, MISSING, Parsed, Scheme, TablePart, Take,
 use super::words::for_each_word;
 use crate::data::read::chunk::Chunk;
 use crate::data::read::delimited::{
-    Cell, CellError, Delimiter, cell_end, count_cells, is_missing, next_cell, next_record,
+    Cell, CellError, Delimiter, cell_end, count_cells, next_cell, next_record,
 };
 use crate::data::read::faults::{Faults, OnError, check_text, overlong, quote};
 use crate::data::read::intern::{Interner, hash};
 use crate::data::read::labels::{ABSENT, LabelSink};
 use crate::data::read::number::{self, Stored};
 use crate::data::read::report::LongDecimal;
+use crate::data::read::sniff::is_missing;
 use crate::data::read::stops::{Mark, Stops};
 use crate::error::{Error, Result};
 use crate::large;

@@ -2,10 +2,9 @@
 
 use crate::data::read::ReadOptions;
 use crate::data::read::chunk::{Chunk, Cut};
-use crate::data::read::delimited::{
-    Delimiter, Dialect, is_missing, looks_like_header, sample_records, sniff,
-};
+use crate::data::read::delimited::{Delimiter, Dialect};
 use crate::data::read::format::Format;
+use crate::data::read::sniff::{is_missing, looks_like_header, sample_records, sniff};
 use crate::error::{Error, Result};
 
 /// Records looked at to tell a header from data.

@@ -209,7 +209,7 @@ fn missing_is_missing_as_bytes_and_as_text() {
         .chain(&["na", "N/A", "0", "none", " "])
     {
         assert_eq!(
-            crate::data::read::delimited::is_missing(text.as_bytes()),
+            crate::data::read::sniff::is_missing(text.as_bytes()),
             Preparation::is_missing(text),
             "{text:?}"
         );
