@@ -140,10 +140,13 @@ pub(crate) fn prefetch<T>(values: &[T]) {
     use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
     const LINE: usize = 64;
     let start = values.as_ptr().cast::<i8>();
-    for at in (0..size_of_val(values)).step_by(LINE) {
+    // From the start of the first line, so that the last is not left out.
+    let before = start.addr() % LINE;
+    let first = start.wrapping_sub(before);
+    for at in (0..before + size_of_val(values)).step_by(LINE) {
         // SAFETY: a hint, which cannot fail and reads nothing that the program sees; the
-        // address lies inside `values`.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(start.add(at)) }
+        // address lies in a line of memory that `values` has a part of, or begins in.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(first.wrapping_add(at)) }
     }
 }
 

@@ -105,7 +105,7 @@ impl Model {
     /// A row that scaling has made unusable. Nothing else can make one.
     fn overflowing(&self, matrix: &Matrix) -> Option<usize> {
         let scaled = self.preparation.scale.by_column();
-        scaled.then(|| first_not_finite(matrix)).flatten()
+        scaled.then(|| first_not_finite(matrix, 1)).flatten()
     }
 
     /// What the labels mean to the model; `None` if no row has one.

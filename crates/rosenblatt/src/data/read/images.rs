@@ -1,5 +1,7 @@
 //! Rows of an IDX file to features, dense or sparse by their density.
 
+use std::ops::Range;
+
 use super::idx;
 use super::number::Stored;
 use super::order::{Order, ranges};
@@ -21,19 +23,29 @@ pub(crate) struct ImagesRaw {
 impl ImagesRaw {
     /// The elements of a row.
     pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = f64> + '_ {
-        let size = self.element.size();
-        let bytes = &self.bytes[row * self.width * size..(row + 1) * self.width * size];
+        self.part_of_row(row, 0..self.width)
+    }
+
+    fn part_of_row(&self, row: usize, part: Range<usize>) -> impl Iterator<Item = f64> + '_ {
+        let (size, start) = (self.element.size(), row * self.width);
+        let bytes = &self.bytes[(start + part.start) * size..(start + part.end) * size];
         bytes.chunks_exact(size).map(|b| self.element.value(b))
     }
 
     /// The moments of every column over these rows.
-    pub(crate) fn moments(&self, rows: Option<&[usize]>, scale: Scale) -> Result<Moments> {
-        let fill = |row: usize, out: &mut [f64]| {
-            out.iter_mut().zip(self.row(row)).for_each(|(o, x)| *o = x);
+    pub(crate) fn moments(
+        &self,
+        rows: Option<&[usize]>,
+        scale: Scale,
+        threads: usize,
+    ) -> Result<Moments> {
+        let fill = |row: usize, columns: Range<usize>, out: &mut [f64]| {
+            let values = self.part_of_row(row, columns);
+            out.iter_mut().zip(values).for_each(|(o, x)| *o = x);
         };
         let found = match rows {
-            Some(rows) => moments(self.width, rows.iter().copied(), fill, scale),
-            None => moments(self.width, 0..self.rows, fill, scale),
+            Some(rows) => moments(self.width, rows.iter().copied(), &fill, scale, threads),
+            None => moments(self.width, 0..self.rows, &fill, scale, threads),
         };
         found
             .map(|(moments, _)| moments)

@@ -79,7 +79,7 @@ impl Preparation {
                 first: sparse.first,
                 width: sparse.width,
                 moments: if scale.by_column() {
-                    sparse.moments(rows, scale)?
+                    sparse.moments(rows, scale, raw.threads())?
                 } else {
                     Moments::default()
                 },
@@ -88,12 +88,12 @@ impl Preparation {
                 width: images.width,
                 shape: images.shape,
                 moments: if scale.by_column() {
-                    images.moments(rows, scale)?
+                    images.moments(rows, scale, raw.threads())?
                 } else {
                     Moments::default()
                 },
             },
-            Content::Table(table) => fit_table(table, rows, scale)?,
+            Content::Table(table) => fit_table(table, rows, scale, raw.threads())?,
         };
         Ok(Preparation {
             input,

@@ -283,6 +283,11 @@ impl Raw {
         self.labels.len()
     }
 
+    /// How many threads it was told to use.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
     /// The classes, label map and positive class applied.
     pub fn classes(&self) -> &Classes {
         &self.classes
@@ -334,7 +339,7 @@ impl Raw {
         let order = Order::new(self.rows(), rows, layout, self.threads);
         let matrix = self.matrix(preparation, &order)?;
         if preparation.scale.by_column()
-            && let Some(place) = first_not_finite(&matrix)
+            && let Some(place) = first_not_finite(&matrix, self.threads)
         {
             let file = self.report.file.as_str();
             return Err(overflows_scaled(order.row_at(place)).in_file(file));

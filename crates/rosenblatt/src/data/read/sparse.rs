@@ -3,6 +3,8 @@
 //! The parts stay as they are until the data set is built. Then every row is copied straight
 //! to its final place, scattered or not, so the peak is about twice the arrays.
 
+use std::ops::Range;
+
 use super::libsvm::SparsePart;
 use super::number::Stored;
 use super::order::{Order, Starts, ranges};
@@ -55,25 +57,33 @@ impl SparseRaw {
     }
 
     /// The part that holds a row, and the row's place in it.
-    fn locate(&self, row: usize) -> (usize, std::ops::Range<usize>) {
+    fn locate(&self, row: usize) -> (usize, Range<usize>) {
         let k = self.starts.find(row);
         (k, self.parts[k].range(row - self.starts.first_row(k)))
     }
 
     /// The moments of every column over these rows.
-    pub(crate) fn moments(&self, rows: Option<&[usize]>, scale: Scale) -> Result<Moments> {
+    pub(crate) fn moments(
+        &self,
+        rows: Option<&[usize]>,
+        scale: Scale,
+        threads: usize,
+    ) -> Result<Moments> {
         let n = rows.map_or(self.rows, <[usize]>::len);
         refuse_dense(n, self.width, self.precision)?;
         let order = Order::new(self.rows, rows, crate::data::Layout::AsGiven, 1);
-        let fill = |i: usize, full: &mut [f64]| {
+        let fill = |i: usize, columns: Range<usize>, full: &mut [f64]| {
             full.fill(0.0);
             let (part, range) = self.locate(order.row_at(i));
             for k in range {
                 let (index, value) = self.parts[part].get(k);
-                full[(index - self.first) as usize] = value;
+                let column = (index - self.first) as usize;
+                if columns.contains(&column) {
+                    full[column - columns.start] = value;
+                }
             }
         };
-        let found = moments(self.width, 0..n, fill, scale)
+        let found = moments(self.width, 0..n, &fill, scale, threads)
             .map_err(|j| too_large_to_scale(format_args!("feature {}", j + self.first as usize)))?;
         Ok(found.0)
     }
@@ -251,7 +261,7 @@ struct Place {
 }
 
 impl Place {
-    fn range(self) -> std::ops::Range<usize> {
+    fn range(self) -> Range<usize> {
         let start = self.start as usize;
         start..start + self.len as usize
     }
@@ -269,7 +279,7 @@ pub(crate) struct Wanted<'a> {
 impl Wanted<'_> {
     /// How many features of this row of a part the model knows.
     #[inline]
-    pub(crate) fn kept(&self, part: &SparsePart, row: std::ops::Range<usize>) -> usize {
+    pub(crate) fn kept(&self, part: &SparsePart, row: Range<usize>) -> usize {
         let limit = self.width as u64 + u64::from(self.first);
         let known = |k: usize| u64::from(part.indices[k]) < limit;
         let mut end = row.end;

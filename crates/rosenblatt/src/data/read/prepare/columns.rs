@@ -1,6 +1,8 @@
 //! What each column of a table becomes, found from the training rows.
 
-use super::super::scale::{Scale, moments, too_large_to_scale};
+use std::ops::Range;
+
+use super::super::scale::{Numbers, Scale, moments, too_large_to_scale};
 use super::super::table::MOST_WORDS;
 use super::super::table::encode::{MISSING_LEVEL, Role, overflows};
 use super::super::table::parse::{MISSING, Take};
@@ -9,7 +11,12 @@ use super::{Input, PlannedColumn};
 use crate::data::{StringTable, Values};
 use crate::error::Result;
 
-pub(super) fn fit_table(table: &TableRaw, rows: Option<&[usize]>, scale: Scale) -> Result<Input> {
+pub(super) fn fit_table(
+    table: &TableRaw,
+    rows: Option<&[usize]>,
+    scale: Scale,
+    threads: usize,
+) -> Result<Input> {
     let all: Vec<usize>;
     let rows = match rows {
         Some(rows) => rows,
@@ -18,19 +25,8 @@ pub(super) fn fit_table(table: &TableRaw, rows: Option<&[usize]>, scale: Scale) 
             &all
         }
     };
-    let fill = |row: usize, out: &mut [f64]| {
-        let (part, i) = table.locate(row);
-        let here = i * table.numbers..(i + 1) * table.numbers;
-        match &part.numbers {
-            Values::F32(numbers) => {
-                let row = out.iter_mut().zip(&numbers[here]);
-                row.for_each(|(x, &number)| *x = f64::from(number));
-            }
-            Values::F64(numbers) => out.copy_from_slice(&numbers[here]),
-        }
-    };
-    let (numbers, missing) =
-        moments(table.numbers, rows.iter().copied(), fill, scale).map_err(|number| {
+    let (numbers, missing) = moments(table.numbers, rows.iter().copied(), table, scale, threads)
+        .map_err(|number| {
             let here =
                 |c: &&RawColumn| matches!(c.take, Take::Number { slot, .. } if slot == number);
             let name = table.columns.iter().find(here).map_or("", |c| &c.name);
@@ -65,6 +61,22 @@ pub(super) fn fit_table(table: &TableRaw, rows: Option<&[usize]>, scale: Scale) 
         header: table.header,
         columns,
     })
+}
+
+impl Numbers for TableRaw {
+    #[inline(always)]
+    fn write(&self, row: usize, columns: Range<usize>, out: &mut [f64]) {
+        let (part, i) = self.locate(row);
+        let start = i * self.numbers;
+        let here = start + columns.start..start + columns.end;
+        match &part.numbers {
+            Values::F32(numbers) => {
+                let row = out.iter_mut().zip(&numbers[here]);
+                row.for_each(|(x, &number)| *x = f64::from(number));
+            }
+            Values::F64(numbers) => out.copy_from_slice(&numbers[here]),
+        }
+    }
 }
 
 fn fit_category(table: &TableRaw, slot: usize, rows: &[usize]) -> Role {
