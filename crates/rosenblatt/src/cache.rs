@@ -26,7 +26,7 @@ use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
 
 use crate::data::read::{Preparation, ReadReport};
-use crate::data::{Buffer, Classes, Dataset, Layout, Matrix, Precision, Values};
+use crate::data::{Buffer, Classes, Dataset, Layout, Lender, Matrix, Precision, Values};
 use crate::error::{Error, Result};
 use crate::file::write_aside;
 use crate::model::{Fingerprint, Parts, put_preparation, take_preparation};
@@ -381,8 +381,9 @@ impl Cached {
     pub fn verify(&self, threads: usize) -> Result<()> {
         let sealed = self.lent.bytes(&(0..self.seals.start));
         let seals = self.lent.bytes(&self.seals);
+        let tell = |bytes| self.lent.owner.hear(bytes);
         match (sealed, seals) {
-            (Some(sealed), Some(seals)) if seal::holds(sealed, seals, threads) => Ok(()),
+            (Some(sealed), Some(seals)) if seal::holds(sealed, seals, threads, tell) => Ok(()),
             (Some(_), Some(_)) => Err(damaged("its numbers are not those that were written")),
             _ => Err(damaged("it is cut off")),
         }
@@ -433,7 +434,7 @@ impl Lent {
         #[cfg(target_endian = "little")]
         unsafe {
             let numbers = std::slice::from_raw_parts(bytes.as_ptr().cast::<T>(), count);
-            Ok(Buffer::lent(numbers, self.owner.clone()))
+            Ok(Buffer::lent_by(numbers, self.owner.clone()))
         }
     }
 }

@@ -16,10 +16,19 @@ pub struct Buffer<T: 'static>(Place<T>);
 #[derive(Clone)]
 enum Place<T: 'static> {
     Own(Vec<T>),
-    Lent {
-        values: &'static [T],
-        _owner: Arc<dyn Any + Send + Sync>,
-    },
+    Lent { values: &'static [T], owner: Owner },
+}
+
+#[derive(Clone)]
+enum Owner {
+    Anyone { _owner: Arc<dyn Any + Send + Sync> },
+    Lender(Arc<dyn Lender>),
+}
+
+/// An owner who wants to know how much of what he lent was read.
+pub(crate) trait Lender: Send + Sync {
+    /// So many bytes were read.
+    fn hear(&self, bytes: usize);
 }
 
 impl<T> Buffer<T> {
@@ -30,13 +39,37 @@ impl<T> Buffer<T> {
     /// write to them.
     #[allow(unsafe_code)] // A copy of the data is what this type is there to avoid.
     pub unsafe fn lent(values: &[T], owner: Arc<dyn Any + Send + Sync>) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe { Self::held(values, Owner::Anyone { _owner: owner }) }
+    }
+
+    /// The same, of a lender who wants to know what is read.
+    ///
+    /// # Safety
+    /// As for [`lent`](Self::lent).
+    #[allow(unsafe_code)] // As above.
+    pub(crate) unsafe fn lent_by(values: &[T], lender: Arc<dyn Lender>) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe { Self::held(values, Owner::Lender(lender)) }
+    }
+
+    #[allow(unsafe_code)] // As above.
+    unsafe fn held(values: &[T], owner: Owner) -> Self {
         // SAFETY: the slice is only reachable through this buffer and its clones, each of
         // which holds the owner, and the caller promises that the owner keeps it valid.
         let values = unsafe { std::slice::from_raw_parts(values.as_ptr(), values.len()) };
-        Buffer(Place::Lent {
-            values,
-            _owner: owner,
-        })
+        Buffer(Place::Lent { values, owner })
+    }
+
+    /// Tells a lender that so many of the numbers were read.
+    pub(crate) fn were_read(&self, count: usize) {
+        if let Place::Lent {
+            owner: Owner::Lender(lender),
+            ..
+        } = &self.0
+        {
+            lender.hear(count * size_of::<T>());
+        }
     }
 
     /// Whether the numbers lie in memory of our own.

@@ -76,6 +76,13 @@ impl Values {
         }
     }
 
+    fn were_read(&self, count: usize) {
+        match self {
+            Values::F32(v) => v.were_read(count),
+            Values::F64(v) => v.were_read(count),
+        }
+    }
+
     /// The value at `i`.
     pub fn get(&self, i: usize) -> f64 {
         match self {
@@ -243,6 +250,32 @@ impl Matrix {
     #[inline(always)]
     pub fn row(&self, i: usize) -> Row<'_> {
         Rows::of(self).row(i)
+    }
+
+    /// Tells whoever lent the numbers that about so many rows were read.
+    pub(crate) fn were_read(&self, rows: usize) {
+        match self {
+            Matrix::Dense {
+                columns, values, ..
+            } => values.were_read(rows * columns),
+            Matrix::Sparse {
+                indices, values, ..
+            } => {
+                let each = indices.len().div_ceil(self.rows().max(1));
+                indices.were_read(rows * each);
+                values.were_read(rows * each);
+            }
+        }
+    }
+
+    /// The same of group number `group` of `size` rows, for those who read few at a time: every
+    /// now and then it speaks for all since.
+    #[inline]
+    pub(crate) fn group_was_read(&self, group: usize, size: usize) {
+        const SOME: usize = 64;
+        if group % SOME == SOME - 1 {
+            self.were_read(SOME * size);
+        }
     }
 
     /// Appends a row of `(index, value)` pairs in ascending order; zeros are not stored.

@@ -15,6 +15,7 @@ pub mod synthetic;
 mod write;
 
 pub use buffer::Buffer;
+pub(crate) use buffer::Lender;
 pub use compress::compressed;
 pub(crate) use four::{dots_at as four_dots, squared_norms as four_squared_norms};
 pub use labels::{ClassFinder, Classes};

@@ -194,6 +194,7 @@ impl Model {
                     weights.scores_of_group(rows, in_step, examples, &mut scores);
                     let each = out.chunks_exact_mut(width).zip(scores.chunks_exact(stride));
                     each.for_each(|(to, scores)| f(&scores[..discriminators], to));
+                    matrix.group_was_read(group, GROUP);
                 }
             });
         } else {

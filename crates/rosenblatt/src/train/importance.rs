@@ -66,7 +66,10 @@ impl<'a> Importance<'a> {
             let mut norms = vec![0.0; self.data.len()];
             let threads = threads::worth(threads, norms.len());
             threads::chunks(&mut norms, FOUR, threads, || {
-                |four: usize, norms: &mut [f64]| self.find(FOUR * four, norms)
+                |four: usize, norms: &mut [f64]| {
+                    self.find(FOUR * four, norms);
+                    self.data.matrix.group_was_read(four, FOUR);
+                }
             });
             norms
         })

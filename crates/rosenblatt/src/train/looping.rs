@@ -204,6 +204,7 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
                     return Ok(Some(Stop::UpdateLimit));
                 }
             }
+            self.data.matrix.were_read(block.len());
         }
         let pass = self.progress.current;
         let proof = if pass.updates > 0 {

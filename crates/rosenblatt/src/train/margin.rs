@@ -253,6 +253,7 @@ fn margins(data: &Dataset, weights: &Weights, scheme: Scheme, threads: usize) ->
                     }
                 };
             }
+            data.matrix.group_was_read(group, GROUP);
         }
     });
     margins

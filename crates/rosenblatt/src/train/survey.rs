@@ -86,6 +86,7 @@ impl<'a> Survey<'a> {
             let longest = self.importance.squared_radius_of(rows, self.lift);
             self.squared_radius
                 .fetch_max(longest.to_bits(), Ordering::Relaxed);
+            self.raw.matrix.were_read(BLOCK);
         }
     }
 
