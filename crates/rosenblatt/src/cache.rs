@@ -26,7 +26,7 @@ use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
 
 use crate::data::read::{Preparation, ReadReport};
-use crate::data::{Buffer, Classes, Dataset, Layout, Lender, Matrix, Precision, Values};
+use crate::data::{Buffer, Classes, Dataset, Indices, Layout, Lender, Matrix, Precision, Values};
 use crate::error::{Error, Result};
 use crate::file::write_aside;
 use crate::model::{Fingerprint, Parts, put_preparation, take_preparation};
@@ -38,7 +38,7 @@ use janitor::Janitor;
 use seal::Seals;
 
 /// The first bytes of a cache; the last of them is the version of the format.
-const MAGIC: [u8; 8] = *b"RBCACHE\x02";
+const MAGIC: [u8; 8] = *b"RBCACHE\x03";
 
 /// Arrays start at multiples of this.
 const ALIGNMENT: u64 = 64;
@@ -155,7 +155,13 @@ pub fn write(
                 ..
             } => {
                 out.put_all(offsets, |&x| (x as u64).to_le_bytes())?;
-                out.put_all(indices, |x| x.to_le_bytes())?;
+                // In 16 bits wherever they fit, however they are held.
+                match (indices, index_width(data.features())) {
+                    (Indices::Narrow(all), 2) => out.put_all(all, |x| x.to_le_bytes()),
+                    (Indices::Narrow(all), _) => out.put_all(all, |&x| u32::from(x).to_le_bytes()),
+                    (Indices::Wide(all), 2) => out.put_all(all, |&x| (x as u16).to_le_bytes()),
+                    (Indices::Wide(all), _) => out.put_all(all, |x| x.to_le_bytes()),
+                }?;
                 values
             }
         };
@@ -187,7 +193,10 @@ fn places(data: &Dataset) -> Places {
             values,
             ..
         } => (
-            Some((next(offsets.len(), 8), next(indices.len(), 4))),
+            Some((
+                next(offsets.len(), 8),
+                next(indices.len(), index_width(data.features())),
+            )),
             values,
         ),
     };
@@ -204,6 +213,11 @@ fn places(data: &Dataset) -> Places {
         sparse,
         values: next(values.len(), width),
     }
+}
+
+/// Bytes of an index.
+fn index_width(columns: usize) -> u64 {
+    if Indices::fit_narrow(columns) { 2 } else { 4 }
 }
 
 /// A writer that knows where it is.
@@ -331,7 +345,10 @@ fn parse(mapped: Mmap, path: &Path, memory: Option<u64>) -> Result<Cached> {
         Some((offsets, indices)) => {
             let offsets: Buffer<u64> = lent.array(offsets, places.rows + 1)?;
             let count = offsets.last().copied().unwrap_or(0) as usize;
-            let indices: Buffer<u32> = lent.array(indices, count)?;
+            let indices = match index_width(places.columns) {
+                2 => Indices::Narrow(lent.array(indices, count)?),
+                _ => Indices::Wide(lent.array(indices, count)?),
+            };
             if offsets.first() != Some(&0) || !offsets.is_sorted() {
                 return Err(damaged("its offsets do not ascend"));
             }
@@ -401,6 +418,7 @@ struct Lent {
 /// Numbers of which every pattern of bits is one.
 trait Plain: Copy + 'static {}
 
+impl Plain for u16 {}
 impl Plain for u32 {}
 impl Plain for u64 {}
 impl Plain for f32 {}

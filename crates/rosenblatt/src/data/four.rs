@@ -4,11 +4,12 @@
 //! wait for each other, so they take little longer than one. The bits are those of
 //! [`Row::dot`]. (Gathering eight weights at a time with AVX-512 was tried and was slower.)
 
+use super::indices::Index;
 use super::row::Row;
-use super::rows::Rows;
+use super::rows::{Lists, Rows};
 
 /// Indices and values of a sparse row.
-type Pairs<'a, T> = (&'a [u32], &'a [T]);
+type Pairs<'a, I, T> = (&'a [I], &'a [T]);
 
 /// `start + Σ_j weights[j]·x[j]` for each of four rows.
 ///
@@ -17,8 +18,10 @@ type Pairs<'a, T> = (&'a [u32], &'a [T]);
 #[inline]
 pub(crate) fn dots(rows: [Row<'_>; 4], weights: &[f64], start: f64) -> [f64; 4] {
     match same_kind(rows) {
-        Kind::Sparse32(rows) => in_step(rows, start, |j, x| weights[j as usize] * f64::from(x)),
-        Kind::Sparse64(rows) => in_step(rows, start, |j, x| weights[j as usize] * x),
+        Kind::Sparse32(rows) => sparse(rows, weights, start),
+        Kind::Sparse64(rows) => sparse(rows, weights, start),
+        Kind::Narrow32(rows) => sparse(rows, weights, start),
+        Kind::Narrow64(rows) => sparse(rows, weights, start),
         Kind::Dense32(rows) => dense(rows, start, weights, |w, x| w * f64::from(x)),
         Kind::Dense64(rows) => dense(rows, start, weights, |w, x| w * x),
         Kind::Mixed => rows.map(|row| row.dot(weights, start)),
@@ -33,25 +36,32 @@ pub(crate) fn dots_at(
     weights: &[f64],
     start: f64,
 ) -> [f64; 4] {
+    #[inline(always)]
+    fn of<I: Index, T: Copy + Into<f64>>(
+        lists: Lists<'_, I, T>,
+        examples: [usize; 4],
+        weights: &[f64],
+        start: f64,
+    ) -> [f64; 4] {
+        sparse(each(examples, |i| lists.row(i)), weights, start)
+    }
     match rows {
-        Rows::Sparse32 {
-            offsets,
-            indices,
-            values,
-        } => {
-            let rows = each(examples, |i| pairs(offsets, indices, values, i));
-            in_step(rows, start, |j, x| weights[j as usize] * f64::from(x))
-        }
-        Rows::Sparse64 {
-            offsets,
-            indices,
-            values,
-        } => {
-            let rows = each(examples, |i| pairs(offsets, indices, values, i));
-            in_step(rows, start, |j, x| weights[j as usize] * x)
-        }
+        Rows::Sparse32(lists) => of(lists, examples, weights, start),
+        Rows::Sparse64(lists) => of(lists, examples, weights, start),
+        Rows::Narrow32(lists) => of(lists, examples, weights, start),
+        Rows::Narrow64(lists) => of(lists, examples, weights, start),
         _ => dots(examples.map(|i| rows.row(i)), weights, start),
     }
+}
+
+/// The sums of four sparse rows.
+#[inline(always)]
+fn sparse<I: Index, T: Copy + Into<f64>>(
+    rows: [Pairs<'_, I, T>; 4],
+    weights: &[f64],
+    start: f64,
+) -> [f64; 4] {
+    in_step(rows, start, |j, x| weights[j.column()] * x.into())
 }
 
 /// `f` of each. (The `map` of arrays is not always inlined where `f` may panic.)
@@ -60,22 +70,27 @@ fn each<T: Copy, U>([a, b, c, d]: [T; 4], f: impl Fn(T) -> U) -> [U; 4] {
     [f(a), f(b), f(c), f(d)]
 }
 
-#[inline(always)]
-fn pairs<'a, T>(offsets: &[usize], indices: &'a [u32], values: &'a [T], i: usize) -> Pairs<'a, T> {
-    let range = offsets[i]..offsets[i + 1];
-    (&indices[range.clone()], &values[range])
-}
-
 /// ‖x‖² of each of four rows; the bits are those of [`Row::squared_norm`].
 #[inline]
 pub(crate) fn squared_norms(rows: [Row<'_>; 4]) -> [f64; 4] {
     match same_kind(rows) {
-        Kind::Sparse32(rows) => in_step(rows, 0.0, |_, x| f64::from(x) * f64::from(x)),
-        Kind::Sparse64(rows) => in_step(rows, 0.0, |_, x| x * x),
+        Kind::Sparse32(rows) => sparse_squares(rows),
+        Kind::Sparse64(rows) => sparse_squares(rows),
+        Kind::Narrow32(rows) => sparse_squares(rows),
+        Kind::Narrow64(rows) => sparse_squares(rows),
         Kind::Dense32(rows) => dense_squares(rows),
         Kind::Dense64(rows) => dense_squares(rows),
         Kind::Mixed => rows.map(Row::squared_norm),
     }
+}
+
+/// ‖x‖² of four sparse rows, in step.
+#[inline(always)]
+fn sparse_squares<I: Index, T: Copy + Into<f64>>(rows: [Pairs<'_, I, T>; 4]) -> [f64; 4] {
+    in_step(rows, 0.0, |_, x| {
+        let x: f64 = x.into();
+        x * x
+    })
 }
 
 /// ‖x‖² of four dense rows of one length, in step.
@@ -93,8 +108,10 @@ fn dense_squares<T: Copy + Into<f64>>([a, b, c, d]: [&[T]; 4]) -> [f64; 4] {
 
 /// Four rows that are stored alike.
 enum Kind<'a> {
-    Sparse32([Pairs<'a, f32>; 4]),
-    Sparse64([Pairs<'a, f64>; 4]),
+    Sparse32([Pairs<'a, u32, f32>; 4]),
+    Sparse64([Pairs<'a, u32, f64>; 4]),
+    Narrow32([Pairs<'a, u16, f32>; 4]),
+    Narrow64([Pairs<'a, u16, f64>; 4]),
     Dense32([&'a [f32]; 4]),
     Dense64([&'a [f64]; 4]),
     Mixed,
@@ -102,33 +119,37 @@ enum Kind<'a> {
 
 #[inline(always)]
 fn same_kind(rows: [Row<'_>; 4]) -> Kind<'_> {
-    match rows {
-        [
-            Row::Sparse32(i0, v0),
-            Row::Sparse32(i1, v1),
-            Row::Sparse32(i2, v2),
-            Row::Sparse32(i3, v3),
-        ] => Kind::Sparse32([(i0, v0), (i1, v1), (i2, v2), (i3, v3)]),
-        [
-            Row::Sparse64(i0, v0),
-            Row::Sparse64(i1, v1),
-            Row::Sparse64(i2, v2),
-            Row::Sparse64(i3, v3),
-        ] => Kind::Sparse64([(i0, v0), (i1, v1), (i2, v2), (i3, v3)]),
-        [
-            Row::Dense32(a),
-            Row::Dense32(b),
-            Row::Dense32(c),
-            Row::Dense32(d),
-        ] => Kind::Dense32([a, b, c, d]),
-        [
-            Row::Dense64(a),
-            Row::Dense64(b),
-            Row::Dense64(c),
-            Row::Dense64(d),
-        ] => Kind::Dense64([a, b, c, d]),
-        _ => Kind::Mixed,
+    macro_rules! alike {
+        ($dense:ident) => {
+            if let [
+                Row::$dense(a),
+                Row::$dense(b),
+                Row::$dense(c),
+                Row::$dense(d),
+            ] = rows
+            {
+                return Kind::$dense([a, b, c, d]);
+            }
+        };
+        ($sparse:ident with indices) => {
+            if let [
+                Row::$sparse(i, a),
+                Row::$sparse(j, b),
+                Row::$sparse(k, c),
+                Row::$sparse(l, d),
+            ] = rows
+            {
+                return Kind::$sparse([(i, a), (j, b), (k, c), (l, d)]);
+            }
+        };
     }
+    alike!(Narrow32 with indices);
+    alike!(Sparse32 with indices);
+    alike!(Narrow64 with indices);
+    alike!(Sparse64 with indices);
+    alike!(Dense32);
+    alike!(Dense64);
+    Kind::Mixed
 }
 
 /// Four dense rows of one length, in step.
@@ -151,11 +172,11 @@ fn dense<T: Copy>(
 }
 
 #[inline(always)]
-fn part<'a, T>(
-    row: Pairs<'a, T>,
+fn part<'a, I, T>(
+    row: Pairs<'a, I, T>,
     from: usize,
     to: usize,
-) -> impl Iterator<Item = (&'a u32, &'a T)> {
+) -> impl Iterator<Item = (&'a I, &'a T)> {
     row.0[from..to].iter().zip(&row.1[from..to])
 }
 
@@ -172,12 +193,16 @@ fn by_length(lengths: [usize; 4]) -> [usize; 4] {
 
 /// Four sparse rows in step, as far as the shortest goes; then three, two, and the longest.
 #[inline(always)]
-fn in_step<T: Copy>(rows: [Pairs<'_, T>; 4], start: f64, term: impl Fn(u32, T) -> f64) -> [f64; 4] {
+fn in_step<I: Copy, T: Copy>(
+    rows: [Pairs<'_, I, T>; 4],
+    start: f64,
+    term: impl Fn(I, T) -> f64,
+) -> [f64; 4] {
     let order = by_length(each(rows, |row| row.0.len()));
     let [a, b, c, d] = each(order, |r| rows[r]);
     let [mut s0, mut s1, mut s2, mut s3] = [start; 4];
     let (one, two, three, four) = (a.0.len(), b.0.len(), c.0.len(), d.0.len());
-    let add = |sum: &mut f64, (&j, &x): (&u32, &T)| *sum += term(j, x);
+    let add = |sum: &mut f64, (&j, &x): (&I, &T)| *sum += term(j, x);
     let all = part(a, 0, one).zip(part(b, 0, one));
     for ((a, b), (c, d)) in all.zip(part(c, 0, one).zip(part(d, 0, one))) {
         add(&mut s0, a);
@@ -236,7 +261,13 @@ mod tests {
                     full
                 })
                 .collect();
-            let kinds: [[Row<'_>; 4]; 4] = [
+            let narrow: Vec<Vec<u16>> = rows
+                .iter()
+                .map(|r| r.0.iter().map(|&j| j as u16).collect())
+                .collect();
+            let kinds: [[Row<'_>; 4]; 6] = [
+                std::array::from_fn(|r| Row::Narrow32(&narrow[r], &rows[r].1)),
+                std::array::from_fn(|r| Row::Narrow64(&narrow[r], &wide[r])),
                 std::array::from_fn(|r| Row::Sparse32(&rows[r].0, &rows[r].1)),
                 std::array::from_fn(|r| Row::Sparse64(&rows[r].0, &wide[r])),
                 std::array::from_fn(|r| Row::Dense32(&dense[r])),

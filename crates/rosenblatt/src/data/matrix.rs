@@ -1,6 +1,7 @@
 //! Rows in memory: dense or compressed sparse rows (CSR), `f32` or `f64`.
 
 use super::buffer::Buffer;
+use super::indices::Indices;
 use super::row::Row;
 use super::rows::Rows;
 use crate::error::{Error, Result};
@@ -111,7 +112,7 @@ pub enum Matrix {
         /// `rows + 1` ascending offsets into `indices` and `values`.
         offsets: Buffer<usize>,
         /// Column of each value, strictly ascending within a row.
-        indices: Buffer<u32>,
+        indices: Indices,
         /// The values, none of them zero.
         values: Values,
     },
@@ -123,7 +124,7 @@ impl Matrix {
         Matrix::Sparse {
             columns,
             offsets: vec![0].into(),
-            indices: Vec::new().into(),
+            indices: Vec::<u32>::new().into(),
             values: Values::new(precision),
         }
     }
@@ -137,7 +138,7 @@ impl Matrix {
         indices: impl Into<Buffer<u32>>,
         values: Values,
     ) -> Result<Self> {
-        let (offsets, indices) = (offsets.into(), indices.into());
+        let (offsets, indices): (Buffer<usize>, Buffer<u32>) = (offsets.into(), indices.into());
         let ends_fit = offsets.first() == Some(&0)
             && offsets.last() == Some(&values.len())
             && indices.len() == values.len()
@@ -170,7 +171,7 @@ impl Matrix {
         Ok(Matrix::Sparse {
             columns,
             offsets,
-            indices,
+            indices: Indices::Wide(indices),
             values,
         })
     }
@@ -224,7 +225,7 @@ impl Matrix {
                 indices,
                 values,
                 ..
-            } => offsets.len() * 8 + indices.len() * 4 + values.len() * width,
+            } => offsets.len() * 8 + indices.bytes() + values.len() * width,
         }
     }
 
@@ -299,7 +300,7 @@ impl Matrix {
             if values.get(values.len() - 1) == 0.0 {
                 values.pop();
             } else {
-                indices.to_mut().push(j);
+                indices.make_wide().push(j);
             }
         }
         offsets.to_mut().push(indices.len());
@@ -355,7 +356,10 @@ impl Matrix {
                 Matrix::Sparse {
                     columns: *columns,
                     offsets: new_offsets.into(),
-                    indices: gather(indices, ranges.clone()).into(),
+                    indices: match indices {
+                        Indices::Narrow(all) => gather(all, ranges.clone()).into(),
+                        Indices::Wide(all) => gather(all, ranges.clone()).into(),
+                    },
                     values: match values {
                         Values::F32(v) => Values::F32(gather(v, ranges).into()),
                         Values::F64(v) => Values::F64(gather(v, ranges).into()),

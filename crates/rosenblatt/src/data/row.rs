@@ -17,38 +17,53 @@ pub enum Row<'a> {
     Sparse32(&'a [u32], &'a [f32]),
     /// The non-zero features: ascending indices and their `f64` values.
     Sparse64(&'a [u32], &'a [f64]),
+    /// As `Sparse32`, where every index fits 16 bits.
+    Narrow32(&'a [u16], &'a [f32]),
+    /// As `Sparse64`, where every index fits 16 bits.
+    Narrow64(&'a [u16], &'a [f64]),
 }
 
-impl<'a> Row<'a> {
+/// The same lines for all rows that are stored dense, and the same for all that are sparse.
+macro_rules! by_storage {
+    (
+        $row:expr,
+        Dense($all:pat) => $dense:expr,
+        Sparse($indices:pat, $values:pat) => $sparse:expr $(,)?
+    ) => {
+        match $row {
+            $crate::data::Row::Dense32($all) => $dense,
+            #[allow(clippy::useless_conversion)] // not useless where it is `f32`
+            $crate::data::Row::Dense64($all) => $dense,
+            $crate::data::Row::Sparse32($indices, $values) => $sparse,
+            #[allow(clippy::useless_conversion)] // not useless where it is `f32`
+            $crate::data::Row::Sparse64($indices, $values) => $sparse,
+            $crate::data::Row::Narrow32($indices, $values) => $sparse,
+            #[allow(clippy::useless_conversion)] // not useless where it is `f32`
+            $crate::data::Row::Narrow64($indices, $values) => $sparse,
+        }
+    };
+}
+pub(crate) use by_storage;
+
+impl Row<'_> {
     /// Calls `f` with each feature's index and value, ascending, zeros left out.
     #[inline(always)]
     pub fn for_each(self, mut f: impl FnMut(usize, f64)) {
-        match self {
-            Row::Dense32(values) => {
+        by_storage!(
+            self,
+            Dense(values) => {
                 for (j, &x) in values.iter().enumerate() {
                     if x != 0.0 {
                         f(j, f64::from(x));
                     }
                 }
-            }
-            Row::Dense64(values) => {
-                for (j, &x) in values.iter().enumerate() {
-                    if x != 0.0 {
-                        f(j, x);
-                    }
-                }
-            }
-            Row::Sparse32(indices, values) => {
+            },
+            Sparse(indices, values) => {
                 for (&j, &x) in indices.iter().zip(values) {
                     f(j as usize, f64::from(x));
                 }
-            }
-            Row::Sparse64(indices, values) => {
-                for (&j, &x) in indices.iter().zip(values) {
-                    f(j as usize, x);
-                }
-            }
-        }
+            },
+        );
     }
 
     /// `start + Σ_j weights[j]·x[j]`, in ascending order of j.
@@ -58,29 +73,20 @@ impl<'a> Row<'a> {
     #[inline]
     pub fn dot(self, weights: &[f64], start: f64) -> f64 {
         let mut sum = start;
-        match self {
-            // Zeros add nothing, so the dense loops need no test for them.
-            Row::Dense32(values) => {
+        by_storage!(
+            self,
+            // Zeros add nothing, so they need no test.
+            Dense(values) => {
                 for (&w, &x) in weights[..values.len()].iter().zip(values) {
                     sum += w * f64::from(x);
                 }
-            }
-            Row::Dense64(values) => {
-                for (&w, &x) in weights[..values.len()].iter().zip(values) {
-                    sum += w * x;
-                }
-            }
-            Row::Sparse32(indices, values) => {
+            },
+            Sparse(indices, values) => {
                 for (&j, &x) in indices.iter().zip(values) {
                     sum += weights[j as usize] * f64::from(x);
                 }
-            }
-            Row::Sparse64(indices, values) => {
-                for (&j, &x) in indices.iter().zip(values) {
-                    sum += weights[j as usize] * x;
-                }
-            }
-        }
+            },
+        );
         sum
     }
 
@@ -91,15 +97,23 @@ impl<'a> Row<'a> {
     #[inline]
     pub(crate) fn split_at(self, n: usize) -> (Self, Self) {
         match self {
-            Row::Dense32(values) => (Row::Dense32(&values[..n]), Row::Dense32(&values[n..])),
-            Row::Dense64(values) => (Row::Dense64(&values[..n]), Row::Dense64(&values[n..])),
-            Row::Sparse32(indices, values) => (
-                Row::Sparse32(&indices[..n], &values[..n]),
-                Row::Sparse32(&indices[n..], &values[n..]),
+            Row::Dense32(x) => (Row::Dense32(&x[..n]), Row::Dense32(&x[n..])),
+            Row::Dense64(x) => (Row::Dense64(&x[..n]), Row::Dense64(&x[n..])),
+            Row::Sparse32(j, x) => (
+                Row::Sparse32(&j[..n], &x[..n]),
+                Row::Sparse32(&j[n..], &x[n..]),
             ),
-            Row::Sparse64(indices, values) => (
-                Row::Sparse64(&indices[..n], &values[..n]),
-                Row::Sparse64(&indices[n..], &values[n..]),
+            Row::Sparse64(j, x) => (
+                Row::Sparse64(&j[..n], &x[..n]),
+                Row::Sparse64(&j[n..], &x[n..]),
+            ),
+            Row::Narrow32(j, x) => (
+                Row::Narrow32(&j[..n], &x[..n]),
+                Row::Narrow32(&j[n..], &x[n..]),
+            ),
+            Row::Narrow64(j, x) => (
+                Row::Narrow64(&j[..n], &x[..n]),
+                Row::Narrow64(&j[n..], &x[n..]),
             ),
         }
     }
@@ -107,18 +121,14 @@ impl<'a> Row<'a> {
     /// Asks for the row to be brought near.
     #[inline]
     pub(crate) fn prefetch(self) {
-        match self {
-            Row::Dense32(values) => prefetch(values),
-            Row::Dense64(values) => prefetch(values),
-            Row::Sparse32(indices, values) => {
+        by_storage!(
+            self,
+            Dense(values) => prefetch(values),
+            Sparse(indices, values) => {
                 prefetch(indices);
                 prefetch(values);
-            }
-            Row::Sparse64(indices, values) => {
-                prefetch(indices);
-                prefetch(values);
-            }
-        }
+            },
+        );
     }
 
     /// `weights += scale·x`.
@@ -127,28 +137,19 @@ impl<'a> Row<'a> {
     /// If the row has a feature beyond `weights`.
     #[inline]
     pub fn add_to(self, weights: &mut [f64], scale: f64) {
-        match self {
-            Row::Dense32(values) => {
+        by_storage!(
+            self,
+            Dense(values) => {
                 for (w, &x) in weights[..values.len()].iter_mut().zip(values) {
                     *w += scale * f64::from(x);
                 }
-            }
-            Row::Dense64(values) => {
-                for (w, &x) in weights[..values.len()].iter_mut().zip(values) {
-                    *w += scale * x;
-                }
-            }
-            Row::Sparse32(indices, values) => {
+            },
+            Sparse(indices, values) => {
                 for (&j, &x) in indices.iter().zip(values) {
                     weights[j as usize] += scale * f64::from(x);
                 }
-            }
-            Row::Sparse64(indices, values) => {
-                for (&j, &x) in indices.iter().zip(values) {
-                    weights[j as usize] += scale * x;
-                }
-            }
-        }
+            },
+        );
     }
 
     /// Calls `f` with the two rows' values of each feature that is not zero in both,
@@ -186,34 +187,31 @@ impl<'a> Row<'a> {
 
     /// How many values are stored.
     pub(crate) fn stored(self) -> usize {
-        match self {
-            Row::Dense32(values) | Row::Sparse32(_, values) => values.len(),
-            Row::Dense64(values) | Row::Sparse64(_, values) => values.len(),
-        }
+        by_storage!(
+            self,
+            Dense(values) => values.len(),
+            Sparse(_, values) => values.len(),
+        )
     }
 
     #[inline]
     fn stored_at(self, k: usize) -> (usize, f64) {
-        match self {
-            Row::Dense32(values) => (k, f64::from(values[k])),
-            Row::Dense64(values) => (k, values[k]),
-            Row::Sparse32(indices, values) => (indices[k] as usize, f64::from(values[k])),
-            Row::Sparse64(indices, values) => (indices[k] as usize, values[k]),
-        }
+        by_storage!(
+            self,
+            Dense(values) => (k, f64::from(values[k])),
+            Sparse(indices, values) => (indices[k] as usize, f64::from(values[k])),
+        )
     }
 
     /// The value of feature `j`.
     pub fn get(self, j: usize) -> f64 {
-        match self {
-            Row::Dense32(values) => values.get(j).map_or(0.0, |&x| f64::from(x)),
-            Row::Dense64(values) => values.get(j).copied().unwrap_or(0.0),
-            Row::Sparse32(indices, values) => indices
-                .binary_search(&(j as u32))
+        by_storage!(
+            self,
+            Dense(values) => values.get(j).map_or(0.0, |&x| f64::from(x)),
+            Sparse(indices, values) => indices
+                .binary_search_by_key(&j, |&i| i as usize)
                 .map_or(0.0, |k| f64::from(values[k])),
-            Row::Sparse64(indices, values) => indices
-                .binary_search(&(j as u32))
-                .map_or(0.0, |k| values[k]),
-        }
+        )
     }
 
     /// ‖x‖², summed in ascending order.
@@ -225,22 +223,20 @@ impl<'a> Row<'a> {
 
     /// The number of non-zero features.
     pub fn non_zeros(self) -> usize {
-        match self {
-            Row::Dense32(values) => values.iter().filter(|&&x| x != 0.0).count(),
-            Row::Dense64(values) => values.iter().filter(|&&x| x != 0.0).count(),
-            Row::Sparse32(indices, _) | Row::Sparse64(indices, _) => indices.len(),
-        }
+        by_storage!(
+            self,
+            Dense(values) => values.iter().filter(|&&x| x != 0.0).count(),
+            Sparse(indices, _) => indices.len(),
+        )
     }
 
     /// One past the largest feature index present.
     pub fn width(self) -> usize {
-        match self {
-            Row::Dense32(values) => values.len(),
-            Row::Dense64(values) => values.len(),
-            Row::Sparse32(indices, _) | Row::Sparse64(indices, _) => {
-                indices.last().map_or(0, |&j| j as usize + 1)
-            }
-        }
+        by_storage!(
+            self,
+            Dense(values) => values.len(),
+            Sparse(indices, _) => indices.last().map_or(0, |&j| j as usize + 1),
+        )
     }
 
     /// The row written out in full, `width` features wide.

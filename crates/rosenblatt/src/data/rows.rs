@@ -5,30 +5,42 @@
 
 use std::ops::Range;
 
+use super::indices::Indices;
 use super::matrix::{Matrix, Values};
 use super::row::Row;
 
 /// The rows of a matrix, borrowed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Rows<'a> {
-    Dense32 {
-        columns: usize,
-        values: &'a [f32],
-    },
-    Dense64 {
-        columns: usize,
-        values: &'a [f64],
-    },
-    Sparse32 {
-        offsets: &'a [usize],
-        indices: &'a [u32],
-        values: &'a [f32],
-    },
-    Sparse64 {
-        offsets: &'a [usize],
-        indices: &'a [u32],
-        values: &'a [f64],
-    },
+    Dense32 { columns: usize, values: &'a [f32] },
+    Dense64 { columns: usize, values: &'a [f64] },
+    Sparse32(Lists<'a, u32, f32>),
+    Sparse64(Lists<'a, u32, f64>),
+    Narrow32(Lists<'a, u16, f32>),
+    Narrow64(Lists<'a, u16, f64>),
+}
+
+/// The lists of sparse rows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lists<'a, I, T> {
+    offsets: &'a [usize],
+    indices: &'a [I],
+    values: &'a [T],
+}
+
+impl<'a, I, T> Lists<'a, I, T> {
+    /// The indices and the values of neighbouring rows, one row's behind the other's.
+    #[inline(always)]
+    pub(crate) fn together(self, rows: Range<usize>) -> (&'a [I], &'a [T]) {
+        let range = self.offsets[rows.start]..self.offsets[rows.end];
+        (&self.indices[range.clone()], &self.values[range])
+    }
+
+    /// Those of row `i`.
+    #[inline(always)]
+    pub(crate) fn row(self, i: usize) -> (&'a [I], &'a [T]) {
+        self.together(i..i + 1)
+    }
 }
 
 impl<'a> Rows<'a> {
@@ -48,18 +60,23 @@ impl<'a> Rows<'a> {
                 indices,
                 values,
                 ..
-            } => match values {
-                Values::F32(values) => Rows::Sparse32 {
-                    offsets,
-                    indices,
-                    values,
-                },
-                Values::F64(values) => Rows::Sparse64 {
-                    offsets,
-                    indices,
-                    values,
-                },
-            },
+            } => {
+                macro_rules! lists {
+                    ($indices:expr, $values:expr) => {
+                        Lists {
+                            offsets,
+                            indices: $indices,
+                            values: $values,
+                        }
+                    };
+                }
+                match (indices, values) {
+                    (Indices::Wide(i), Values::F32(x)) => Rows::Sparse32(lists!(i, x)),
+                    (Indices::Wide(i), Values::F64(x)) => Rows::Sparse64(lists!(i, x)),
+                    (Indices::Narrow(i), Values::F32(x)) => Rows::Narrow32(lists!(i, x)),
+                    (Indices::Narrow(i), Values::F64(x)) => Rows::Narrow64(lists!(i, x)),
+                }
+            }
         }
     }
 
@@ -85,21 +102,21 @@ impl<'a> Rows<'a> {
             Rows::Dense64 { columns, values } => {
                 Row::Dense64(&values[rows.start * columns..rows.end * columns])
             }
-            Rows::Sparse32 {
-                offsets,
-                indices,
-                values,
-            } => {
-                let range = offsets[rows.start]..offsets[rows.end];
-                Row::Sparse32(&indices[range.clone()], &values[range])
+            Rows::Sparse32(lists) => {
+                let (indices, values) = lists.together(rows);
+                Row::Sparse32(indices, values)
             }
-            Rows::Sparse64 {
-                offsets,
-                indices,
-                values,
-            } => {
-                let range = offsets[rows.start]..offsets[rows.end];
-                Row::Sparse64(&indices[range.clone()], &values[range])
+            Rows::Sparse64(lists) => {
+                let (indices, values) = lists.together(rows);
+                Row::Sparse64(indices, values)
+            }
+            Rows::Narrow32(lists) => {
+                let (indices, values) = lists.together(rows);
+                Row::Narrow32(indices, values)
+            }
+            Rows::Narrow64(lists) => {
+                let (indices, values) = lists.together(rows);
+                Row::Narrow64(indices, values)
             }
         }
     }

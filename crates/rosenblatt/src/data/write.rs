@@ -232,8 +232,12 @@ impl Stored {
 
 fn each_non_zero(row: Row<'_>, mut f: impl FnMut(usize, Stored)) {
     match row {
-        Row::Dense32(_) | Row::Sparse32(..) => row.for_each(|j, x| f(j, Stored::Single(x as f32))),
-        Row::Dense64(_) | Row::Sparse64(..) => row.for_each(|j, x| f(j, Stored::Double(x))),
+        Row::Dense32(_) | Row::Sparse32(..) | Row::Narrow32(..) => {
+            row.for_each(|j, x| f(j, Stored::Single(x as f32)));
+        }
+        Row::Dense64(_) | Row::Sparse64(..) | Row::Narrow64(..) => {
+            row.for_each(|j, x| f(j, Stored::Double(x)));
+        }
     }
 }
 

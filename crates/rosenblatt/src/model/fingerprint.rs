@@ -69,25 +69,29 @@ impl RowHash {
 }
 
 /// Indices and values of a sparse row.
-type Pairs<'a, T> = (&'a [u32], &'a [T]);
+type Pairs<'a, I, T> = (&'a [I], &'a [T]);
 
 /// Two sparse rows in step, so that neither waits for the multiplications of the other.
 #[inline(always)]
-fn add_in_step<T: Copy + Into<f64>>(hashes: &mut [RowHash; 2], a: Pairs<'_, T>, b: Pairs<'_, T>) {
+fn add_in_step<I: Copy + Into<u32>, T: Copy + Into<f64>>(
+    hashes: &mut [RowHash; 2],
+    a: Pairs<'_, I, T>,
+    b: Pairs<'_, I, T>,
+) {
     let both = a.0.len().min(b.0.len());
     let ((a, more_of_a), (b, more_of_b)) = (split(a, both), split(b, both));
     let [own, other] = hashes;
     for ((&i, &x), (&j, &z)) in a.0.iter().zip(a.1).zip(b.0.iter().zip(b.1)) {
-        own.add(i, x.into());
-        other.add(j, z.into());
+        own.add(i.into(), x.into());
+        other.add(j.into(), z.into());
     }
     for (hash, more) in [(own, more_of_a), (other, more_of_b)] {
-        (more.0.iter().zip(more.1)).for_each(|(&j, &x)| hash.add(j, x.into()));
+        (more.0.iter().zip(more.1)).for_each(|(&j, &x)| hash.add(j.into(), x.into()));
     }
 }
 
 #[inline(always)]
-fn split<T>(row: Pairs<'_, T>, at: usize) -> (Pairs<'_, T>, Pairs<'_, T>) {
+fn split<I, T>(row: Pairs<'_, I, T>, at: usize) -> (Pairs<'_, I, T>, Pairs<'_, I, T>) {
     let ((i, j), (x, z)) = (row.0.split_at(at), row.1.split_at(at));
     ((i, x), (j, z))
 }
@@ -104,6 +108,14 @@ fn hash_pair(data: &Dataset, i: usize, numbers: &[u32], out: &mut [(u64, u64)]) 
                 true
             }
             (Row::Sparse64(i, x), Row::Sparse64(j, z)) => {
+                add_in_step(&mut hashes, (i, x), (j, z));
+                true
+            }
+            (Row::Narrow32(i, x), Row::Narrow32(j, z)) => {
+                add_in_step(&mut hashes, (i, x), (j, z));
+                true
+            }
+            (Row::Narrow64(i, x), Row::Narrow64(j, z)) => {
                 add_in_step(&mut hashes, (i, x), (j, z));
                 true
             }

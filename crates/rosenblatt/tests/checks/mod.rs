@@ -86,7 +86,7 @@ fn check_matrix(matrix: &Matrix) {
             assert_eq!(indices.len(), values.len());
             assert!(finite(values), "a value is not finite");
             for row in offsets.windows(2) {
-                let row = &indices[row[0]..row[1]];
+                let row = &indices.to_vec()[row[0]..row[1]];
                 assert!(row.is_sorted_by(|a, b| a < b), "indices {row:?}");
                 assert!(row.last().is_none_or(|&j| (j as usize) < *columns));
             }

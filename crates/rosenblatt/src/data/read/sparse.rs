@@ -9,7 +9,7 @@ use super::libsvm::SparsePart;
 use super::number::Stored;
 use super::order::{Order, Starts, ranges};
 use super::scale::{Moments, Scale, moments, too_large_to_scale};
-use crate::data::{Matrix, Precision, Values};
+use crate::data::{Index, Indices, Matrix, Precision, Values};
 use crate::error::{Error, Result};
 use crate::large::{self, Pages};
 use crate::{simd, threads};
@@ -132,15 +132,17 @@ impl SparseRaw {
             end += place.len as usize;
             end
         }));
-        let mut indices = vec![0; end];
-        let values = match self.precision {
-            Precision::F32 => self.gather::<f32>(&places, want, &offsets, &mut indices, threads),
-            Precision::F64 => self.gather::<f64>(&places, want, &offsets, &mut indices, threads),
+        let narrow = Indices::fit_narrow(want.width);
+        let (indices, values) = match (narrow, self.precision) {
+            (true, Precision::F32) => self.gather::<u16, f32>(&places, want, &offsets, threads),
+            (true, Precision::F64) => self.gather::<u16, f64>(&places, want, &offsets, threads),
+            (false, Precision::F32) => self.gather::<u32, f32>(&places, want, &offsets, threads),
+            (false, Precision::F64) => self.gather::<u32, f64>(&places, want, &offsets, threads),
         };
         Ok(Matrix::Sparse {
             columns: want.width,
             offsets: offsets.into(),
-            indices: indices.into(),
+            indices,
             values,
         })
     }
@@ -160,22 +162,23 @@ impl SparseRaw {
     }
 
     /// Copies the rows at `places`.
-    fn gather<T: Stored>(
+    fn gather<I: Index, T: Stored>(
         &self,
         places: &[Place],
         want: &Wanted<'_>,
         offsets: &[usize],
-        indices: &mut [u32],
         threads: usize,
-    ) -> Values {
-        let mut values = vec![T::default(); indices.len()];
+    ) -> (Indices, Values) {
+        let all = offsets.last().copied().unwrap_or(0);
+        let mut indices = vec![I::default(); all];
+        let mut values = vec![T::default(); all];
         let row_at = |p: usize| {
             let part = &self.parts[places[p].part as usize];
             let range = places[p].range();
             (&part.indices[range.clone()], T::slice(&part.values, range))
         };
         std::thread::scope(|scope| {
-            let (mut indices, mut values) = (indices, values.as_mut_slice());
+            let (mut indices, mut values) = (indices.as_mut_slice(), values.as_mut_slice());
             for range in ranges(places.len(), threads) {
                 let len = offsets[range.end] - offsets[range.start];
                 let (here_i, rest_i) = indices.split_at_mut(len);
@@ -195,7 +198,7 @@ impl SparseRaw {
                         let row = &mut here_i[to.clone()];
                         pages.0.reach(row);
                         for (new, old) in row.iter_mut().zip(indices) {
-                            *new = old - want.first;
+                            *new = I::of(old - want.first);
                         }
                         let row = &mut here_v[to];
                         pages.1.reach(row);
@@ -212,7 +215,7 @@ impl SparseRaw {
                 }
             }
         });
-        T::wrap(values)
+        (I::wrap(indices), T::wrap(values))
     }
 
     fn dense<T: Stored>(&self, order: &Order<'_>, want: &Wanted<'_>, threads: usize) -> Matrix {

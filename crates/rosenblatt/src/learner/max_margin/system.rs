@@ -1,6 +1,6 @@
 //! Symmetric positive definite systems, small enough to be written out.
 
-use crate::data::Row;
+use crate::data::{Row, by_storage};
 use crate::simd::{Work, dispatch};
 
 /// A matrix of which the lower triangle is kept, a row after the other.
@@ -29,15 +29,14 @@ impl System {
     /// Adds `scale`·x xᵀ, where x ends in a 1 for the bias. The order of the sums does not
     /// depend on how x is stored.
     pub(super) fn add_product(&mut self, x: Row<'_>, scale: f64) {
-        match x {
-            Row::Dense32(values) => {
+        by_storage!(
+            x,
+            Dense(values) => {
                 let values: Vec<f64> = values.iter().map(|&x| f64::from(x)).collect();
                 self.add_dense(&values, scale);
-            }
-            Row::Dense64(values) => self.add_dense(values, scale),
-            Row::Sparse32(indices, values) => self.add_sparse(indices, values, scale, f64::from),
-            Row::Sparse64(indices, values) => self.add_sparse(indices, values, scale, |x| x),
-        }
+            },
+            Sparse(indices, values) => self.add_sparse(indices, values, scale),
+        );
         if self.size > self.features {
             let last = &mut self.lower[self.features * self.size..];
             x.for_each(|j, value| last[j] += scale * value);
@@ -53,20 +52,19 @@ impl System {
         });
     }
 
-    fn add_sparse<T: Copy>(
+    fn add_sparse<I: Copy + Into<u32>, T: Copy + Into<f64>>(
         &mut self,
-        indices: &[u32],
+        indices: &[I],
         values: &[T],
         scale: f64,
-        number: impl Fn(T) -> f64,
     ) {
         for (k, (&j, &x)) in indices.iter().zip(values).enumerate() {
-            let scaled = scale * number(x);
+            let scaled = scale * x.into();
             if scaled != 0.0 {
-                let start = j as usize * self.size;
+                let start = j.into() as usize * self.size;
                 let line = &mut self.lower[start..start + self.size];
                 for (&i, &z) in indices[..=k].iter().zip(&values[..=k]) {
-                    line[i as usize] += scaled * number(z);
+                    line[i.into() as usize] += scaled * z.into();
                 }
             }
         }

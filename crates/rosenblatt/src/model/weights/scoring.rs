@@ -1,7 +1,7 @@
 //! The one way scores are summed, for one row and for four in step.
 
 use super::Weights;
-use crate::data::{Row, Rows, four_dots};
+use crate::data::{Row, Rows, by_storage, four_dots};
 use crate::simd::{self, Work};
 
 /// Rows that are scored together.
@@ -124,32 +124,21 @@ impl Weights {
                 }
             }};
         }
-        match row {
-            Row::Sparse32(indices, values) => {
-                for k in 0..values.len() {
-                    add!(indices[k] as usize, values[k]);
-                }
-            }
-            Row::Sparse64(indices, values) => {
-                for k in 0..values.len() {
-                    add!(indices[k] as usize, values[k]);
-                }
-            }
-            Row::Dense32(values) => {
+        by_storage!(
+            row,
+            Dense(values) => {
                 for k in 0..values.len() {
                     if values[k] != 0.0 {
                         add!(k, values[k]);
                     }
                 }
-            }
-            Row::Dense64(values) => {
+            },
+            Sparse(indices, values) => {
                 for k in 0..values.len() {
-                    if values[k] != 0.0 {
-                        add!(k, values[k]);
-                    }
+                    add!(indices[k] as usize, values[k]);
                 }
-            }
-        }
+            },
+        );
         scores.copy_from_slice(&sums);
     }
 

@@ -1,0 +1,139 @@
+//! The columns of values in sparse rows.
+
+use super::buffer::Buffer;
+
+/// Columns beyond which an index needs more than 16 bits.
+const NARROW: usize = 1 << 16;
+
+/// Column numbers, in 16 bits or in 32.
+///
+/// A pass over sparse rows takes as long as their bytes take to arrive, and a quarter of these
+/// go where an index has half the bits.
+#[derive(Debug, Clone)]
+pub enum Indices {
+    /// In 16 bits.
+    Narrow(Buffer<u16>),
+    /// In 32 bits.
+    Wide(Buffer<u32>),
+}
+
+/// A column number of either width.
+pub(crate) trait Index: Copy + Default + Send + Sync {
+    /// The column.
+    fn column(self) -> usize;
+    /// The number of a column that fits.
+    fn of(column: u32) -> Self;
+    fn wrap(indices: Vec<Self>) -> Indices;
+}
+
+impl Index for u16 {
+    #[inline(always)]
+    fn column(self) -> usize {
+        usize::from(self)
+    }
+
+    #[inline(always)]
+    fn of(column: u32) -> Self {
+        column as u16
+    }
+
+    fn wrap(indices: Vec<Self>) -> Indices {
+        indices.into()
+    }
+}
+
+impl Index for u32 {
+    #[inline(always)]
+    fn column(self) -> usize {
+        self as usize
+    }
+
+    #[inline(always)]
+    fn of(column: u32) -> Self {
+        column
+    }
+
+    fn wrap(indices: Vec<Self>) -> Indices {
+        indices.into()
+    }
+}
+
+impl Indices {
+    /// Whether those of so many columns fit 16 bits.
+    pub(crate) fn fit_narrow(columns: usize) -> bool {
+        columns <= NARROW
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Indices::Narrow(indices) => indices.len(),
+            Indices::Wide(indices) => indices.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All of them in 32 bits.
+    pub fn to_vec(&self) -> Vec<u32> {
+        match self {
+            Indices::Narrow(indices) => indices.iter().map(|&j| u32::from(j)).collect(),
+            Indices::Wide(indices) => indices.to_vec(),
+        }
+    }
+
+    /// Bytes held.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Indices::Narrow(indices) => size_of_val(&**indices),
+            Indices::Wide(indices) => size_of_val(&**indices),
+        }
+    }
+
+    /// A list of 32 bits that can grow; others are copied first.
+    pub(crate) fn make_wide(&mut self) -> &mut Vec<u32> {
+        if let Indices::Narrow(_) = self {
+            *self = Indices::Wide(self.to_vec().into());
+        }
+        match self {
+            Indices::Wide(indices) => indices.to_mut(),
+            Indices::Narrow(_) => unreachable!("they were widened just now"),
+        }
+    }
+
+    /// Tells a lender that so many were read.
+    pub(crate) fn were_read(&self, count: usize) {
+        match self {
+            Indices::Narrow(indices) => indices.were_read(count),
+            Indices::Wide(indices) => indices.were_read(count),
+        }
+    }
+}
+
+impl From<Vec<u32>> for Indices {
+    fn from(indices: Vec<u32>) -> Self {
+        Indices::Wide(indices.into())
+    }
+}
+
+impl From<Vec<u16>> for Indices {
+    fn from(indices: Vec<u16>) -> Self {
+        Indices::Narrow(indices.into())
+    }
+}
+
+/// The numbers count, not their bits.
+impl PartialEq for Indices {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Indices::Narrow(a), Indices::Narrow(b)) => a == b,
+            (Indices::Wide(a), Indices::Wide(b)) => a == b,
+            (Indices::Narrow(a), Indices::Wide(b)) | (Indices::Wide(b), Indices::Narrow(a)) => {
+                a.len() == b.len() && a.iter().zip(b.iter()).all(|(&i, &j)| u32::from(i) == j)
+            }
+        }
+    }
+}
