@@ -1,9 +1,13 @@
 //! Work on several threads whose results do not depend on how many there are.
 
 use std::num::NonZero;
+use std::sync::{Mutex, PoisonError};
 
 /// Fewer items than this do not pay for another thread.
 const WORTH_A_THREAD: usize = 64;
+
+/// Shares that each thread takes, about.
+const SHARES: usize = 16;
 
 /// The number of threads to use when nothing is said.
 pub fn available() -> usize {
@@ -54,7 +58,8 @@ where
 }
 
 /// Calls `f(p, part)` for every part of `out` of `size` items (the last may be shorter);
-/// each thread makes its own `f`, buffers included, and takes a run of neighbouring parts.
+/// each thread makes its own `f`, buffers included. Neighbouring parts are taken together, and
+/// who is done sooner takes more: a processor may have other things to do.
 pub(crate) fn chunks<T, F, M>(out: &mut [T], size: usize, threads: usize, make: M)
 where
     T: Send,
@@ -62,22 +67,24 @@ where
     M: Fn() -> F + Sync,
 {
     let parts = out.len().div_ceil(size);
-    let share = parts.div_ceil(threads.clamp(1, parts.max(1))).max(1);
-    let work = |first: usize, run: &mut [T], mut f: F| {
-        for (k, part) in run.chunks_mut(size).enumerate() {
-            f(first + k, part);
+    let threads = threads.clamp(1, parts.max(1));
+    let share = (parts / (threads * SHARES)).max(1);
+    let shares = Mutex::new(out.chunks_mut(share * size).zip((0..).step_by(share)));
+    let next = || {
+        let mut shares = shares.lock().unwrap_or_else(PoisonError::into_inner);
+        shares.next()
+    };
+    let work = || {
+        let mut f = make();
+        while let Some((share, first)) = next() {
+            for (part, p) in share.chunks_mut(size).zip(first..) {
+                f(p, part);
+            }
         }
     };
     std::thread::scope(|scope| {
-        let mut runs = out.chunks_mut(share * size).enumerate();
-        let own = runs.next();
-        for (t, run) in runs {
-            let (make, work) = (&make, &work);
-            scope.spawn(move || work(t * share, run, make()));
-        }
-        if let Some((_, run)) = own {
-            work(0, run, make());
-        }
+        (1..threads).for_each(|_| drop(scope.spawn(work)));
+        work();
     });
 }
 

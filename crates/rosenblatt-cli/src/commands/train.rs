@@ -161,19 +161,21 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     (fitted.model.preparation, fitted.model.recipe) = (Some(preparation), recipe);
 
     // The model goes to its file while its answers are counted.
-    let (mut report, model) = std::thread::scope(|scope| {
+    let (mut report, model, train) = std::thread::scope(|scope| {
         let saving = || save(args.output.as_deref(), &fitted.model);
         let saving = (context.threads > 1)
             .then(|| scope.spawn(saving))
             .ok_or(saving);
         let report = TrainReport::new(&fitted, &train, held_out.as_ref(), context.threads);
+        // Their memory is taken back before the end, for that is work, too.
+        let train = args.report.is_some().then_some(train);
         let saved = match saving {
             Ok(thread) => thread
                 .join()
                 .unwrap_or_else(|e| std::panic::resume_unwind(e)),
             Err(saving) => saving(),
         };
-        (report, saved)
+        (report, saved, train)
     });
     report.seconds.read = read_seconds;
     report.seconds.parse = parse_seconds;
@@ -186,13 +188,13 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         data: read_report,
         model: model?,
     };
-    if let Some(path) = &args.report {
+    if let (Some(path), Some(train)) = (&args.report, &train) {
         let held_out = held_out.as_ref();
         write_report(
             path,
             &outcome,
             &fitted.model,
-            &train,
+            train,
             held_out,
             parts.as_ref(),
             context,

@@ -7,9 +7,8 @@
 use std::path::Path;
 
 use super::parts::Parts;
-use super::{
-    Decision, Fingerprint, LinearState, Model, Scheme, SupportVectors, Voted, Weights, state_file,
-};
+use super::weights_file::{put_weights, take_weights};
+use super::{Decision, Fingerprint, LinearState, Model, Scheme, SupportVectors, Voted, state_file};
 use crate::data::read::Preparation;
 use crate::data::{Classes, Precision};
 use crate::embedding::Embedding;
@@ -17,8 +16,9 @@ use crate::error::{Error, Result};
 use crate::options::{Options, PARAMETERS};
 use crate::train::{Pass, Progress};
 
-/// The number of the file format.
-pub const FORMAT: u64 = 1;
+/// The number of the file format. Files of all formats up to it are read: since 2, weights that
+/// are mostly zero are kept in fewer bytes.
+pub const FORMAT: u64 = 2;
 
 pub(super) fn bad(what: impl std::fmt::Display) -> Error {
     Error::model(format!("the model file is not valid: {what}"))
@@ -69,9 +69,9 @@ impl Model {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let mut parts = Parts::from_bytes(bytes)?;
         let format: u64 = parts.take_fact("format")?;
-        if format != FORMAT {
+        if !(1..=FORMAT).contains(&format) {
             return Err(Error::model(format!(
-                "the model file has format {format}, and this program reads format {FORMAT}"
+                "the model file has format {format}, and this program reads formats up to {FORMAT}"
             ))
             .remedy("use a newer version of Rosenblatt"));
         }
@@ -188,32 +188,6 @@ fn take_embedding(parts: &mut Parts<'_>, options: &Options) -> Result<Option<Emb
     Embedding::from_parts(embed, inputs, options.seed, landmarks)
         .map(Some)
         .map_err(bad)
-}
-
-pub(super) fn put_weights<'a>(parts: &mut Parts<'a>, prefix: &str, weights: &'a Weights) {
-    parts.put_table(
-        &format!("{prefix}weights"),
-        weights.discriminators(),
-        weights.packed(),
-    );
-    parts.put(&format!("{prefix}bias"), weights.biases().to_vec());
-}
-
-pub(super) fn take_weights(parts: &mut Parts<'_>, prefix: &str, scheme: Scheme) -> Result<Weights> {
-    let values: Vec<f64> = parts.take(&format!("{prefix}weights"))?;
-    let bias: Vec<f64> = parts.take_len(&format!("{prefix}bias"), scheme.discriminators())?;
-    if !values.len().is_multiple_of(scheme.discriminators()) {
-        return Err(bad(format_args!(
-            "{prefix}weights has {} values",
-            values.len()
-        )));
-    }
-    let weights = Weights::from_parts(scheme.discriminators(), &values, &bias);
-    if weights.is_finite() {
-        Ok(weights)
-    } else {
-        Err(bad(format_args!("{prefix}weights are not all finite")))
-    }
 }
 
 fn put_progress(parts: &mut Parts<'_>, progress: &Progress) {
@@ -415,5 +389,9 @@ mod tests {
         parts.put_fact("format", FORMAT + 1);
         let error = Model::from_bytes(&parts.to_bytes().unwrap()).unwrap_err();
         assert!(error.to_string().contains("newer version"), "{error}");
+        // Few features are kept as they always were.
+        parts.put_fact("format", 1);
+        let older = Model::from_bytes(&parts.to_bytes().unwrap()).unwrap();
+        assert_eq!(older.to_bytes().unwrap(), bytes);
     }
 }

@@ -14,6 +14,7 @@ mod state_file;
 mod support_vectors;
 mod voted;
 mod weights;
+mod weights_file;
 
 pub use dual_log::DualLog;
 pub use file::FORMAT;

@@ -3,7 +3,8 @@
 //! The file is a safetensors file, so that other programs can read the weights. Small facts
 //! are one JSON text in its metadata; names and arrays are tensors; the tensor `sha256`
 //! holds the digest of every other byte, so a damaged file is refused. Files are read as
-//! hostile input: nothing is allocated beyond what the file's own size accounts for.
+//! hostile input: nothing is allocated beyond what the file's own size accounts for (or, for
+//! weights that are mostly zero, a fixed multiple of it).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -1,7 +1,8 @@
 //! What a run remembers as parts, and back.
 
-use super::file::{bad, put_weights, take_weights};
+use super::file::bad;
 use super::parts::Parts;
+use super::weights_file::{put_weights, take_weights};
 use super::{Average, LinearState, LogEntry, Scheme, UpdateLog, Weights};
 use crate::error::Result;
 

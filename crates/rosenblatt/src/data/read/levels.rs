@@ -64,6 +64,18 @@ fn number(random: &mut Random, text: &mut String) {
     .unwrap();
 }
 
+/// A number of a few characters.
+fn short_number(random: &mut Random, text: &mut String) {
+    let places = random.below(6) as usize;
+    match random.below(20) {
+        0 => write!(text, "7."),
+        1 => write!(text, "-0.0"),
+        2 => write!(text, "{}", random.below(100_000_000)),
+        _ => write!(text, "{:.places$}", 20.0 * random.unit() - 10.0),
+    }
+    .unwrap();
+}
+
 /// Now and then a byte that does not belong.
 fn spoil(random: &mut Random, text: &mut String) {
     let strange = [
@@ -88,7 +100,11 @@ fn sparse_rows() {
             for _ in 0..random.below(40) {
                 index += 1 + random.below(step);
                 write!(text, " {index}:").unwrap();
-                number(&mut random, &mut text);
+                // Long ones keep tokens from being read as such that lie together.
+                match round % 4 {
+                    0 | 1 => number(&mut random, &mut text),
+                    _ => short_number(&mut random, &mut text),
+                }
             }
             text += ["\n", "\n", " \n", "\r\n", " # note 1:2\n"][random.below(5) as usize];
         }

@@ -76,6 +76,9 @@ struct Parser<'a, T> {
     /// The ends of tokens and the colons in them, for reading several tokens at once.
     blanks: Stops<'a>,
     colons: Stops<'a>,
+    /// Groups of tokens to be read as if they were far apart.
+    #[cfg(target_arch = "x86_64")]
+    apart: u8,
     rules: Rules,
     ends: Vec<u32>,
     indices: Vec<u32>,
@@ -97,6 +100,8 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> SparsePart {
         bytes: chunk.padded(),
         blanks: Stops::new(chunk.padded(), Mark::Blank),
         colons: Stops::new(chunk.padded(), Mark::Byte(b':')),
+        #[cfg(target_arch = "x86_64")]
+        apart: 0,
         rules,
         ends: Vec::new(),
         indices: large::room(values),

@@ -11,6 +11,9 @@ mod digits;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)] // measured: text is read at half the speed without it
 mod eight;
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)] // measured: see `near`
+mod near;
 mod stored;
 
 pub(crate) use self::digits::{
@@ -18,7 +21,9 @@ pub(crate) use self::digits::{
 };
 use self::digits::{leading_digits, some_digits, up_to_eight_to_top};
 #[cfg(target_arch = "x86_64")]
-pub(crate) use self::eight::Eight;
+pub(crate) use self::eight::{Eight, Places};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use self::near::Tokens;
 pub(crate) use self::stored::Stored;
 use crate::simd;
 

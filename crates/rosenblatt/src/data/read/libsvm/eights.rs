@@ -1,7 +1,7 @@
 //! Tokens of the usual sort, eight together.
 
 use super::Parser;
-use crate::data::read::number::Stored;
+use crate::data::read::number::{Places, Stored, Tokens};
 use crate::simd;
 
 impl<T: Stored> Parser<'_, T> {
@@ -22,24 +22,31 @@ impl<T: Stored> Parser<'_, T> {
         self.blanks.go_to(at);
         self.colons.go_to(at);
         loop {
-            let (ends, colons) = (self.blanks.eight::<LEVEL>(), self.colons.eight::<LEVEL>());
-            let (stops, colons) = (text.places(ends), text.places(colons));
-            let starts = text.starts(read.at, stops);
-            let (indices, whole) = text.wholes(self.bytes, starts, colons);
-            let numbers = text.numbers::<false>(self.bytes, text.behind(colons), stops);
-            let (values, good) = T::from_eight(text, &numbers);
-            let newlines = text.ending_with(&numbers, b'\n');
-            let blanks = newlines
-                | text.ending_with(&numbers, b' ')
-                | text.ending_with(&numbers, b'\t')
-                | text.ending_with(&numbers, b'\r');
-            let usual = whole & good & blanks & !newlines;
-            // Branched on, so that the next eight need not wait until these are understood.
-            let (count, ended) = if usual == u8::MAX {
-                (8, false)
-            } else {
-                up_to_newline(whole & good & blanks, newlines)
+            let ends = self.blanks.eight::<LEVEL>();
+            let (stops, colons) = (text.places(ends), text.places(self.colons.eight::<LEVEL>()));
+            let near = match self.apart {
+                0 => text.near_tokens(self.bytes, read.at, colons, stops),
+                _ => None,
             };
+            let mut group = match near {
+                Some(tokens) => Group::new(text, tokens),
+                None => self.anywhere(text, read.at, colons, stops),
+            };
+            // Branched on, so that the next eight need not wait until these are understood.
+            let (mut count, mut ended) = (group.looked_at(), false);
+            if group.good & !group.newlines != group.lanes {
+                (count, ended) = up_to_newline(group.good, group.newlines);
+                if near.is_some() && !ended && count < group.looked_at() {
+                    // Longer tokens are likely to come together.
+                    self.apart = APART;
+                    group = self.anywhere(text, read.at, colons, stops);
+                    (count, ended) = up_to_newline(group.good, group.newlines);
+                }
+            }
+            self.apart = self.apart.saturating_sub(1);
+            let Group {
+                indices, values, ..
+            } = group;
             if count == 0 {
                 return read;
             }
@@ -63,10 +70,67 @@ impl<T: Stored> Parser<'_, T> {
             self.blanks.pass(count);
             self.colons.pass(count);
             read.ended = ended;
-            if ended || count < 8 {
+            if ended || count < group.looked_at() {
                 return read;
             }
         }
+    }
+
+    /// The eight tokens from `at` on, wherever they are.
+    #[inline(always)]
+    fn anywhere(&self, text: simd::Text, at: usize, colons: Places, stops: Places) -> Group<T> {
+        let (indices, whole) = text.wholes(self.bytes, text.starts(at, stops), colons);
+        let numbers = text.numbers::<false>(self.bytes, text.behind(colons), stops);
+        let tokens = Tokens {
+            indices,
+            numbers,
+            near: u8::MAX,
+            whole,
+        };
+        Group::new(text, tokens)
+    }
+}
+
+/// Eight tokens, understood.
+struct Group<T> {
+    indices: Places,
+    values: [T; 8],
+    /// A bit for each that was looked at, the first lowest.
+    lanes: u8,
+    /// Those that are of the usual sort and end with a blank or a newline.
+    good: u8,
+    /// Those that end with a newline.
+    newlines: u8,
+}
+
+impl<T: Stored> Group<T> {
+    #[inline(always)]
+    fn new(text: simd::Text, tokens: Tokens) -> Self {
+        let Tokens {
+            indices,
+            numbers,
+            near: lanes,
+            whole,
+        } = tokens;
+        let (values, good) = T::from_eight(text, &numbers);
+        let newlines = text.ending_with(&numbers, b'\n');
+        let blanks = newlines
+            | text.ending_with(&numbers, b' ')
+            | text.ending_with(&numbers, b'\t')
+            | text.ending_with(&numbers, b'\r');
+        Group {
+            indices,
+            values,
+            lanes,
+            good: whole & good & blanks,
+            newlines,
+        }
+    }
+
+    /// How many were looked at.
+    #[inline(always)]
+    fn looked_at(&self) -> usize {
+        self.lanes.count_ones() as usize
     }
 }
 
@@ -78,6 +142,9 @@ fn up_to_newline(good: u8, newlines: u8) -> (usize, bool) {
     let count = (good & in_line).trailing_ones() as usize;
     (count, count > 0 && newlines >> (count - 1) & 1 == 1)
 }
+
+/// Groups after one that could not be read as tokens that lie together until the next may be.
+const APART: u8 = 32;
 
 /// How far tokens were read together.
 pub(super) struct Eights {

@@ -12,7 +12,7 @@ use crate::simd::Text;
 
 /// Places of eight bytes in text, or eight other whole numbers.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Places(__m256i);
+pub(crate) struct Places(pub(super) __m256i);
 
 /// Bytes that must stand before the numbers, and behind them.
 const AROUND: usize = 16;
@@ -25,14 +25,14 @@ const MOST_DIGITS: i64 = 15;
 /// Numbers as found, a lane for each.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Eight {
-    mantissas: __m512i,
+    pub(super) mantissas: __m512i,
     /// Digits behind the point.
-    places: __m512i,
-    negative: u8,
+    pub(super) places: __m512i,
+    pub(super) negative: u8,
     /// The bytes that end them.
-    stops: __m512i,
+    pub(super) stops: __m512i,
     /// A bit for each that is of the usual sort, the first lowest.
-    pub(crate) good: u8,
+    pub(super) good: u8,
 }
 
 /// Those of the lanes whose places, widened by what is looked at, lie inside the text.
@@ -279,7 +279,7 @@ unsafe fn keep_top(words: __m512i, bits: __m512i) -> __m512i {
 
 /// Which words have a byte beyond nine.
 #[inline(always)]
-unsafe fn beyond_nine(words: __m512i) -> u8 {
+pub(super) unsafe fn beyond_nine(words: __m512i) -> u8 {
     // SAFETY: the caller's.
     unsafe {
         let beyond = _mm512_subs_epu8(words, _mm512_set1_epi8(9));
@@ -290,7 +290,7 @@ unsafe fn beyond_nine(words: __m512i) -> u8 {
 /// The number that the eight digits of each word form, in its lower half; the upper half is of
 /// no use.
 #[inline(always)]
-unsafe fn joined(words: __m512i) -> __m512i {
+pub(super) unsafe fn joined(words: __m512i) -> __m512i {
     // SAFETY: the caller's.
     unsafe {
         // Ten times a digit and the next, a hundred times a pair and the next, ten thousand
@@ -304,7 +304,7 @@ unsafe fn joined(words: __m512i) -> __m512i {
 
 /// The lower half of each word.
 #[inline(always)]
-unsafe fn lower(words: __m512i) -> __m512i {
+pub(super) unsafe fn lower(words: __m512i) -> __m512i {
     // SAFETY: the caller's.
     unsafe { _mm512_and_si512(words, _mm512_set1_epi64(0xFFFF_FFFF)) }
 }

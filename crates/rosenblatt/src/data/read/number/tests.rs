@@ -62,7 +62,92 @@ impl simd::Work for AmongEight<'_> {
     }
 }
 
+/// The number as that of one of eight tokens that lie together: with its bits, whether it is
+/// told, as `f64` and as `f32`.
+struct AmongTokens<'a>(&'a str);
+
+impl simd::Work for AmongTokens<'_> {
+    type Output = Option<(Option<f64>, Option<f32>)>;
+
+    #[inline(always)]
+    fn run<const LEVEL: u8>(self) -> Self::Output {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(text) = simd::Text::at::<LEVEL>() {
+            let lane = self.0.len() % 8;
+            let indices = [1, 98, 345, 4321, 56_789, 987_654, 7_654_321, 12_345_678];
+            let (mut line, mut colons) = (String::from("+1 "), [0; 8]);
+            let ends = std::array::from_fn(|k| {
+                line += &indices[k].to_string();
+                colons[k] = line.len() as u32;
+                line.push(':');
+                line += if k == lane { self.0 } else { "-7.25" };
+                line.push(' ');
+                line.len() as u32 - 1
+            });
+            line += &"x".repeat(128);
+            let (colons, stops) = (text.places(colons), text.places(ends));
+            let tokens = text.near_tokens(line.as_bytes(), 3, colons, stops).unwrap();
+            let near = ends.map(|end| end < 3 + 128);
+            assert_eq!(std::array::from_fn(|k| tokens.near >> k & 1 == 1), near);
+            assert_eq!(tokens.whole, tokens.near);
+            let wide = f64::from_eight(text, &tokens.numbers);
+            let narrow = f32::from_eight(text, &tokens.numbers);
+            assert_eq!((wide.1 | narrow.1) & !tokens.near, 0);
+            for k in (0..8).filter(|&k| near[k] && k != lane) {
+                assert!((wide.1 & narrow.1) >> k & 1 == 1, "{}", self.0);
+                assert_eq!((wide.0[k], narrow.0[k]), (-7.25, -7.25), "{}", self.0);
+                assert_eq!(text.listed(tokens.indices)[k], indices[k]);
+            }
+            return Some((
+                (wide.1 >> lane & 1 == 1).then_some(wide.0[lane]),
+                (narrow.1 >> lane & 1 == 1).then_some(narrow.0[lane]),
+            ));
+        }
+        None
+    }
+}
+
+fn agree_among_tokens(text: &str) {
+    let Some((wide, narrow)) = simd::dispatch_bytes(AmongTokens(text)) else {
+        return;
+    };
+    if let Some(wide) = wide {
+        let expected = text.parse::<f64>().unwrap();
+        assert_eq!(wide.to_bits(), expected.to_bits(), "{text}");
+    }
+    if let Some(narrow) = narrow {
+        let expected = text.parse::<f32>().unwrap();
+        assert_eq!(narrow.to_bits(), expected.to_bits(), "{text}");
+    }
+    // What is short and usual is told; what is no number is not.
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let (whole, places) = digits.split_once('.').unwrap_or((digits, ""));
+    let usual = (1..=8).contains(&text.len())
+        && !whole.is_empty()
+        && whole
+            .bytes()
+            .chain(places.bytes())
+            .all(|b| b.is_ascii_digit());
+    assert_eq!(wide.is_some(), usual, "{text}");
+}
+
+#[test]
+fn what_is_no_number_is_not_told_among_tokens() {
+    for text in [
+        "", ".", "-", "-.", "--1", "1-", "1-2", "1.2.3", "..1", "1..", "+1", "1e5", "1e-3", "nan",
+        "0x10", ":", "1:2", "1,5", ".5", "-.5", "/", "0/", "9:", "1_0", "\u{e9}",
+    ] {
+        agree_among_tokens(text);
+    }
+    for text in [
+        "0", "-0", "-0.0", "7.", "00000001", "1234567.", "0.123456", "-1.2345", "99999999",
+    ] {
+        agree_among_tokens(text);
+    }
+}
+
 fn agree(text: &str) {
+    agree_among_tokens(text);
     if let Some((wide, narrow)) = simd::dispatch_bytes(AmongEight(text)) {
         if let Some(wide) = wide {
             assert_eq!(

@@ -1,0 +1,246 @@
+//! Weights as parts, and back.
+//!
+//! Where features are many and updates were few, most weights are zero. Then only those of
+//! features that have any are kept, in the order of the features, and a bit for each feature
+//! (the first of a byte lowest) says whether it is one of them.
+
+use super::file::bad;
+use super::parts::Parts;
+use super::{Scheme, Weights};
+use crate::error::Result;
+
+/// Features from which on zeros are left out.
+const MANY: usize = 1 << 12;
+
+/// How many times fewer bytes are worth it, and how many times more a file may ask for.
+const WORTH: usize = 2;
+const AT_MOST: usize = 64;
+
+/// Puts weights among the parts.
+pub(super) fn put_weights<'a>(parts: &mut Parts<'a>, prefix: &str, weights: &'a Weights) {
+    let name = format!("{prefix}weights");
+    let discriminators = weights.discriminators();
+    let packed = weights.packed();
+    if let Some(bits) = present(&packed, discriminators) {
+        let mut kept = Vec::with_capacity(count(&bits) * discriminators);
+        each_set(&bits, |j| {
+            kept.extend_from_slice(&packed[j * discriminators..(j + 1) * discriminators]);
+        });
+        parts.put_fact(&format!("{name}.features"), weights.features());
+        parts.put(&format!("{name}.present"), bits);
+        parts.put_table(&name, discriminators, kept.into());
+    } else {
+        parts.put_table(&name, discriminators, packed);
+    }
+    parts.put(&format!("{prefix}bias"), weights.biases().to_vec());
+}
+
+/// A bit for each feature with a weight that is not zero, where it pays to keep only those.
+fn present(packed: &[f64], discriminators: usize) -> Option<Vec<u8>> {
+    let features = packed.len() / discriminators;
+    if features < MANY {
+        return None;
+    }
+    // A negative zero counts, for it must come back as one.
+    let any = |weights: &[f64]| weights.iter().fold(0, |any, x| any | x.to_bits()) != 0;
+    let bits: Vec<u8> = match discriminators {
+        // Said apart, so that eight are looked at together.
+        1 => packed
+            .chunks(8)
+            .map(|eight| byte_of(eight.iter().map(|x| x.to_bits() != 0)))
+            .collect(),
+        _ => packed
+            .chunks(8 * discriminators)
+            .map(|eight| byte_of(eight.chunks(discriminators).map(any)))
+            .collect(),
+    };
+    let shape = Shape {
+        discriminators,
+        features,
+        kept: count(&bits),
+    };
+    (shape.pays() && shape.is_bounded()).then_some(bits)
+}
+
+/// Up to eight bits, the first lowest.
+fn byte_of(bits: impl Iterator<Item = bool>) -> u8 {
+    (0..8)
+        .zip(bits)
+        .fold(0, |byte, (k, bit)| byte | u8::from(bit) << k)
+}
+
+/// How many bits are set.
+fn count(bits: &[u8]) -> usize {
+    bits.iter().map(|b| b.count_ones() as usize).sum()
+}
+
+/// Calls `f` with the places of the bits that are set, ascending.
+fn each_set(bits: &[u8], mut f: impl FnMut(usize)) {
+    for (byte, &bits) in bits.iter().enumerate() {
+        let mut left = bits;
+        while left != 0 {
+            f(8 * byte + left.trailing_zeros() as usize);
+            left &= left - 1;
+        }
+    }
+}
+
+/// Weights of which some are kept.
+struct Shape {
+    discriminators: usize,
+    features: usize,
+    kept: usize,
+}
+
+impl Shape {
+    /// Bytes of the kept weights and the bits.
+    fn bytes(&self) -> usize {
+        let weights = self.kept.saturating_mul(8 * self.discriminators);
+        weights.saturating_add(self.features.div_ceil(8))
+    }
+
+    /// Bytes of all weights.
+    fn all_bytes(&self) -> usize {
+        self.features.saturating_mul(8 * self.discriminators)
+    }
+
+    fn pays(&self) -> bool {
+        self.bytes().saturating_mul(WORTH) <= self.all_bytes()
+    }
+
+    /// Whether a small file cannot ask for much memory.
+    fn is_bounded(&self) -> bool {
+        self.all_bytes() <= self.bytes().saturating_mul(AT_MOST)
+    }
+}
+
+/// Takes weights out again.
+pub(super) fn take_weights(parts: &mut Parts<'_>, prefix: &str, scheme: Scheme) -> Result<Weights> {
+    let name = format!("{prefix}weights");
+    let discriminators = scheme.discriminators();
+    let values: Vec<f64> = parts.take(&name)?;
+    let bias: Vec<f64> = parts.take_len(&format!("{prefix}bias"), discriminators)?;
+    let (rows, rest) = (values.len() / discriminators, values.len() % discriminators);
+    if rest != 0 {
+        return Err(bad(format_args!("{name} has {} values", values.len())));
+    }
+    let weights = if parts.has(&format!("{name}.present")) {
+        let features: usize = parts.take_fact(&format!("{name}.features"))?;
+        let bits: Vec<u8> = parts.take_len(&format!("{name}.present"), features.div_ceil(8))?;
+        let shape = Shape {
+            discriminators,
+            features,
+            kept: rows,
+        };
+        let beyond = bits
+            .last()
+            .map_or(0, |last| last >> ((features - 1) % 8) >> 1);
+        if count(&bits) != rows || beyond != 0 || !shape.is_bounded() {
+            return Err(bad(format_args!("the bits of {name} do not fit it")));
+        }
+        let mut weights = Weights::zero(discriminators, features);
+        for (d, &x) in bias.iter().enumerate() {
+            weights.set_bias(d, x);
+        }
+        let mut kept = values.chunks_exact(discriminators);
+        each_set(&bits, |j| {
+            let of_one = kept.next().unwrap_or_default();
+            (of_one.iter().enumerate()).for_each(|(d, &x)| weights.set(d, j, x));
+        });
+        weights
+    } else {
+        Weights::from_parts(discriminators, &values, &bias)
+    };
+    if weights.is_finite() {
+        Ok(weights)
+    } else {
+        Err(bad(format_args!("{name} are not all finite")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Random, Stream};
+
+    fn some(scheme: Scheme, features: usize, share: f64) -> Weights {
+        let mut random = Random::new(5, Stream::Start, 0);
+        let mut weights = Weights::zero(scheme.discriminators(), features);
+        for d in 0..scheme.discriminators() {
+            weights.set_bias(d, random.normal());
+            for j in 0..features {
+                if random.unit() < share {
+                    weights.set(d, j, random.normal());
+                }
+            }
+        }
+        weights.set(0, features - 1, -0.0);
+        weights
+    }
+
+    const SCHEMES: [Scheme; 2] = [Scheme::Binary, Scheme::Argmax { classes: 3 }];
+
+    #[test]
+    fn weights_come_back_bit_by_bit_however_few_there_are() {
+        for scheme in SCHEMES {
+            for (features, share, in_fewer_bytes) in [
+                (MANY - 1, 0.0, false),
+                (MANY, 0.01, true),
+                (3 * MANY + 5, 0.05, true),
+                (MANY + 3, 0.9, false),
+            ] {
+                let weights = some(scheme, features, share);
+                let mut parts = Parts::new();
+                put_weights(&mut parts, "x.", &weights);
+                let few = parts.has("x.weights.present");
+                assert_eq!(few, in_fewer_bytes, "{scheme:?} {features} {share}");
+                let bytes = parts.to_bytes().unwrap();
+                let half = size_of_val(&*weights.packed()) / WORTH;
+                assert_eq!(bytes.len() < half, few);
+                let mut parts = Parts::from_bytes(&bytes).unwrap();
+                let back = take_weights(&mut parts, "x.", scheme).unwrap();
+                assert_eq!(back.biases(), weights.biases());
+                let bits = |w: &Weights| w.packed().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(&back), bits(&weights));
+            }
+        }
+    }
+
+    #[test]
+    fn bits_that_do_not_fit_are_refused() {
+        for scheme in SCHEMES {
+            let weights = some(scheme, MANY + 3, 0.01);
+            let mut whole = Parts::new();
+            put_weights(&mut whole, "", &weights);
+            let bits: Vec<u8> = whole.clone().take("weights.present").unwrap();
+            type Spoil<'a> = &'a dyn Fn(&mut Parts<'_>);
+            let spoilers: [Spoil<'_>; 6] = [
+                &|p| p.put_fact("weights.features", MANY),
+                &|p| p.put_fact("weights.features", usize::MAX),
+                &|p| p.put_fact("weights.features", -1),
+                &|p| p.put("weights.present", vec![0_u8; bits.len()]),
+                &|p| p.put("weights.present", bits[1..].to_vec()),
+                &|p| {
+                    // One more than there are features, in place of the last.
+                    let mut beyond = bits.clone();
+                    *beyond.last_mut().unwrap() = 1 << 3;
+                    p.put("weights.present", beyond);
+                },
+            ];
+            for (k, spoil) in spoilers.iter().enumerate() {
+                let mut parts = whole.clone();
+                spoil(&mut parts);
+                assert!(take_weights(&mut parts, "", scheme).is_err(), "{k}");
+            }
+            assert!(take_weights(&mut whole, "", scheme).is_ok());
+        }
+        // Few bytes that ask for many.
+        let scheme = Scheme::Argmax { classes: 1000 };
+        let mut parts = Parts::new();
+        parts.put_table("weights", 1000, Vec::<f64>::new().into());
+        parts.put("bias", vec![0.0; 1000]);
+        parts.put_fact("weights.features", 8000);
+        parts.put("weights.present", vec![0_u8; 1000]);
+        assert!(take_weights(&mut parts, "", scheme).is_err());
+    }
+}
