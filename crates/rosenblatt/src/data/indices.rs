@@ -1,5 +1,7 @@
 //! The columns of values in sparse rows.
 
+use std::ops::Range;
+
 use super::buffer::Buffer;
 
 /// Columns beyond which an index needs more than 16 bits.
@@ -17,8 +19,18 @@ pub enum Indices {
     Wide(Buffer<u32>),
 }
 
+/// Some neighbours among them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum SomeIndices<'a> {
+    Narrow(&'a [u16]),
+    Wide(&'a [u32]),
+}
+
 /// A column number of either width.
 pub(crate) trait Index: Copy + Default + Send + Sync {
+    /// One past the largest column that fits.
+    const LIMIT: u64;
+
     /// The column.
     fn column(self) -> usize;
     /// The number of a column that fits.
@@ -27,6 +39,8 @@ pub(crate) trait Index: Copy + Default + Send + Sync {
 }
 
 impl Index for u16 {
+    const LIMIT: u64 = NARROW as u64;
+
     #[inline(always)]
     fn column(self) -> usize {
         usize::from(self)
@@ -43,6 +57,8 @@ impl Index for u16 {
 }
 
 impl Index for u32 {
+    const LIMIT: u64 = 1 << 32;
+
     #[inline(always)]
     fn column(self) -> usize {
         self as usize
@@ -75,6 +91,27 @@ impl Indices {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The one at `k`.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[inline]
+    pub fn get(&self, k: usize) -> u32 {
+        match self {
+            Indices::Narrow(indices) => u32::from(indices[k]),
+            Indices::Wide(indices) => indices[k],
+        }
+    }
+
+    /// Those in a range.
+    #[inline(always)]
+    pub(crate) fn some(&self, range: Range<usize>) -> SomeIndices<'_> {
+        match self {
+            Indices::Narrow(indices) => SomeIndices::Narrow(&indices[range]),
+            Indices::Wide(indices) => SomeIndices::Wide(&indices[range]),
+        }
     }
 
     /// All of them in 32 bits.

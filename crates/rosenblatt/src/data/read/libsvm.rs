@@ -17,7 +17,7 @@ use super::labels::{ABSENT, LabelSink};
 use super::number::{self, Stored, WINDOW, load, up_to_seven_digits};
 use super::report::LongDecimal;
 use super::stops::{Mark, Stops};
-use crate::data::Values;
+use crate::data::{Index, Indices, Values};
 use crate::error::{Error, Result};
 use crate::large;
 use crate::simd::{self, Work};
@@ -31,6 +31,8 @@ pub(crate) struct Rules {
     pub(crate) from_one: bool,
     pub(crate) on_error: OnError,
     pub(crate) keep_long_decimals: bool,
+    /// Whether indices are likely to fit 16 bits.
+    pub(crate) narrow: bool,
 }
 
 /// The rows of a chunk.
@@ -39,7 +41,7 @@ pub(crate) struct SparsePart {
     /// The end of each row in the next two.
     pub(crate) ends: Vec<u32>,
     /// As written in the file, ascending within a row.
-    pub(crate) indices: Vec<u32>,
+    pub(crate) indices: Indices,
     pub(crate) values: Values,
     pub(crate) labels: LabelSink,
     /// 0 if that index occurs, else 1.
@@ -66,11 +68,11 @@ impl SparsePart {
 
     /// The index and the value at `k`.
     pub(crate) fn get(&self, k: usize) -> (u32, f64) {
-        (self.indices[k], self.values.get(k))
+        (self.indices.get(k), self.values.get(k))
     }
 }
 
-struct Parser<'a, T> {
+struct Parser<'a, I, T> {
     chunk: &'a Chunk,
     bytes: &'a [u8],
     /// The ends of tokens and the colons in them, for reading several tokens at once.
@@ -81,7 +83,9 @@ struct Parser<'a, T> {
     apart: u8,
     rules: Rules,
     ends: Vec<u32>,
-    indices: Vec<u32>,
+    indices: Vec<I>,
+    /// Whether one did not fit.
+    too_wide: bool,
     values: Vec<T>,
     labels: LabelSink,
     smallest: u32,
@@ -94,8 +98,21 @@ struct Parser<'a, T> {
 
 /// Reads the rows of a chunk.
 pub(crate) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> SparsePart {
+    let narrow = if rules.narrow {
+        parse_as::<u16, T>(chunk, rules)
+    } else {
+        None
+    };
+    match narrow.or_else(|| parse_as::<u32, T>(chunk, rules)) {
+        Some(part) => part,
+        None => unreachable!("indices beyond 32 bits are faults of the file"),
+    }
+}
+
+/// The same with indices of this width, unless one does not fit.
+fn parse_as<I: Index, T: Stored>(chunk: &Chunk, rules: Rules) -> Option<SparsePart> {
     let values = chunk.about_numbers(b':', 1);
-    let mut parser = Parser::<T> {
+    let mut parser = Parser::<I, T> {
         chunk,
         bytes: chunk.padded(),
         blanks: Stops::new(chunk.padded(), Mark::Blank),
@@ -105,6 +122,7 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> SparsePart {
         rules,
         ends: Vec::new(),
         indices: large::room(values),
+        too_wide: false,
         values: large::room(values),
         labels: LabelSink::default(),
         smallest: 1,
@@ -115,9 +133,12 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> SparsePart {
         faults: Faults::default(),
     };
     simd::dispatch_bytes(Run(&mut parser));
-    SparsePart {
+    if parser.too_wide {
+        return None;
+    }
+    Some(SparsePart {
         ends: parser.ends,
-        indices: parser.indices,
+        indices: I::wrap(parser.indices),
         values: T::wrap(parser.values),
         labels: parser.labels,
         smallest: parser.smallest,
@@ -126,13 +147,13 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> SparsePart {
         unsorted: parser.unsorted,
         long: parser.long,
         faults: parser.faults,
-    }
+    })
 }
 
 /// Reads all lines, with the best instructions for shifting that there are.
-struct Run<'a, 'b, T>(&'a mut Parser<'b, T>);
+struct Run<'a, 'b, I, T>(&'a mut Parser<'b, I, T>);
 
-impl<T: Stored> Work for Run<'_, '_, T> {
+impl<I: Index, T: Stored> Work for Run<'_, '_, I, T> {
     type Output = ();
 
     #[inline(always)]
@@ -160,7 +181,7 @@ fn is_blank(b: u8) -> bool {
     b == b' ' || b == b'\t' || b == b'\r'
 }
 
-impl<T: Stored> Parser<'_, T> {
+impl<I: Index, T: Stored> Parser<'_, I, T> {
     #[inline(always)]
     fn run<const LEVEL: u8>(&mut self) {
         if self.chunk.overlong {
@@ -180,6 +201,7 @@ impl<T: Stored> Parser<'_, T> {
                 self.smallest,
             );
             match self.line::<LEVEL>(at) {
+                _ if self.too_wide => return,
                 Ok(next) => at = next,
                 Err(error) => {
                     if !self.faults.add(error, self.rules.on_error) {
@@ -289,7 +311,8 @@ impl<T: Stored> Parser<'_, T> {
     #[inline(always)]
     fn push(&mut self, index: u64, value: T) {
         if value != T::ZERO {
-            self.indices.push(index as u32);
+            self.too_wide |= index >= I::LIMIT;
+            self.indices.push(I::of(index as u32));
             self.values.push(value);
         }
     }
@@ -455,7 +478,7 @@ impl<T: Stored> Parser<'_, T> {
             self.unsorted += 1;
             let places = self.indices[first..].iter().copied();
             let mut row: Vec<_> = places.zip(self.values[first..].iter().copied()).collect();
-            row.sort_by_key(|pair| pair.0);
+            row.sort_by_key(|pair| pair.0.column());
             for (k, (index, value)) in row.into_iter().enumerate() {
                 (self.indices[first + k], self.values[first + k]) = (index, value);
             }

@@ -1,6 +1,7 @@
 //! A file as read, before any decision that depends on which rows train.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::chunk::{Chunker, Cut};
 use super::faults::Tally;
@@ -21,7 +22,7 @@ use super::table::parse::Take;
 use super::table::raw::TableRaw;
 use super::table::shape::shape;
 use super::{Format, Opened, ReadOptions, open, table};
-use crate::data::{Classes, Dataset, Layout, Matrix, Precision};
+use crate::data::{Classes, Dataset, Indices, Layout, Matrix, Precision};
 use crate::error::{Error, Result};
 use crate::large;
 
@@ -145,11 +146,24 @@ fn read_sparse(source: &Source, reader: Reader, options: &ReadOptions) -> Result
         from_one: false,
         on_error: options.on_error,
         keep_long_decimals: options.keep_long_decimals,
+        narrow: true,
     };
     let precision = options.precision;
-    let chunks = InOrder::new(chunker, options.threads, move |chunk| match precision {
-        Precision::F32 => libsvm::parse::<f32>(chunk, rules),
-        Precision::F64 => libsvm::parse::<f64>(chunk, rules),
+    // Where one chunk had a large index others have, too.
+    let wide = AtomicBool::new(false);
+    let chunks = InOrder::new(chunker, options.threads, move |chunk| {
+        let rules = Rules {
+            narrow: !wide.load(Ordering::Relaxed),
+            ..rules
+        };
+        let part = match precision {
+            Precision::F32 => libsvm::parse::<f32>(chunk, rules),
+            Precision::F64 => libsvm::parse::<f64>(chunk, rules),
+        };
+        if let Indices::Wide(_) = part.indices {
+            wide.store(true, Ordering::Relaxed);
+        }
+        part
     });
     let mut tally = Tally::new(source.name());
     let mut names = Interner::default();

@@ -9,7 +9,7 @@ use super::libsvm::SparsePart;
 use super::number::Stored;
 use super::order::{Order, Starts, ranges};
 use super::scale::{Moments, Scale, moments, too_large_to_scale};
-use crate::data::{Index, Indices, Matrix, Precision, Values};
+use crate::data::{Index, Indices, Matrix, Precision, SomeIndices, Values};
 use crate::error::{Error, Result};
 use crate::large::{self, Pages};
 use crate::{simd, threads};
@@ -175,7 +175,10 @@ impl SparseRaw {
         let row_at = |p: usize| {
             let part = &self.parts[places[p].part as usize];
             let range = places[p].range();
-            (&part.indices[range.clone()], T::slice(&part.values, range))
+            (
+                part.indices.some(range.clone()),
+                T::slice(&part.values, range),
+            )
         };
         std::thread::scope(|scope| {
             let (mut indices, mut values) = (indices.as_mut_slice(), values.as_mut_slice());
@@ -189,7 +192,10 @@ impl SparseRaw {
                     for p in range.clone() {
                         if p + NEAR < range.end {
                             let (indices, values) = row_at(p + NEAR);
-                            simd::prefetch(indices);
+                            match indices {
+                                SomeIndices::Narrow(indices) => simd::prefetch(indices),
+                                SomeIndices::Wide(indices) => simd::prefetch(indices),
+                            }
                             simd::prefetch(values);
                         }
                         let to = offsets[p] - offsets[range.start]
@@ -197,8 +203,9 @@ impl SparseRaw {
                         let (indices, values) = row_at(p);
                         let row = &mut here_i[to.clone()];
                         pages.0.reach(row);
-                        for (new, old) in row.iter_mut().zip(indices) {
-                            *new = I::of(old - want.first);
+                        match indices {
+                            SomeIndices::Narrow(indices) => renumber(row, indices, want.first),
+                            SomeIndices::Wide(indices) => renumber(row, indices, want.first),
                         }
                         let row = &mut here_v[to];
                         pages.1.reach(row);
@@ -255,6 +262,14 @@ impl SparseRaw {
     }
 }
 
+/// Copies indices, those of the first feature becoming 0.
+#[inline(always)]
+fn renumber<I: Index>(to: &mut [I], from: &[impl Index], first: u32) {
+    for (new, old) in to.iter_mut().zip(from) {
+        *new = I::of(old.column() as u32 - first);
+    }
+}
+
 /// Where a row is: in a part, from a place in its arrays on.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
@@ -284,7 +299,7 @@ impl Wanted<'_> {
     #[inline]
     pub(crate) fn kept(&self, part: &SparsePart, row: Range<usize>) -> usize {
         let limit = self.width as u64 + u64::from(self.first);
-        let known = |k: usize| u64::from(part.indices[k]) < limit;
+        let known = |k: usize| u64::from(part.indices.get(k)) < limit;
         let mut end = row.end;
         while end > row.start && !known(end - 1) {
             end -= 1;

@@ -1,10 +1,11 @@
 //! Tokens of the usual sort, eight together.
 
 use super::Parser;
+use crate::data::Index;
 use crate::data::read::number::{Places, Stored, Tokens};
 use crate::simd;
 
-impl<T: Stored> Parser<'_, T> {
+impl<I: Index, T: Stored> Parser<'_, I, T> {
     /// Reads tokens from `at` on, eight at a time, as long as they are of the usual sort.
     #[inline(always)]
     pub(super) fn eights<const LEVEL: u8>(
@@ -53,20 +54,21 @@ impl<T: Stored> Parser<'_, T> {
             let least = u32::try_from(read.least).unwrap_or(u32::MAX);
             let in_order = text.ascending(indices, least).trailing_ones() as usize;
             read.disorder |= in_order < count;
-            let (last, indices) = (ends[count - 1], text.listed(indices));
-            read.least = u64::from(indices[count - 1]) + 1;
+            let listed = text.listed(indices);
+            read.least = u64::from(listed[count - 1]) + 1;
+            self.too_wide |= text.below(indices, I::LIMIT).trailing_ones() < count as u32;
             if values.contains(&T::ZERO) {
-                for (&index, &value) in indices.iter().zip(&values).take(count) {
+                for (&index, &value) in listed.iter().zip(&values).take(count) {
                     self.push(u64::from(index), value);
                 }
             } else {
                 let end = self.indices.len() + count;
-                self.indices.extend_from_slice(&indices);
+                self.indices.extend_from_slice(&listed.map(I::of));
                 self.indices.truncate(end);
                 self.values.extend_from_slice(&values);
                 self.values.truncate(end);
             }
-            read.at = last as usize + 1;
+            read.at = ends[count - 1] as usize + 1;
             self.blanks.pass(count);
             self.colons.pass(count);
             read.ended = ended;

@@ -94,6 +94,14 @@ impl Text {
         }
     }
 
+    /// Which numbers are below `limit`.
+    #[inline(always)]
+    pub(crate) fn below(self, numbers: Places, limit: u64) -> u8 {
+        let most = u32::try_from(limit - 1).unwrap_or(u32::MAX);
+        // SAFETY: see above.
+        unsafe { _mm256_cmple_epu32_mask(numbers.0, _mm256_set1_epi32(most as i32)) }
+    }
+
     /// Whole numbers of up to eight digits from `starts` to `ends`, and which of them are good.
     #[inline(always)]
     pub(crate) fn wholes(self, text: &[u8], starts: Places, ends: Places) -> (Places, u8) {
