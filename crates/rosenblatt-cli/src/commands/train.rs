@@ -167,7 +167,7 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
             .then(|| scope.spawn(saving))
             .ok_or(saving);
         let report = TrainReport::new(&fitted, &train, held_out.as_ref(), context.threads);
-        // Their memory is taken back before the end, for that is work, too.
+        // The memory of the examples is taken back while the file is written.
         let train = args.report.is_some().then_some(train);
         let saved = match saving {
             Ok(thread) => thread

@@ -229,6 +229,7 @@ fn in_step<I: Copy, T: Copy>(
         .for_each(|(&r, sum)| found[r] = sum);
     found
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;

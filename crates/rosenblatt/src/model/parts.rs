@@ -187,6 +187,11 @@ impl<'a> Parts<'a> {
             .insert(name.to_owned(), (vec![rows, columns], array));
     }
 
+    /// The names of all arrays.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.arrays.keys().map(String::as_str)
+    }
+
     /// Whether there is such an array.
     pub fn has(&self, name: &str) -> bool {
         self.arrays.contains_key(name)

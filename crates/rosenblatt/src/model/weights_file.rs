@@ -35,6 +35,11 @@ pub(super) fn put_weights<'a>(parts: &mut Parts<'a>, prefix: &str, weights: &'a 
     parts.put(&format!("{prefix}bias"), weights.biases().to_vec());
 }
 
+/// Whether any of the parts are weights without their zeros.
+pub(super) fn leaves_out_zeros(parts: &Parts<'_>) -> bool {
+    parts.names().any(|name| name.ends_with("weights.present"))
+}
+
 /// A bit for each feature with a weight that is not zero, where it pays to keep only those.
 fn present(packed: &[f64], discriminators: usize) -> Option<Vec<u8>> {
     let features = packed.len() / discriminators;
@@ -43,7 +48,7 @@ fn present(packed: &[f64], discriminators: usize) -> Option<Vec<u8>> {
     }
     // A negative zero counts, for it must come back as one.
     let any = |weights: &[f64]| weights.iter().fold(0, |any, x| any | x.to_bits()) != 0;
-    let bits: Vec<u8> = match discriminators {
+    let mut bits: Vec<u8> = match discriminators {
         // Said apart, so that eight are looked at together.
         1 => packed
             .chunks(8)
@@ -54,12 +59,19 @@ fn present(packed: &[f64], discriminators: usize) -> Option<Vec<u8>> {
             .map(|eight| byte_of(eight.chunks(discriminators).map(any)))
             .collect(),
     };
-    let shape = Shape {
+    let mut shape = Shape {
         discriminators,
         features,
         kept: count(&bits),
     };
-    (shape.pays() && shape.is_bounded()).then_some(bits)
+    // Where very few are left, some zeros are kept with them, from the first feature on.
+    for byte in &mut bits {
+        while *byte != u8::MAX && !shape.is_bounded() {
+            *byte |= *byte + 1;
+            shape.kept += 1;
+        }
+    }
+    shape.pays().then_some(bits)
 }
 
 /// Up to eight bits, the first lowest.
@@ -166,19 +178,23 @@ mod tests {
     fn some(scheme: Scheme, features: usize, share: f64) -> Weights {
         let mut random = Random::new(5, Stream::Start, 0);
         let mut weights = Weights::zero(scheme.discriminators(), features);
-        for d in 0..scheme.discriminators() {
-            weights.set_bias(d, random.normal());
-            for j in 0..features {
-                if random.unit() < share {
-                    weights.set(d, j, random.normal());
-                }
-            }
+        let all = 0..scheme.discriminators();
+        (all.clone()).for_each(|d| weights.set_bias(d, random.normal()));
+        for j in (0..features)
+            .filter(|_| random.unit() < share)
+            .collect::<Vec<_>>()
+        {
+            (all.clone()).for_each(|d| weights.set(d, j, random.normal()));
         }
         weights.set(0, features - 1, -0.0);
         weights
     }
 
-    const SCHEMES: [Scheme; 2] = [Scheme::Binary, Scheme::Argmax { classes: 3 }];
+    const SCHEMES: [Scheme; 3] = [
+        Scheme::Binary,
+        Scheme::Argmax { classes: 3 },
+        Scheme::Argmax { classes: 21 },
+    ];
 
     #[test]
     fn weights_come_back_bit_by_bit_however_few_there_are() {
@@ -187,6 +203,7 @@ mod tests {
                 (MANY - 1, 0.0, false),
                 (MANY, 0.01, true),
                 (3 * MANY + 5, 0.05, true),
+                (MANY + 1, 0.0, true),
                 (MANY + 3, 0.9, false),
             ] {
                 let weights = some(scheme, features, share);

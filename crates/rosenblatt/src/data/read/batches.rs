@@ -26,7 +26,7 @@ use super::source::Source;
 use super::sparse::{SparseRaw, Wanted};
 use super::table::encode::Unseen;
 use super::{Opened, ReadOptions, open};
-use crate::data::{Classes, Indices, Layout, Matrix, Precision};
+use crate::data::{Classes, Layout, Matrix, Precision};
 use crate::error::{Error, Result};
 
 /// Rows of images in a batch.
@@ -298,7 +298,8 @@ fn make_sparse(chunk: &Chunk, model: &Model, on_error: super::OnError) -> Result
         from_one: *first == 1,
         on_error,
         keep_long_decimals: false,
-        narrow: Indices::fit_narrow(*width),
+        // A file may have features that the model lacks, and a batch is small.
+        narrow: false,
     };
     let precision = model.preparation.precision;
     let mut part = match precision {

@@ -29,14 +29,18 @@ impl System {
     /// Adds `scale`·x xᵀ, where x ends in a 1 for the bias. The order of the sums does not
     /// depend on how x is stored.
     pub(super) fn add_product(&mut self, x: Row<'_>, scale: f64) {
-        by_storage!(
-            x,
-            Dense(values) => {
-                let values: Vec<f64> = values.iter().map(|&x| f64::from(x)).collect();
-                self.add_dense(&values, scale);
-            },
-            Sparse(indices, values) => self.add_sparse(indices, values, scale),
-        );
+        if let Row::Dense64(values) = x {
+            self.add_dense(values, scale);
+        } else {
+            by_storage!(
+                x,
+                Dense(values) => {
+                    let values: Vec<f64> = values.iter().map(|&x| f64::from(x)).collect();
+                    self.add_dense(&values, scale);
+                },
+                Sparse(indices, values) => self.add_sparse(indices, values, scale),
+            );
+        }
         if self.size > self.features {
             let last = &mut self.lower[self.features * self.size..];
             x.for_each(|j, value| last[j] += scale * value);

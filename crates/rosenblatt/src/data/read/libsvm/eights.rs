@@ -37,7 +37,9 @@ impl<I: Index, T: Stored> Parser<'_, I, T> {
             let (mut count, mut ended) = (group.looked_at(), false);
             if group.good & !group.newlines != group.lanes {
                 (count, ended) = up_to_newline(group.good, group.newlines);
-                if near.is_some() && !ended && count < group.looked_at() {
+                let cut_short = !ended && count < group.looked_at();
+                if near.is_some() && cut_short && !self.row_ends_at(behind(&ends[..count], read.at))
+                {
                     // Longer tokens are likely to come together.
                     self.apart = APART;
                     group = self.anywhere(text, read.at, colons, stops);
@@ -68,7 +70,7 @@ impl<I: Index, T: Stored> Parser<'_, I, T> {
                 self.values.extend_from_slice(&values);
                 self.values.truncate(end);
             }
-            read.at = ends[count - 1] as usize + 1;
+            read.at = behind(&ends[..count], read.at);
             self.blanks.pass(count);
             self.colons.pass(count);
             read.ended = ended;
@@ -76,6 +78,12 @@ impl<I: Index, T: Stored> Parser<'_, I, T> {
                 return read;
             }
         }
+    }
+
+    /// Whether no token follows from `at` on.
+    #[inline(always)]
+    fn row_ends_at(&self, at: usize) -> bool {
+        matches!(self.bytes.get(at), Some(b'\n' | b'\r' | b'#'))
     }
 
     /// The eight tokens from `at` on, wherever they are.
@@ -134,6 +142,12 @@ impl<T: Stored> Group<T> {
     fn looked_at(&self) -> usize {
         self.lanes.count_ones() as usize
     }
+}
+
+/// Where the text goes on behind the last of these ends, or from `at` on if there is none.
+#[inline(always)]
+fn behind(ends: &[u32], at: usize) -> usize {
+    ends.last().map_or(at, |&end| end as usize + 1)
 }
 
 /// How many of the lowest bits are `good`, up to and including the first newline; and whether

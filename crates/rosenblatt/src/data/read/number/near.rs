@@ -81,12 +81,15 @@ impl Text {
             let behind = _mm512_andnot_si512(not_behind, digits);
             let digits = _mm512_or_si512(wholes, behind);
             let places = _mm512_maskz_srli_epi64::<3>(has_point, _mm512_lzcnt_epi64(point));
+            let good = near & usual & !beyond_nine(digits);
+            // Lanes without a number must not look like zeros, which are dealt with apart.
+            let one = _mm512_set1_epi64(1);
             let numbers = Eight {
-                mantissas: lower(joined(digits)),
+                mantissas: _mm512_mask_mov_epi64(one, good, lower(joined(digits))),
                 places,
                 negative,
                 stops: at_each(low, high, stops),
-                good: near & usual & !beyond_nine(digits),
+                good,
             };
             Some(Tokens {
                 indices,
