@@ -182,6 +182,8 @@ fn edit(parts: &mut Parts, line: &str) {
 pub fn samples() -> Vec<Vec<u8>> {
     let libsvm = "1 1:1 3:-2.5\n-1 2:1\n1 3:0.125\n-1 1:3\n";
     let three = "a 1:1\nb 2:1\nc 1:-1 2:-1\na 1:2\n";
+    let wide = "1 1:1 5000:-2.5\n-1 2:1\n1 4096:0.125\n-1 1:3\n";
+    let wide_three = "a 1:1\nb 4999:1\nc 1:-1 5003:-1\na 1:2\n";
     let table = "size,colour,text,label\n1.5,red,the fox,a\n,blue,the dog,b\n2,,...,a\n";
     let plain = "1,2,x\n3,4,y\n5,6,x\n";
     let cases = [
@@ -206,6 +208,9 @@ pub fn samples() -> Vec<Vec<u8>> {
         (plain, "learner=network hidden=2,3"),
         (three, "learner=network hidden=2 activation=tanh"),
         (plain, "learner=linear-unit"),
+        // Of so many features only those with weights are kept.
+        (wide, "readout=averaged"),
+        (wide_three, "readout=voted"),
     ];
     cases
         .iter()
