@@ -1,19 +1,22 @@
 //! `train`: read, train, report, save.
 
+mod follower;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rosenblatt::data::read::{self, Preparation, Raw, ReadReport};
 use rosenblatt::data::{Dataset, Layout, split};
 use rosenblatt::model::{Fingerprint, Model};
 use rosenblatt::options::Order;
 use rosenblatt::report::TrainReport;
-use rosenblatt::train::{Observer, Pass, Session, Stop};
+use rosenblatt::train::{Session, Stop};
 use rosenblatt::{Error, Options};
 use serde::Serialize;
 
+use self::follower::Follower;
 use super::{Context, cached};
 use crate::args::{DataArgs, DataOptions, TrainArgs};
 use crate::output::{self, Done, Failure, Outcome};
@@ -460,67 +463,4 @@ pub fn interrupt_flag() -> &'static AtomicBool {
         });
     });
     &FLAG
-}
-
-/// Shows progress and saves checkpoints.
-struct Follower<'a> {
-    bar: render::progress::Progress,
-    output: Option<&'a Path>,
-    save_every: Duration,
-    last_saved: Instant,
-    preparation: &'a Preparation,
-    recipe: Vec<(String, String)>,
-}
-
-impl<'a> Follower<'a> {
-    fn new(
-        context: Context,
-        args: &'a TrainArgs,
-        options: &Options,
-        data: &Dataset,
-        preparation: &'a Preparation,
-        recipe: Vec<(String, String)>,
-    ) -> Self {
-        let epochs = options.epochs.unwrap_or_else(|| {
-            let k = if data.classes.len() > 2 {
-                data.classes.len()
-            } else {
-                1
-            };
-            Options::default_epochs(data.matrix.non_zeros(), k)
-        });
-        Follower {
-            bar: render::progress::Progress::new(context.quiet, epochs, "training"),
-            output: args.output.as_deref().filter(|p| !output::is_dash(p)),
-            save_every: Duration::try_from_secs_f64(args.save_every).unwrap_or(Duration::MAX),
-            last_saved: Instant::now(),
-            preparation,
-            recipe,
-        }
-    }
-}
-
-impl Observer for Follower<'_> {
-    fn pass(&mut self, epoch: u64, pass: &Pass) {
-        self.bar.at(epoch, || {
-            format!("{} mistakes", render::numbers::count(pass.mistakes))
-        });
-    }
-
-    fn wants_checkpoint(&mut self) -> bool {
-        self.output.is_some() && self.last_saved.elapsed() >= self.save_every
-    }
-
-    fn checkpoint(&mut self, model: Model) -> rosenblatt::Result<()> {
-        self.last_saved = Instant::now();
-        let Some(path) = self.output else {
-            return Ok(());
-        };
-        Model {
-            preparation: Some(self.preparation.clone()),
-            recipe: self.recipe.clone(),
-            ..model
-        }
-        .save(path)
-    }
 }

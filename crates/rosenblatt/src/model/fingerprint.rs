@@ -100,37 +100,25 @@ fn split<I, T>(row: Pairs<'_, I, T>, at: usize) -> (Pairs<'_, I, T>, Pairs<'_, I
 #[inline(always)]
 fn hash_pair(data: &Dataset, i: usize, numbers: &[u32], out: &mut [(u64, u64)]) {
     let start = |k: usize| RowHash::new(data, i + k, numbers[k] as usize);
-    if let [_, _] = out {
-        let mut hashes = [start(0), start(1)];
-        let alike = match (data.row(i), data.row(i + 1)) {
-            (Row::Sparse32(i, x), Row::Sparse32(j, z)) => {
-                add_in_step(&mut hashes, (i, x), (j, z));
-                true
-            }
-            (Row::Sparse64(i, x), Row::Sparse64(j, z)) => {
-                add_in_step(&mut hashes, (i, x), (j, z));
-                true
-            }
-            (Row::Narrow32(i, x), Row::Narrow32(j, z)) => {
-                add_in_step(&mut hashes, (i, x), (j, z));
-                true
-            }
-            (Row::Narrow64(i, x), Row::Narrow64(j, z)) => {
-                add_in_step(&mut hashes, (i, x), (j, z));
-                true
-            }
-            _ => false,
-        };
-        if alike {
-            out.copy_from_slice(&hashes.map(RowHash::end));
-            return;
+    let alone = |hash: &mut RowHash, row: Row<'_>| row.for_each(|j, x| hash.add(j as u32, x));
+    if let [first] = out {
+        let mut hash = start(0);
+        alone(&mut hash, data.row(i));
+        *first = hash.end();
+        return;
+    }
+    let mut hashes = [start(0), start(1)];
+    match (data.row(i), data.row(i + 1)) {
+        (Row::Sparse32(i, x), Row::Sparse32(j, z)) => add_in_step(&mut hashes, (i, x), (j, z)),
+        (Row::Sparse64(i, x), Row::Sparse64(j, z)) => add_in_step(&mut hashes, (i, x), (j, z)),
+        (Row::Narrow32(i, x), Row::Narrow32(j, z)) => add_in_step(&mut hashes, (i, x), (j, z)),
+        (Row::Narrow64(i, x), Row::Narrow64(j, z)) => add_in_step(&mut hashes, (i, x), (j, z)),
+        rows => {
+            alone(&mut hashes[0], rows.0);
+            alone(&mut hashes[1], rows.1);
         }
     }
-    for (k, out) in out.iter_mut().enumerate() {
-        let mut hash = start(k);
-        data.row(i + k).for_each(|j, x| hash.add(j as u32, x));
-        *out = hash.end();
-    }
+    out.copy_from_slice(&hashes.map(RowHash::end));
 }
 
 impl Fingerprint {

@@ -1,0 +1,78 @@
+//! Someone who watches a run: shows how far it is and saves what there is every now and then.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rosenblatt::Options;
+use rosenblatt::data::Dataset;
+use rosenblatt::data::read::Preparation;
+use rosenblatt::model::Model;
+use rosenblatt::train::{Observer, Pass};
+
+use crate::args::TrainArgs;
+use crate::commands::Context;
+use crate::output;
+use crate::render;
+
+/// Shows progress and saves checkpoints.
+pub(super) struct Follower<'a> {
+    bar: render::progress::Progress,
+    output: Option<&'a Path>,
+    save_every: Duration,
+    last_saved: Instant,
+    preparation: &'a Preparation,
+    pub(super) recipe: Vec<(String, String)>,
+}
+
+impl<'a> Follower<'a> {
+    pub(super) fn new(
+        context: Context,
+        args: &'a TrainArgs,
+        options: &Options,
+        data: &Dataset,
+        preparation: &'a Preparation,
+        recipe: Vec<(String, String)>,
+    ) -> Self {
+        let epochs = options.epochs.unwrap_or_else(|| {
+            let k = if data.classes.len() > 2 {
+                data.classes.len()
+            } else {
+                1
+            };
+            Options::default_epochs(data.matrix.non_zeros(), k)
+        });
+        Follower {
+            bar: render::progress::Progress::new(context.quiet, epochs, "training"),
+            output: args.output.as_deref().filter(|p| !output::is_dash(p)),
+            save_every: Duration::try_from_secs_f64(args.save_every).unwrap_or(Duration::MAX),
+            last_saved: Instant::now(),
+            preparation,
+            recipe,
+        }
+    }
+}
+
+impl Observer for Follower<'_> {
+    fn pass(&mut self, epoch: u64, pass: &Pass) {
+        self.bar.at(epoch, || {
+            format!("{} mistakes", render::numbers::count(pass.mistakes))
+        });
+    }
+
+    fn wants_checkpoint(&mut self) -> bool {
+        self.output.is_some() && self.last_saved.elapsed() >= self.save_every
+    }
+
+    fn checkpoint(&mut self, model: Model) -> rosenblatt::Result<()> {
+        self.last_saved = Instant::now();
+        let Some(path) = self.output else {
+            return Ok(());
+        };
+        Model {
+            preparation: Some(self.preparation.clone()),
+            recipe: self.recipe.clone(),
+            ..model
+        }
+        .save(path)
+    }
+}
