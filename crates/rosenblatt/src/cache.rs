@@ -456,3 +456,56 @@ impl Lent {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+    use crate::data::read::{ReadOptions, read_from};
+
+    /// The width of a cache's indices follows from the columns, however they were held.
+    #[test]
+    fn indices_of_either_width_make_the_same_cache() {
+        let name = format!("rosenblatt-cache-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        for text in [
+            "1 1:1 3:-2.5\n-1 2:1\n",
+            "1 1:1 3:-2.5\n-1 2:1 65536:0\n",
+            "1 1:1 3:-2.5\n-1 2:1 65537:0\n",
+        ] {
+            let source = Cursor::new(text.as_bytes().to_vec());
+            let raw = read_from(source, "f", &ReadOptions::default()).unwrap();
+            let preparation = Preparation::fit(&raw, None, None).unwrap();
+            let mut data = raw.dataset(&preparation, None, Layout::AsGiven).unwrap();
+            let key = Key {
+                bytes: 1,
+                changed: 2,
+                options: Vec::new(),
+            };
+            let mut written = Vec::new();
+            for narrow in [false, true] {
+                let Matrix::Sparse { indices, .. } = &mut data.matrix else {
+                    panic!("libsvm rows are sparse");
+                };
+                let all = indices.to_vec();
+                *indices = match narrow {
+                    true => all.iter().map(|&j| j as u16).collect::<Vec<_>>().into(),
+                    false => all.into(),
+                };
+                write(&path, &data, &preparation, raw.report(), &key, 1).unwrap();
+                written.push(std::fs::read(&path).unwrap());
+                let cached = open(&path, None).unwrap();
+                cached.verify(1).unwrap();
+                assert_eq!(cached.data.matrix, data.matrix);
+                let Matrix::Sparse { indices, .. } = &cached.data.matrix else {
+                    panic!("they stay sparse");
+                };
+                let fits = Indices::fit_narrow(data.features());
+                assert_eq!(matches!(indices, Indices::Narrow(_)), fits);
+            }
+            std::fs::remove_file(&path).unwrap();
+            assert!(written[0] == written[1], "{text}");
+        }
+    }
+}
