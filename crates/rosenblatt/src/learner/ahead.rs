@@ -2,19 +2,18 @@
 //!
 //! The order of a pass is known ahead, so the examples of a block can be scored before they
 //! are visited: four at a time, which hides the latency of each other's sums, or many at a time
-//! on all threads. A score found ahead stands until the next update and is then found again, so
-//! what a visit sees is to the bit what one-at-a-time learning would see.
+//! on all threads. A score found ahead stands until the next update; those behind are then found
+//! again, so what a visit sees is to the bit what one-at-a-time learning would see.
 //!
 //! Threads pay only where updates are rare and rows are long: handing work over takes a
 //! microsecond, and an update throws away what is left of it. Let an update come every 1/u
 //! visits, a row take c and handing over h. Sharing out s rows costs h/s + u·c·s/2 a visit too
 //! much, which is least for s = √(2h/(u·c)). The result does not depend on it.
 
-use std::ops::Range;
-
 use crate::crew::Crew;
 use crate::data::{Matrix, Row, Rows};
 use crate::model::{GROUP, Weights};
+use crate::train::Block;
 
 /// What handing work over takes, in products of a weight and a value.
 const HANDING_OVER: f64 = 1000.0;
@@ -39,20 +38,15 @@ const LINE: usize = 16;
 /// processor sees for itself that they are read from end to end.
 const LONG_ROW: f64 = 512.0;
 
-/// The examples of a block and the scores of some of them.
+/// Scores the examples of a block before they are visited.
 pub(super) struct Ahead<'a> {
     rows: Rows<'a>,
     /// Whether a few rows take little longer to score than one.
     in_step: bool,
     /// Rows that are scored at a time on one thread.
     few: usize,
-    /// Examples about to be visited, in order.
-    block: Vec<u32>,
-    /// The next of them.
-    next: usize,
-    /// Those that are scored.
-    scored: Range<usize>,
-    scores: Vec<f64>,
+    /// Examples of the block that were left when some were last scored.
+    left: usize,
     /// The rows of the block after it that were not asked for yet.
     coming: Coming<'a>,
     /// Discriminators, padded.
@@ -82,16 +76,14 @@ enum Coming<'a> {
 
 impl<'a> Coming<'a> {
     /// The rows `coming`, for somebody who asks `times` times.
-    fn new(rows: Rows<'a>, coming: &[u32], times: usize) -> Self {
-        if let (Some(&first), Some(&last)) = (coming.iter().min(), coming.iter().max())
-            && (last - first) as usize + 1 == coming.len()
-        {
-            let rows = rows.together(first as usize..last as usize + 1);
+    fn new(rows: Rows<'a>, coming: &Block, times: usize) -> Self {
+        if let Some(range) = coming.together.clone() {
+            let rows = rows.together(range);
             let at_a_time = rows.stored().div_ceil(times.max(1)).next_multiple_of(LINE);
             return Coming::Together { rows, at_a_time };
         }
         Coming::Anywhere {
-            rows: coming.to_vec(),
+            rows: coming.examples.clone(),
             asked: 0,
         }
     }
@@ -136,10 +128,7 @@ impl<'a> Ahead<'a> {
             rows,
             few,
             in_step,
-            block: Vec::new(),
-            next: 0,
-            scored: 0..0,
-            scores: Vec::new(),
+            left: 0,
             coming: Coming::none(),
             stride,
             crew,
@@ -153,62 +142,52 @@ impl<'a> Ahead<'a> {
     }
 
     /// The examples of `block` are visited next, and then those of `coming`.
-    pub(super) fn expect(&mut self, block: &[u32], coming: &[u32]) {
-        self.block.clear();
-        self.block.extend_from_slice(block);
-        self.next = 0;
-        self.scored = 0..0;
-        self.scores
-            .resize(block.len().max(GROUP) * self.stride, 0.0);
+    pub(super) fn expect(&mut self, block: &[u32], coming: &Block) {
+        self.visited(self.left);
+        self.left = block.len();
         self.coming = match self.stored > LONG_ROW {
             true => Coming::none(),
             false => Coming::new(self.rows, coming, block.len().div_ceil(self.few)),
         };
     }
 
-    /// The weights have changed.
+    /// So many visits were made.
     #[inline]
-    pub(super) fn forget(&mut self) {
-        self.scored = 0..0;
+    fn visited(&mut self, visits: usize) {
+        self.visits = (self.visits + visits as f64).min(OF_LATE);
+        self.update_rate -= self.update_rate * (visits as f64 / self.visits).min(1.0);
+    }
+
+    /// The last visit brought an update.
+    #[inline]
+    pub(super) fn updated(&mut self) {
         self.update_rate += 1.0 / self.visits;
     }
 
-    /// The scores of example `i`, if it is the one expected.
+    /// The scores of some of the examples that come `next`, from the first on.
     #[inline]
-    pub(super) fn scores(&mut self, i: usize, weights: &Weights) -> Option<&[f64]> {
-        if self.block.get(self.next) != Some(&(i as u32)) {
-            return None;
+    pub(super) fn score(&mut self, next: &[u32], weights: &Weights, scores: &mut Vec<f64>) {
+        self.visited(self.left.saturating_sub(next.len()));
+        self.left = next.len();
+        let shared = self.shared();
+        let count = shared.unwrap_or(self.few).min(next.len());
+        let (next, stride) = (&next[..count], self.stride);
+        scores.resize(count * stride, 0.0);
+        if shared.is_none() {
+            self.coming.ask(self.rows, self.few);
+            let examples = next.iter().map(|&i| i as usize);
+            return weights.scores_of_group(self.rows, self.in_step, examples, scores);
         }
-        let this = self.next;
-        self.next += 1;
-        self.visits = (self.visits + 1.0).min(OF_LATE);
-        self.update_rate -= self.update_rate / self.visits;
-        if !self.scored.contains(&this) {
-            self.score_from(this, weights);
-        }
-        let from = (this - self.scored.start) * self.stride;
-        Some(&self.scores[from..from + self.stride])
+        self.score_on_all(next, weights, scores);
     }
 
-    fn score_from(&mut self, this: usize, weights: &Weights) {
-        let shared = self.shared();
-        let count = shared.unwrap_or(self.few);
-        self.scored = this..self.block.len().min(this + count);
-        let block = &self.block[self.scored.clone()];
+    /// The scores of all of these, found on several threads.
+    fn score_on_all(&self, examples: &[u32], weights: &Weights, scores: &mut [f64]) {
         let (rows, in_step, stride, size) = (self.rows, self.in_step, self.stride, self.part);
-        let scores = &mut self.scores[..block.len() * stride];
-        let score = |examples: &[u32], scores: &mut [f64]| {
-            let examples = examples.iter().map(|&i| i as usize);
-            weights.scores_of_group(rows, in_step, examples, scores);
-        };
-        if shared.is_none() {
-            self.coming.ask(rows, self.few);
-            return score(block, scores);
-        }
         let fetches = self.stored <= LONG_ROW;
         let others = size * self.crew.helpers();
         self.crew.share(scores, size * stride, |p, scores| {
-            let part = &block[p * size..];
+            let part = &examples[p * size..];
             if fetches {
                 // Each thread asks for its own next rows.
                 let next = part.iter().skip(size + others).take(size);
@@ -216,7 +195,8 @@ impl<'a> Ahead<'a> {
             }
             let groups = part[..part.len().min(size)].chunks(GROUP);
             for (group, scores) in groups.zip(scores.chunks_mut(GROUP * stride)) {
-                score(group, scores);
+                let group = group.iter().map(|&i| i as usize);
+                weights.scores_of_group(rows, in_step, group, scores);
             }
         });
     }
@@ -228,7 +208,7 @@ impl<'a> Ahead<'a> {
         if helpers == 0 || self.update_rate > RARE {
             return None;
         }
-        let left = self.block.len() - self.next + 1;
+        let left = self.left;
         let rows = (2.0 * HANDING_OVER / (self.update_rate * self.products)).sqrt();
         // As much for one as for another.
         let rows = (rows.min(left as f64) as usize).next_multiple_of(self.part * (helpers + 1));
@@ -264,19 +244,30 @@ mod tests {
             let mut expected = weights.score_buffer();
             let mut ahead = Ahead::new(&matrix, &weights, crew);
             (ahead.update_rate, ahead.visits) = (update_rate, OF_LATE);
-            ahead.expect(&block, &[1, 2, 3]);
-            let mut most = 0;
-            for (k, &i) in block.iter().enumerate() {
-                if k % 60 == 59 {
-                    weights.add(0, matrix.row(i as usize), 0.5, 0.5);
-                    ahead.forget();
+            let coming = Block {
+                examples: vec![1, 2, 3],
+                together: Some(1..4),
+            };
+            ahead.expect(&block, &coming);
+            let (mut most, mut visits) = (0, 0);
+            let mut found = Vec::new();
+            while visits < block.len() {
+                ahead.score(&block[visits..], &weights, &mut found);
+                let found = found.chunks(expected.len());
+                assert!(found.len() > 0 && found.len() <= block.len() - visits);
+                most = most.max(found.len());
+                for found in found {
+                    let row = matrix.row(block[visits] as usize);
+                    weights.scores(row, &mut expected);
+                    assert_eq!(found, expected);
+                    visits += 1;
+                    if visits.is_multiple_of(60) {
+                        weights.add(0, row, 0.5, 0.5);
+                        ahead.updated();
+                        break;
+                    }
                 }
-                weights.scores(matrix.row(i as usize), &mut expected);
-                let found = ahead.scores(i as usize, &weights).unwrap();
-                assert_eq!(found, expected);
-                most = most.max(ahead.scored.len());
             }
-            assert!(ahead.scores(0, &weights).is_none());
             most
         };
         for (discriminators, helpers, update_rate) in [

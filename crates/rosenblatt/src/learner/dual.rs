@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::model::{DualLog, KernelModel, LogEntry, Scheme};
 use crate::options::{Bias, Options, Readout, Start};
-use crate::train::{Hypothesis, Importance};
+use crate::train::{Block, Hypothesis, Importance};
 
 /// The dual perceptron at work on a data set.
 pub(crate) struct Dual<'a> {
@@ -268,11 +268,15 @@ impl Hypothesis for Dual<'_> {
         self.scheme
     }
 
+    fn width(&self) -> usize {
+        self.scores.len()
+    }
+
     fn unit(&self) -> f64 {
         self.log.unit
     }
 
-    fn look_ahead(&mut self, block: &[u32], _: &[u32]) {
+    fn look_ahead(&mut self, block: &[u32], _: &Block) {
         if let Some(&first) = block.first() {
             self.board.look_ahead(first as usize);
         }
@@ -284,15 +288,14 @@ impl Hypothesis for Dual<'_> {
         &self.scores
     }
 
-    fn update(&mut self, i: usize, changes: &[(u32, f64)]) -> f64 {
+    fn update(&mut self, i: usize, scores: &[f64], changes: &[(u32, f64)]) -> f64 {
         let weight = self.importance.of(i, self.data.labels[i]);
         let amount = self.step * weight;
         let own = own_value(&self.kernel, self.data, i) + self.constant;
         if let Some(norms) = &mut self.log.norms {
             for &(d, sign) in changes {
                 let a = amount * sign;
-                norms[self.scheme.group(d as usize)] +=
-                    2.0 * a * self.scores[d as usize] + a * a * own;
+                norms[self.scheme.group(d as usize)] += 2.0 * a * scores[d as usize] + a * a * own;
             }
         }
         let row = self.data.number(i) as u32;

@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::model::{Average, Change, LinearState, LogEntry, Scheme, UpdateLog, Weights};
 use crate::options::{Bias, Options, Readout, Start};
 use crate::random::{Random, Stream};
-use crate::train::{Hypothesis, Importance};
+use crate::train::{Block, Hypothesis, Importance};
 
 /// The perceptron at work on a data set.
 pub(crate) struct Perceptron<'a> {
@@ -179,15 +179,15 @@ impl<'a> Perceptron<'a> {
     }
 
     /// ‖w_d + a·x‖² = ‖w_d‖² + 2a·w_d·x + a²‖x‖², the lifted feature counted where it is one.
-    fn grow_norm(&mut self, d: usize, i: usize, amount: f64) {
+    fn grow_norm(&mut self, d: usize, i: usize, score: f64, amount: f64) {
         if self.state.norms.is_none() {
             return;
         }
         let (inner, squared) = match self.bias {
-            Bias::Lifted => (self.scores[d], self.importance.squared_norm(i) + 1.0),
-            Bias::None => (self.scores[d], self.importance.squared_norm(i)),
+            Bias::Lifted => (score, self.importance.squared_norm(i) + 1.0),
+            Bias::None => (score, self.importance.squared_norm(i)),
             Bias::Unlifted(_) => (
-                self.scores[d] - self.state.weights.bias(d),
+                score - self.state.weights.bias(d),
                 self.importance.squared_norm(i),
             ),
         };
@@ -286,6 +286,10 @@ impl Hypothesis for Perceptron<'_> {
         self.scheme
     }
 
+    fn width(&self) -> usize {
+        self.scores.len()
+    }
+
     fn unit(&self) -> f64 {
         self.state.unit
     }
@@ -305,24 +309,24 @@ impl Hypothesis for Perceptron<'_> {
         }
     }
 
-    fn look_ahead(&mut self, block: &[u32], coming: &[u32]) {
+    fn look_ahead(&mut self, block: &[u32], coming: &Block) {
         self.ahead.expect(block, coming);
     }
 
-    #[inline]
     fn scores(&mut self, i: usize) -> &[f64] {
-        let weights = &self.state.weights;
-        match (self.ahead.scores(i, weights), &mut *self.scores) {
-            // One score is copied faster than a list of them.
-            (Some(&[found]), [score]) => *score = found,
-            (Some(found), scores) => scores.copy_from_slice(found),
-            (None, scores) => weights.scores(self.rows.row(i), scores),
-        }
+        self.state
+            .weights
+            .scores(self.rows.row(i), &mut self.scores);
         &self.scores
     }
 
-    fn update(&mut self, i: usize, changes: &[(u32, f64)]) -> f64 {
-        self.ahead.forget();
+    #[inline]
+    fn scores_ahead(&mut self, next: &[u32], scores: &mut Vec<f64>) {
+        self.ahead.score(next, &self.state.weights, scores);
+    }
+
+    fn update(&mut self, i: usize, scores: &[f64], changes: &[(u32, f64)]) -> f64 {
+        self.ahead.updated();
         let row = self.rows.row(i);
         let weight = self.importance.of(i, self.data.labels[i]);
         let amount = self.step * weight;
@@ -350,7 +354,7 @@ impl Hypothesis for Perceptron<'_> {
         if let &[one, other] = changes {
             let both = [change(one), change(other)];
             for change in both {
-                self.grow_norm(change.d, i, change.scale);
+                self.grow_norm(change.d, i, scores[change.d], change.scale);
             }
             if let Some(average) = &mut self.state.average {
                 average.before_changes(self.scheme, both, row);
@@ -358,7 +362,7 @@ impl Hypothesis for Perceptron<'_> {
             self.state.weights.add_both(both, row);
         } else {
             for Change { d, scale, bias } in changes.iter().map(|&c| change(c)) {
-                self.grow_norm(d, i, scale);
+                self.grow_norm(d, i, scores[d], scale);
                 if let Some(average) = &mut self.state.average {
                     average.before_change(self.scheme.group(d), d, row, scale, bias);
                 }

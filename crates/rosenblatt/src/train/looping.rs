@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::order::PassOrder;
+use super::order::{Block, PassOrder};
 use super::progress::Progress;
 use super::rule::{Judgement, Rule};
 use super::stop::Stop;
@@ -19,20 +19,30 @@ pub(crate) trait Hypothesis {
     /// Its discriminators.
     fn scheme(&self) -> Scheme;
 
+    /// How many numbers the scores of an example are: the discriminators', and padding.
+    fn width(&self) -> usize;
+
     /// What one unit of its scores is worth.
     fn unit(&self) -> f64;
 
     /// A pass begins.
     fn begin_pass(&mut self) {}
 
-    /// These examples come next, in this order; a learner may score them ahead.
-    fn look_ahead(&mut self, _block: &[u32], _coming: &[u32]) {}
+    /// The examples of `block` come next, and then those of `coming`.
+    fn look_ahead(&mut self, _block: &[u32], _coming: &Block) {}
 
     /// The exact scores of example `i` by the hypothesis as it is now.
     fn scores(&mut self, i: usize) -> &[f64];
 
-    /// Changes the discriminators named, after `scores(i)`; gives c²‖x‖² of the example.
-    fn update(&mut self, i: usize, changes: &[(u32, f64)]) -> f64;
+    /// The same of the first of the examples that come `next`, and of as many behind it as are
+    /// worth a look before the hypothesis may change.
+    fn scores_ahead(&mut self, next: &[u32], scores: &mut Vec<f64>) {
+        scores.clear();
+        scores.extend_from_slice(self.scores(next[0] as usize));
+    }
+
+    /// Changes the discriminators named, given the scores of example `i`; gives c²‖x‖² of it.
+    fn update(&mut self, i: usize, scores: &[f64], changes: &[(u32, f64)]) -> f64;
 
     /// The visit to an example of class `label` is over: the hypothesis counts once more.
     fn settle(&mut self, label: u32);
@@ -106,7 +116,11 @@ pub(crate) struct Run<'a, H, W> {
     pub watch: &'a mut W,
     rule: Rule,
     scheme: Scheme,
+    /// How many numbers the scores of an example are.
+    width: usize,
     judgement: Judgement,
+    /// Scores of the examples that come next.
+    scores: Vec<f64>,
     readout: Readout,
     tells_steps: bool,
     tells_weights: bool,
@@ -130,10 +144,12 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
         Run {
             rule: Rule::new(options, hypothesis.unit()),
             scheme: hypothesis.scheme(),
+            width: hypothesis.width(),
             readout: options.readout(),
             tells_steps: watch.wants_steps(),
             tells_weights: watch.wants_weights(),
             judgement: Judgement::default(),
+            scores: Vec::new(),
             pocket_checked: false,
             margins: vec![0.0; data.len()],
             margins_are_final: false,
@@ -188,21 +204,25 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
         let mut skip = self.progress.current.visits as usize;
         let whole = skip == 0;
         while let Some((block, coming)) = order.next_two_blocks() {
-            if skip >= block.len() {
-                skip -= block.len();
+            if skip >= block.examples.len() {
+                skip -= block.examples.len();
                 continue;
             }
             if let Some(stop) = self.asked_to_stop() {
                 return Ok(Some(stop));
             }
-            let block = &block[std::mem::take(&mut skip)..];
+            let block = &block.examples[std::mem::take(&mut skip)..];
             self.hypothesis.look_ahead(block, coming);
-            self.ask_for_labels(coming);
-            for &i in block {
-                self.visit(i as usize);
-                if self.updates_spent() {
+            if let Some(labels) = coming.together.clone() {
+                simd::prefetch(&self.data.labels[labels]);
+            }
+            let mut next = block;
+            while !next.is_empty() {
+                let (made, updated) = self.visit_some(next);
+                if updated && self.updates_spent() {
                     return Ok(Some(Stop::UpdateLimit));
                 }
+                next = &next[made..];
             }
             self.data.matrix.were_read(block.len());
         }
@@ -222,15 +242,6 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
         Ok(proof.map(clean).or_else(|| self.out_of_patience()))
     }
 
-    /// Asks for the labels of examples to come, where they lie together.
-    fn ask_for_labels(&self, coming: &[u32]) {
-        if let (Some(&first), Some(&last)) = (coming.iter().min(), coming.iter().max())
-            && (last - first) as usize + 1 == coming.len()
-        {
-            simd::prefetch(&self.data.labels[first as usize..=last as usize]);
-        }
-    }
-
     /// n visits, each to the first example that calls for an update, found by scanning from
     /// the start; every example scanned is a visit.
     fn restart_pass(&mut self) -> Result<Option<Stop>> {
@@ -242,10 +253,9 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
                 return Ok(Some(stop));
             }
             let i = self.data.position(self.progress.scan as usize);
-            self.progress.scan = if self.visit(i) {
-                0
-            } else {
-                self.progress.scan + 1
+            self.progress.scan = match self.visit_some(&[i as u32]) {
+                (_, true) => 0,
+                (_, false) => self.progress.scan + 1,
             };
             if self.updates_spent() {
                 return Ok(Some(Stop::UpdateLimit));
@@ -282,7 +292,7 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
                 self.end_pass()?;
                 return Ok(Some(clean(sweep.on_boundary)));
             };
-            self.visit(i);
+            self.visit_some(&[i as u32]);
             if self.updates_spent() {
                 return Ok(Some(Stop::UpdateLimit));
             }
@@ -291,15 +301,31 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
         Ok(self.out_of_patience())
     }
 
-    /// Visits one example; says whether it was updated.
+    /// Visits examples in order, up to the first that is updated or as many as the learner has
+    /// scored; says how many those were, and whether the last was updated.
     #[inline]
-    fn visit(&mut self, i: usize) -> bool {
+    fn visit_some(&mut self, next: &[u32]) -> (usize, bool) {
+        let mut all = std::mem::take(&mut self.scores);
+        self.hypothesis.scores_ahead(next, &mut all);
+        let (mut made, mut updated) = (0, false);
+        for (&i, scores) in next.iter().zip(all.chunks_exact(self.width)) {
+            made += 1;
+            updated = self.visit(i as usize, scores);
+            if updated {
+                break;
+            }
+        }
+        self.scores = all;
+        (made, updated)
+    }
+
+    /// Visits the example that has these scores; says whether it was updated.
+    #[inline(always)]
+    fn visit(&mut self, i: usize, scores: &[f64]) -> bool {
         let label = self.data.labels[i];
         let before = self.tells_steps.then(|| self.told_weights());
-        let scores = self.hypothesis.scores(i);
         self.rule
             .judge(self.scheme, label, scores, &mut self.judgement);
-        let told = before.map(|before| (before, scores.to_vec()));
         let found = &self.judgement;
         let updated = !found.changes.is_empty();
 
@@ -317,7 +343,7 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
         if updated {
             self.progress.mistakes += found.mistakes;
             self.progress.updates += found.updates;
-            self.progress.squared_steps += self.hypothesis.update(i, &found.changes);
+            self.progress.squared_steps += self.hypothesis.update(i, scores, &found.changes);
         }
         self.hypothesis.settle(label);
         match self.readout {
@@ -325,22 +351,26 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
             Readout::Pocket => self.ratchet(updated),
             _ => {}
         }
-        if let Some((before, scores)) = told {
-            let unit = self.hypothesis.unit();
-            self.watch.step(Visit {
-                step: self.progress.visits,
-                epoch: self.progress.passes.len() as u64,
-                example: i,
-                before,
-                scores: scores[..self.scheme.discriminators()]
-                    .iter()
-                    .map(|s| s * unit)
-                    .collect(),
-                judgement: &self.judgement,
-                after: self.told_weights(),
-            });
+        if let Some(before) = before {
+            self.tell(i, before, scores);
         }
         updated
+    }
+
+    /// Tells the watcher of the visit to example `i`.
+    #[cold]
+    fn tell(&mut self, i: usize, before: Vec<f64>, scores: &[f64]) {
+        let unit = self.hypothesis.unit();
+        let scores = &scores[..self.scheme.discriminators()];
+        self.watch.step(Visit {
+            step: self.progress.visits,
+            epoch: self.progress.passes.len() as u64,
+            example: i,
+            before,
+            scores: scores.iter().map(|s| s * unit).collect(),
+            judgement: &self.judgement,
+            after: self.told_weights(),
+        });
     }
 
     /// The weights as they are, for a report that wants them.

@@ -28,7 +28,7 @@ pub(crate) use looping::{Control, Hypothesis, Watch, asked_to_stop, out_of_patie
 pub use margin::MarginBracket;
 pub use observer::{Observer, Step};
 pub use order::BLOCK;
-pub(crate) use order::PassOrder;
+pub(crate) use order::{Block, PassOrder};
 pub use progress::{Pass, Pocket, Progress, Reservoir};
 pub use rule::{Judgement, Rule};
 pub use session::{Fitted, Session};

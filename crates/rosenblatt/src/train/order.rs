@@ -6,6 +6,8 @@
 //! the speed of sequential memory, and still mixes files sorted by label. `worst`,
 //! `mistakes` and `restart` depend on what happens; the loop asks for each visit.
 
+use std::ops::Range;
+
 use crate::data::{Dataset, Layout, Scatter};
 use crate::options::Order;
 use crate::random::{Random, Stream};
@@ -20,9 +22,18 @@ pub(crate) struct PassOrder<'a> {
     kind: Kind,
     /// Blocks made so far.
     made: usize,
-    block: Vec<u32>,
+    block: Block,
     /// The block after it.
-    coming: Vec<u32>,
+    coming: Block,
+}
+
+/// Examples that are visited one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Block {
+    /// Their memory positions, in the order of the visits.
+    pub examples: Vec<u32>,
+    /// Where they lie, if they are known to lie together.
+    pub together: Option<Range<usize>>,
 }
 
 #[derive(Debug)]
@@ -65,8 +76,8 @@ impl<'a> PassOrder<'a> {
             data,
             kind,
             made: 0,
-            block: Vec::with_capacity(BLOCK),
-            coming: Vec::with_capacity(BLOCK),
+            block: Block::default(),
+            coming: Block::default(),
         };
         order.make_block();
         Some(order)
@@ -74,27 +85,34 @@ impl<'a> PassOrder<'a> {
 
     /// The next block of visits; `None` at the end of the pass.
     pub(crate) fn next_block(&mut self) -> Option<&[u32]> {
-        self.next_two_blocks().map(|(block, _)| block)
+        self.next_two_blocks().map(|(block, _)| &block.examples[..])
     }
 
     /// The next block of visits and a look at the one after it, empty where there is none.
-    pub(crate) fn next_two_blocks(&mut self) -> Option<(&[u32], &[u32])> {
+    pub(crate) fn next_two_blocks(&mut self) -> Option<(&Block, &Block)> {
         std::mem::swap(&mut self.block, &mut self.coming);
         self.make_block();
-        (!self.block.is_empty()).then_some((&self.block, &self.coming))
+        (!self.block.examples.is_empty()).then_some((&self.block, &self.coming))
     }
 
     fn make_block(&mut self) {
         let n = self.data.len();
         let start = (self.made * BLOCK).min(n);
         let end = (start + BLOCK).min(n);
-        let block = &mut self.coming;
+        let Block {
+            examples: block,
+            together,
+        } = &mut self.coming;
         block.clear();
+        *together = None;
         if start == end {
             return;
         }
         match &mut self.kind {
-            Kind::Given => block.extend((start..end).map(|r| self.data.position(r) as u32)),
+            Kind::Given => {
+                block.extend((start..end).map(|r| self.data.position(r) as u32));
+                *together = (self.data.layout == Layout::AsGiven).then_some(start..end);
+            }
             Kind::Listed(positions) => block.extend_from_slice(&positions[start..end]),
             Kind::Shuffled {
                 blocks,
@@ -104,7 +122,10 @@ impl<'a> PassOrder<'a> {
                 let first = blocks[self.made] as usize * BLOCK;
                 let range = first..(first + BLOCK).min(n);
                 match self.data.layout {
-                    Layout::Scattered => block.extend(range.map(|p| p as u32)),
+                    Layout::Scattered => {
+                        block.extend(range.clone().map(|p| p as u32));
+                        *together = Some(range);
+                    }
                     Layout::AsGiven => {
                         block.resize(range.len(), 0);
                         scatter.rows_from(first, block);
