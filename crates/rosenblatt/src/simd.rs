@@ -8,10 +8,12 @@
 /// Nothing beyond the platform's baseline.
 pub(crate) const BASE: u8 = 0;
 /// AVX2, FMA and bit manipulation.
+#[cfg(any(test, target_arch = "x86_64"))]
 pub(crate) const AVX2: u8 = 1;
 /// AVX-512.
 pub(crate) const AVX512: u8 = 2;
 /// AVX-512 with moving of single bytes under masks (VBMI2), for text.
+#[cfg(any(test, target_arch = "x86_64"))]
 pub(crate) const TEXT: u8 = 3;
 
 /// Says that work runs at the level of text, so that the processor has its features.

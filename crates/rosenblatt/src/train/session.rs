@@ -331,9 +331,9 @@ const WORTH_HELPERS: usize = 1 << 18;
 
 /// Refuses weights that cannot fit, early and with their size.
 fn fits_memory(scheme: Scheme, features: usize) -> Result<()> {
-    const LIMIT: usize = 1 << 36;
+    const LIMIT: u64 = 1 << 36;
     match Weights::bytes_needed(scheme.discriminators(), features) {
-        Some(bytes) if bytes <= LIMIT => Ok(()),
+        Some(bytes) if bytes as u64 <= LIMIT => Ok(()),
         _ => Err(Error::data(format!(
             "{} discriminators of {features} features each would take more than {} GiB",
             scheme.discriminators(),

@@ -16,7 +16,6 @@ use super::faults::{Faults, OnError, overlong, quote};
 use super::labels::{ABSENT, LabelSink};
 use super::number::{self, Stored, WINDOW, load, up_to_seven_digits};
 use super::report::LongDecimal;
-use super::stops::{Mark, Stops};
 use crate::data::{Index, Indices, Values};
 use crate::error::{Error, Result};
 use crate::large;
@@ -75,12 +74,8 @@ impl SparsePart {
 struct Parser<'a, I, T> {
     chunk: &'a Chunk,
     bytes: &'a [u8],
-    /// The ends of tokens and the colons in them, for reading several tokens at once.
-    blanks: Stops<'a>,
-    colons: Stops<'a>,
-    /// Groups of tokens to be read as if they were far apart.
     #[cfg(target_arch = "x86_64")]
-    apart: u8,
+    found: eights::Found<'a>,
     rules: Rules,
     ends: Vec<u32>,
     indices: Vec<I>,
@@ -115,10 +110,8 @@ fn parse_as<I: Index, T: Stored>(chunk: &Chunk, rules: Rules) -> Option<SparsePa
     let mut parser = Parser::<I, T> {
         chunk,
         bytes: chunk.padded(),
-        blanks: Stops::new(chunk.padded(), Mark::Blank),
-        colons: Stops::new(chunk.padded(), Mark::Byte(b':')),
         #[cfg(target_arch = "x86_64")]
-        apart: 0,
+        found: eights::Found::new(chunk.padded()),
         rules,
         ends: Vec::new(),
         indices: large::room(values),

@@ -4,6 +4,7 @@
 //! processor would work on one cell at a time. So the bytes that end cells are found first,
 //! 64 at a time and a few thousand ahead, and the cells between them can be read side by side.
 
+#[cfg(target_arch = "x86_64")]
 use crate::simd;
 
 /// Bytes that are looked at together.
@@ -20,6 +21,7 @@ const EIGHT: usize = 8;
 
 /// What to find.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // elsewhere tokens are read one by one
 pub(crate) enum Mark {
     /// This byte.
     Byte(u8),
@@ -64,6 +66,7 @@ impl<'a> Stops<'a> {
     }
 
     /// The next eight of them.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // see above
     #[inline(always)]
     pub(crate) fn eight<const LEVEL: u8>(&mut self) -> [u32; EIGHT] {
         if self.next + EIGHT > self.count {

@@ -3,7 +3,27 @@
 use super::Parser;
 use crate::data::Index;
 use crate::data::read::number::{Places, Stored, Tokens};
+use crate::data::read::stops::{Mark, Stops};
 use crate::simd;
+
+/// What was found ahead of being read.
+pub(super) struct Found<'a> {
+    /// The ends of tokens, and the colons in them.
+    blanks: Stops<'a>,
+    colons: Stops<'a>,
+    /// Groups of tokens to be read as if they were far apart.
+    apart: u8,
+}
+
+impl<'a> Found<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Found {
+            blanks: Stops::new(bytes, Mark::Blank),
+            colons: Stops::new(bytes, Mark::Byte(b':')),
+            apart: 0,
+        }
+    }
+}
 
 impl<I: Index, T: Stored> Parser<'_, I, T> {
     /// Reads tokens from `at` on, eight at a time, as long as they are of the usual sort.
@@ -20,12 +40,15 @@ impl<I: Index, T: Stored> Parser<'_, I, T> {
             disorder: false,
             ended: false,
         };
-        self.blanks.go_to(at);
-        self.colons.go_to(at);
+        self.found.blanks.go_to(at);
+        self.found.colons.go_to(at);
         loop {
-            let ends = self.blanks.eight::<LEVEL>();
-            let (stops, colons) = (text.places(ends), text.places(self.colons.eight::<LEVEL>()));
-            let near = match self.apart {
+            let ends = self.found.blanks.eight::<LEVEL>();
+            let (stops, colons) = (
+                text.places(ends),
+                text.places(self.found.colons.eight::<LEVEL>()),
+            );
+            let near = match self.found.apart {
                 0 => text.near_tokens(self.bytes, read.at, colons, stops),
                 _ => None,
             };
@@ -41,12 +64,12 @@ impl<I: Index, T: Stored> Parser<'_, I, T> {
                 if near.is_some() && cut_short && !self.row_ends_at(behind(&ends[..count], read.at))
                 {
                     // Longer tokens are likely to come together.
-                    self.apart = APART;
+                    self.found.apart = APART;
                     group = self.anywhere(text, read.at, colons, stops);
                     (count, ended) = up_to_newline(group.good, group.newlines);
                 }
             }
-            self.apart = self.apart.saturating_sub(1);
+            self.found.apart = self.found.apart.saturating_sub(1);
             let Group {
                 indices, values, ..
             } = group;
@@ -71,8 +94,8 @@ impl<I: Index, T: Stored> Parser<'_, I, T> {
                 self.values.truncate(end);
             }
             read.at = behind(&ends[..count], read.at);
-            self.blanks.pass(count);
-            self.colons.pass(count);
+            self.found.blanks.pass(count);
+            self.found.colons.pass(count);
             read.ended = ended;
             if ended || count < group.looked_at() {
                 return read;

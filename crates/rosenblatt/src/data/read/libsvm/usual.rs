@@ -1,8 +1,8 @@
 //! Tokens as they nearly all are, in a few steps.
 
-use crate::data::read::number::{
-    POWERS, Stored, WINDOW, digits_value, load, not_digits, to_top, two_values,
-};
+#[cfg(target_arch = "x86_64")]
+use crate::data::read::number::not_digits;
+use crate::data::read::number::{POWERS, Stored, WINDOW, digits_value, load, to_top, two_values};
 
 /// Where the parts of a usual token stand: up to eight digits, a colon, perhaps a minus, up to
 /// eight digits and perhaps a point and up to seven more, then a blank or a newline.

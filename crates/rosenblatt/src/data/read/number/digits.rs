@@ -1,5 +1,6 @@
 //! Digits in 64-bit words and in windows of text, many at a time.
 
+#[cfg(target_arch = "x86_64")]
 use crate::simd;
 
 pub(crate) static POWERS: [u64; 16] = {
