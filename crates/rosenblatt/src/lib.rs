@@ -44,7 +44,7 @@
 //! # Ok::<(), rosenblatt::Error>(())
 //! ```
 
-#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_methods))]
 
 pub mod cache;
 pub mod certificate;

@@ -323,7 +323,7 @@ impl Nearest {
         let k = self.corral.len();
         for i in place..k {
             let (a, b) = (self.r[i][i], self.r[i][i + 1]);
-            let h = a.hypot(b);
+            let h = libm::hypot(a, b);
             let (c, s) = if h > 0.0 { (a / h, b / h) } else { (1.0, 0.0) };
             for column in &mut self.r[i..k] {
                 let (x, y) = (column[i], column[i + 1]);

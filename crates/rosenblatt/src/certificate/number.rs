@@ -115,7 +115,8 @@ impl Exact {
 
     /// A `f64` within a few units in the last place (0 or infinite where it must be).
     pub(crate) fn approximate(&self, radix: u64) -> f64 {
-        let size = f64::from(self.exponent) * (radix as f64).log2() + bits(&self.mantissa) as f64;
+        let size =
+            f64::from(self.exponent) * libm::log2(radix as f64) + bits(&self.mantissa) as f64;
         if self.mantissa.is_zero() || size < -1080.0 {
             return 0.0;
         }

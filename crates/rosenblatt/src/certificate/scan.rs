@@ -79,8 +79,9 @@ impl Scales {
         for j in 0..dimension {
             let top = largest.iter().map(|l| l[j]).fold(0.0, f64::max);
             if top > 0.0 && !(0.05..=20.0).contains(&top) {
-                let limit = 300.0 * 10f64.ln() / radix.ln();
-                let s = (libm::log(top) / radix.ln()).round().clamp(-limit, limit) as i32;
+                let one = libm::log(radix);
+                let limit = 300.0 * std::f64::consts::LN_10 / one;
+                let s = (libm::log(top) / one).round().clamp(-limit, limit) as i32;
                 shift[j] = s;
                 factor[j] = libm::pow(radix, f64::from(-s));
             }

@@ -135,12 +135,12 @@ fn diagonalise(diagonal: &mut [f64], beside: &mut [f64]) {
 fn step(diagonal: &mut [f64], beside: &mut [f64]) {
     let last = diagonal.len() - 1;
     let half = (diagonal[1] - diagonal[0]) / (2.0 * beside[0]);
-    let away = half + half.hypot(1.0).copysign(half);
+    let away = half + libm::hypot(half, 1.0).copysign(half);
     let mut bulge = diagonal[last] - diagonal[0] + beside[0] / away;
     let (mut sine, mut cosine, mut shift) = (1.0, 1.0, 0.0);
     for i in (0..last).rev() {
         let (f, b) = (sine * beside[i], cosine * beside[i]);
-        let r = f.hypot(bulge);
+        let r = libm::hypot(f, bulge);
         beside[i + 1] = r;
         if r == 0.0 {
             // The block has fallen apart here.

@@ -209,7 +209,7 @@ impl<'a> Descent<'a> {
                 }
                 // When it would be closed if it went on shrinking at this pace, but not too soon,
                 // for measuring costs a visit to every row, and not too late.
-                let at_this_pace = unmeasured * (gap / tolerance).ln() / (last / gap).ln();
+                let at_this_pace = unmeasured * libm::log(gap / tolerance) / libm::log(last / gap);
                 let most = 8.0 * all + 0.25 * visited;
                 enough = if gap < last {
                     at_this_pace.clamp(2.0 * all, most)

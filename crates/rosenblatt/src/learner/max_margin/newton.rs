@@ -56,7 +56,7 @@ pub(super) fn is_worthwhile(data: &Dataset, plane: &Plane, limits: &Limits<'_>) 
     !plane.is_hard()
         && !counts_updates
         && unknowns <= 2048.0
-        && unknowns.powi(3) <= 10.0 * data.matrix.non_zeros() as f64
+        && unknowns * unknowns * unknowns <= 10.0 * data.matrix.non_zeros() as f64
 }
 
 /// A plane on its way.
