@@ -73,6 +73,72 @@ fn a_model_is_the_same_from_the_file_and_from_its_cache() {
 }
 
 #[test]
+fn text_that_takes_more_than_memory_is_trained_on_all_the_same() {
+    let place = Place::new();
+    let svm = place.to("t.svm");
+    ok(&[
+        "generate",
+        "sparse",
+        "-n",
+        "9000",
+        "-d",
+        "3000",
+        "--non-zeros",
+        "100",
+        "--noise",
+        "0.05",
+        "-o",
+        &svm,
+    ]);
+    let train = |model: &str, more: &[&str]| {
+        let model = place.to(model);
+        let mut args = vec!["train", &svm, "-o", &model, "--epochs", "2"];
+        args.extend(["--precision", "f64"]);
+        args.extend(more);
+        run(&args)
+    };
+    let plain = train("plain.rbm", &[]);
+    let little = train("little.rbm", &["--memory", "8M"]);
+    assert_eq!(little.status.code(), Some(0), "{}", stderr(&little));
+    assert_eq!(
+        bytes(&place.to("plain.rbm")),
+        bytes(&place.to("little.rbm"))
+    );
+    // All that is told is the same, but for the name of the model and the time.
+    let told = |output: &std::process::Output| {
+        let text = String::from_utf8(output.stdout.clone()).unwrap();
+        let lines = text
+            .lines()
+            .filter(|l| !l.starts_with("model") && !l.starts_with("time"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&plain), told(&little));
+    let cached = train("cached.rbm", &["--memory", "8M", "--cache"]);
+    assert_eq!(cached.status.code(), Some(0), "{}", stderr(&cached));
+    assert_eq!(
+        bytes(&place.to("plain.rbm")),
+        bytes(&place.to("cached.rbm"))
+    );
+    let mut left: Vec<_> = (std::fs::read_dir(place.0.path()).unwrap())
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    assert_eq!(
+        left,
+        [
+            "cached.rbm",
+            "little.rbm",
+            "plain.rbm",
+            "t.svm",
+            "t.svm.rbc"
+        ]
+    );
+    let refused = train("none.rbm", &["--memory", "8M", "--validate", "0.2"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("none can be held out"));
+}
+
+#[test]
 fn stale_and_damaged_caches_are_said_and_made_anew() {
     let place = Place::new();
     let csv = table(&place);

@@ -33,6 +33,9 @@ use crate::model::{Fingerprint, Parts, put_preparation, take_preparation};
 
 mod janitor;
 mod seal;
+mod streamed;
+
+pub use streamed::write_streamed;
 
 use janitor::Janitor;
 use seal::Seals;
@@ -119,16 +122,77 @@ pub fn write(
     key: &Key,
     threads: usize,
 ) -> Result<Fingerprint> {
-    let path = path.as_ref();
     let fingerprint = Fingerprint::of(data, threads);
+    let head = Head {
+        key,
+        report,
+        fingerprint,
+        layout: data.layout,
+        classes: &data.classes,
+        preparation,
+        places: Places::of(data),
+    };
+    write_sealed(path.as_ref(), &head, |out| {
+        out.put_all(data.labels.iter(), |x| x.to_le_bytes())?;
+        if let Some(weights) = &data.weights {
+            out.put_all(weights.iter(), |x| x.to_le_bytes())?;
+        }
+        let values = match &data.matrix {
+            Matrix::Dense { values, .. } => values,
+            Matrix::Sparse {
+                offsets,
+                indices,
+                values,
+                ..
+            } => {
+                out.put_all(offsets.iter(), |&x| (x as u64).to_le_bytes())?;
+                // In 16 bits wherever they fit, however they are held.
+                match (indices, index_width(data.features())) {
+                    (Indices::Narrow(all), 2) => out.put_all(all.iter(), |x| x.to_le_bytes()),
+                    (Indices::Narrow(all), _) => {
+                        out.put_all(all.iter(), |&x| u32::from(x).to_le_bytes())
+                    }
+                    (Indices::Wide(all), 2) => {
+                        out.put_all(all.iter(), |&x| (x as u16).to_le_bytes())
+                    }
+                    (Indices::Wide(all), _) => out.put_all(all.iter(), |x| x.to_le_bytes()),
+                }?;
+                values
+            }
+        };
+        match values {
+            Values::F32(values) => out.put_all(values.iter(), |x| x.to_le_bytes()),
+            Values::F64(values) => out.put_all(values.iter(), |x| x.to_le_bytes()),
+        }
+    })?;
+    Ok(fingerprint)
+}
+
+/// All that stands before the arrays.
+struct Head<'a> {
+    key: &'a Key,
+    report: &'a ReadReport,
+    fingerprint: Fingerprint,
+    layout: Layout,
+    classes: &'a Classes,
+    preparation: &'a Preparation,
+    places: Places,
+}
+
+/// Writes a cache: its head, then the arrays, in the order of their places, and their sums.
+fn write_sealed(
+    path: &Path,
+    head: &Head<'_>,
+    arrays: impl FnOnce(&mut Padded<'_>) -> Result<()>,
+) -> Result<()> {
     let mut parts = Parts::new();
-    parts.put_fact("key", key);
-    parts.put_fact("report", report);
-    parts.put_fact("fingerprint", fingerprint);
-    parts.put_fact("scattered", data.layout == Layout::Scattered);
-    parts.put_strings("classes", &data.classes.names().iter().collect());
-    put_preparation(&mut parts, preparation);
-    parts.put_fact("places", places(data));
+    parts.put_fact("key", head.key);
+    parts.put_fact("report", head.report);
+    parts.put_fact("fingerprint", head.fingerprint);
+    parts.put_fact("scattered", head.layout == Layout::Scattered);
+    parts.put_strings("classes", &head.classes.names().iter().collect());
+    put_preparation(&mut parts, head.preparation);
+    parts.put_fact("places", &head.places);
     let head = parts.to_bytes()?;
     write_aside(path, |out| {
         let mut out = Padded {
@@ -142,82 +206,77 @@ pub fn write(
         out.put(&head)?;
         out.align()?;
         out.seals = Some(Seals::default());
-        out.put_all(&data.labels, |x| x.to_le_bytes())?;
-        if let Some(weights) = &data.weights {
-            out.put_all(weights, |x| x.to_le_bytes())?;
-        }
-        let values = match &data.matrix {
-            Matrix::Dense { values, .. } => values,
-            Matrix::Sparse {
-                offsets,
-                indices,
-                values,
-                ..
-            } => {
-                out.put_all(offsets, |&x| (x as u64).to_le_bytes())?;
-                // In 16 bits wherever they fit, however they are held.
-                match (indices, index_width(data.features())) {
-                    (Indices::Narrow(all), 2) => out.put_all(all, |x| x.to_le_bytes()),
-                    (Indices::Narrow(all), _) => out.put_all(all, |&x| u32::from(x).to_le_bytes()),
-                    (Indices::Wide(all), 2) => out.put_all(all, |&x| (x as u16).to_le_bytes()),
-                    (Indices::Wide(all), _) => out.put_all(all, |x| x.to_le_bytes()),
-                }?;
-                values
-            }
-        };
-        match values {
-            Values::F32(values) => out.put_all(values, |x| x.to_le_bytes()),
-            Values::F64(values) => out.put_all(values, |x| x.to_le_bytes()),
-        }?;
+        arrays(&mut out)?;
         let seals = out.seals.take().unwrap_or_default();
         out.put(&seals.finish())
-    })?;
-    Ok(fingerprint)
+    })
 }
 
-/// The places of the arrays, counted from the end of the head, rounded up.
-fn places(data: &Dataset) -> Places {
-    let mut at = 0;
-    let mut next = |length: usize, width: u64| {
-        let range = at..at + length as u64 * width;
-        at = range.end.next_multiple_of(ALIGNMENT);
-        range
-    };
-    let labels = next(data.len(), 4);
-    let weights = data.weights.as_ref().map(|w| next(w.len(), 8));
-    let (sparse, values) = match &data.matrix {
-        Matrix::Dense { values, .. } => (None, values),
-        Matrix::Sparse {
-            offsets,
+/// How many numbers there are of each sort.
+struct Counts {
+    rows: usize,
+    columns: usize,
+    weights: Option<usize>,
+    /// Indices, where the rows are sparse.
+    indices: Option<usize>,
+    values: usize,
+    precision: Precision,
+}
+
+impl Places {
+    fn of(data: &Dataset) -> Self {
+        let (indices, values) = match &data.matrix {
+            Matrix::Dense { values, .. } => (None, values),
+            Matrix::Sparse {
+                indices, values, ..
+            } => (Some(indices.len()), values),
+        };
+        Places::new(&Counts {
+            rows: data.len(),
+            columns: data.features(),
+            weights: data.weights.as_ref().map(Vec::len),
             indices,
-            values,
-            ..
-        } => (
-            Some((
-                next(offsets.len(), 8),
-                next(indices.len(), index_width(data.features())),
-            )),
-            values,
-        ),
-    };
-    let width = match values.precision() {
-        Precision::F32 => 4,
-        Precision::F64 => 8,
-    };
-    Places {
-        rows: data.len(),
-        columns: data.features(),
-        precision: values.precision(),
-        labels,
-        weights,
-        sparse,
-        values: next(values.len(), width),
+            values: values.len(),
+            precision: values.precision(),
+        })
+    }
+
+    /// The places of the arrays, counted from the end of the head, rounded up.
+    fn new(counts: &Counts) -> Self {
+        let mut at = 0;
+        let mut next = |length: usize, width: u64| {
+            let range = at..at + length as u64 * width;
+            at = range.end.next_multiple_of(ALIGNMENT);
+            range
+        };
+        Places {
+            rows: counts.rows,
+            columns: counts.columns,
+            precision: counts.precision,
+            labels: next(counts.rows, 4),
+            weights: counts.weights.map(|weights| next(weights, 8)),
+            sparse: counts.indices.map(|indices| {
+                (
+                    next(counts.rows + 1, 8),
+                    next(indices, index_width(counts.columns)),
+                )
+            }),
+            values: next(counts.values, value_width(counts.precision)),
+        }
     }
 }
 
 /// Bytes of an index.
 fn index_width(columns: usize) -> u64 {
     if Indices::fit_narrow(columns) { 2 } else { 4 }
+}
+
+/// Bytes of a value.
+fn value_width(precision: Precision) -> u64 {
+    match precision {
+        Precision::F32 => 4,
+        Precision::F64 => 8,
+    }
 }
 
 /// A writer that knows where it is.
@@ -249,14 +308,17 @@ impl Padded<'_> {
     /// An array, at the next aligned place.
     fn put_all<T, const N: usize>(
         &mut self,
-        values: &[T],
-        of: impl Fn(&T) -> [u8; N],
+        values: impl Iterator<Item = T>,
+        of: impl Fn(T) -> [u8; N],
     ) -> Result<()> {
+        const SOME: usize = 8192;
         self.align()?;
-        let mut piece = Vec::with_capacity(N * 8192);
-        for some in values.chunks(8192) {
+        let mut values = values.peekable();
+        let mut piece = Vec::with_capacity(N * SOME);
+        while values.peek().is_some() {
             piece.clear();
-            some.iter().for_each(|x| piece.extend_from_slice(&of(x)));
+            let some = values.by_ref().take(SOME);
+            some.for_each(|x| piece.extend_from_slice(&of(x)));
             self.put(&piece)?;
         }
         Ok(())

@@ -15,7 +15,7 @@ pub fn available() -> usize {
 }
 
 /// Bytes of memory to use when nothing is said: half of what is free now.
-pub(crate) fn memory_to_use() -> u64 {
+pub fn memory_to_use() -> u64 {
     const WHERE_UNKNOWN: u64 = 2 << 30;
     let free = std::fs::read_to_string("/proc/meminfo")
         .ok()

@@ -4,7 +4,9 @@
 use std::ops::Deref;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use rosenblatt::data::read::{ColumnRole, Delimiter, Format, OnError, Raw, ReadOptions, Scale};
+use rosenblatt::data::read::{
+    ColumnRole, Delimiter, Format, OnError, ReadOptions, ReadReport, Scale,
+};
 use rosenblatt::{Error, Result};
 
 /// What the data options mean.
@@ -284,7 +286,7 @@ impl DataArgs {
     }
 
     /// Refuses options that the file just read has no use for.
-    pub fn refuse_foreign(&self, raw: &Raw) -> Result<()> {
+    pub fn refuse_foreign(&self, report: &ReadReport, labels: &[(String, u32)]) -> Result<()> {
         const TABLES: [&str; 7] = [
             "label",
             "header",
@@ -294,7 +296,7 @@ impl DataArgs {
             "column",
             "weight-column",
         ];
-        let format = raw.report().format;
+        let format = report.format;
         let table = matches!(format, Format::Csv | Format::Tsv);
         let foreign = |name: &str| match name {
             "labels" => format != Format::Idx,
@@ -309,18 +311,14 @@ impl DataArgs {
         for (_, text) in self.given.iter().filter(|(name, _)| name == "label-map") {
             for part in list(text) {
                 let mut olds = part.match_indices('=').map(|(at, _)| &part[..at]);
-                if !olds.any(|old| raw.label_texts().iter().any(|(label, _)| label == old)) {
+                if !olds.any(|old| labels.iter().any(|(label, _)| label == old)) {
                     return Err(Error::options(format!(
                         "--label-map {part}: no row has such a label"
                     )));
                 }
             }
         }
-        let label = raw
-            .report()
-            .columns
-            .iter()
-            .find(|c| c.role == ColumnRole::Label);
+        let label = report.columns.iter().find(|c| c.role == ColumnRole::Label);
         if let Some(label) = label {
             let said = |name: &str, form: &str| {
                 self.given.iter().any(|(n, text)| {

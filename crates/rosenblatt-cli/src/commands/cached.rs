@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rosenblatt::cache::{self, Cached, Key};
 use rosenblatt::data::Layout;
-use rosenblatt::data::read::{self, Format, Preparation};
-use rosenblatt::{Error, Result};
+use rosenblatt::data::read::{self, Format, Preparation, Streamed};
+use rosenblatt::{Error, Result, threads};
 
 use super::Context;
 use crate::args::{DataArgs, DataOptions};
@@ -78,26 +78,81 @@ pub fn open_or_make(
         };
         output::say(context.quiet, &format!("cache: {why}; it is made anew"));
     }
-    make(context, data, source, options, &path)?;
+    make(context, data, source, options, &path, memory)?;
     cache::open(&path, memory)
+}
+
+/// Bytes of examples that are not worth the trouble, beside what the program takes itself.
+pub const LITTLE: u64 = 16 << 20;
+
+/// Text that takes more memory than there may be, gone through once; none where it fits, or where
+/// it can only be read whole.
+pub fn too_large(data: &Path, options: &DataOptions, memory: u64) -> Result<Option<Streamed>> {
+    /// Little text makes no more than so many times its bytes of numbers, unless it is packed.
+    const MOST: u64 = 8;
+    if output::is_dash(data) || is_cache(data, options) {
+        return Ok(None);
+    }
+    let facts = std::fs::metadata(data).map_err(|e| Error::io(data, &e))?;
+    let packed = data.extension().is_some_and(|extension| {
+        let extension = extension.to_ascii_lowercase();
+        ["gz", "zst", "bz2", "xz"].iter().any(|e| extension == *e)
+    });
+    if !facts.is_file() || (!packed && facts.len().saturating_mul(MOST) <= memory) {
+        return Ok(None);
+    }
+    let found = Streamed::open(data, &options.read, options.scale, memory)?;
+    Ok(found.filter(|found| found.bytes_needed() > memory.max(LITTLE)))
+}
+
+/// A cache for one run, which is gone after it.
+pub struct Passing(PathBuf);
+
+impl Drop for Passing {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Text that is too large, by way of a cache in `folder` that does not outlive the run.
+pub fn stream(
+    data: &Path,
+    source: &DataArgs,
+    large: &Streamed,
+    folder: &Path,
+    memory: u64,
+) -> Result<(Cached, Passing)> {
+    source.refuse_foreign(large.report(), large.label_texts())?;
+    let name = format!(".rosenblatt-{}.rbc", std::process::id());
+    let path = folder.join(name);
+    cache::write_streamed(&path, large, &key(data, source)?, memory)?;
+    let passing = Passing(path);
+    Ok((cache::open(&passing.0, Some(memory))?, passing))
 }
 
 fn key(data: &Path, source: &DataArgs) -> Result<Key> {
     Key::of(data, source.given.clone())
 }
 
-/// Reads a file and writes its cache.
+/// Reads a file and writes its cache, in no more than this much memory where that can be.
 pub fn make(
     context: Context,
     data: &Path,
     source: &DataArgs,
     options: &DataOptions,
     path: &Path,
+    memory: Option<u64>,
 ) -> Result<()> {
     // Before the reading, so that a change under way makes the cache stale.
     let key = key(data, source)?;
+    let memory = memory.unwrap_or_else(threads::memory_to_use);
+    if let Some(large) = too_large(data, options, memory)? {
+        source.refuse_foreign(large.report(), large.label_texts())?;
+        cache::write_streamed(path, &large, &key, memory)?;
+        return Ok(());
+    }
     let raw = read::read(data, &options.read)?;
-    source.refuse_foreign(&raw)?;
+    source.refuse_foreign(raw.report(), raw.label_texts())?;
     let report = raw.report().clone();
     let preparation = Preparation::fit(&raw, None, options.scale)?;
     let examples = raw.into_dataset(&preparation, Layout::Scattered)?;

@@ -69,7 +69,8 @@ fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Failure> {
         }
     }
     let raw = read::read(&args.data, &options.read)?;
-    args.source.refuse_foreign(&raw)?;
+    args.source
+        .refuse_foreign(raw.report(), raw.label_texts())?;
     for warning in &raw.report().warnings {
         output::say(context.quiet, &format!("warning: {warning}"));
     }

@@ -23,7 +23,8 @@ pub fn run(context: Context, args: &ConvertArgs) -> Outcome {
     }
     options.scale.get_or_insert(Scale::None);
     let raw = read::read(&args.input, &options.read)?;
-    args.source.refuse_foreign(&raw)?;
+    args.source
+        .refuse_foreign(raw.report(), raw.label_texts())?;
     for warning in &raw.report().warnings {
         output::say(context.quiet, &format!("warning: {warning}"));
     }
@@ -53,7 +54,14 @@ fn to_cache(context: Context, args: &ConvertArgs) -> Outcome {
             .remedy("leave out --validate")
             .into());
     }
-    cached::make(context, &args.input, &args.source, &options, &args.output)?;
+    cached::make(
+        context,
+        &args.input,
+        &args.source,
+        &options,
+        &args.output,
+        None,
+    )?;
     let made = rosenblatt::cache::open(&args.output, None)?;
     output::say(
         context.quiet,

@@ -39,7 +39,8 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
     // A trace is held against hand calculation: the numbers as they are.
     data_options.scale.get_or_insert(Scale::None);
     let raw = read::read(&args.data, &data_options.read)?;
-    args.source.refuse_foreign(&raw)?;
+    args.source
+        .refuse_foreign(raw.report(), raw.label_texts())?;
     for warning in &raw.report().warnings {
         output::say(context.quiet, &format!("warning: {warning}"));
     }

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use rosenblatt::data::read::{self, Preparation, Raw, ReadReport};
+use rosenblatt::cache::Cached;
+use rosenblatt::data::read::{self, Preparation, Raw, ReadReport, Streamed};
 use rosenblatt::data::{Dataset, Layout, split};
 use rosenblatt::model::{Fingerprint, Model};
 use rosenblatt::options::Order;
@@ -99,6 +100,10 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
 
     let reading = Instant::now();
     let from_cache = cached::is_cache(&args.data, &data_options) || args.cache;
+    let large = match args.memory.filter(|_| !from_cache && !args.dry_run) {
+        Some(memory) => cached::too_large(&args.data, &data_options, memory)?.zip(Some(memory)),
+        None => None,
+    };
     let Loaded {
         report: read_report,
         prepared:
@@ -113,14 +118,32 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         source,
         fingerprint,
         parse_seconds,
+        // Dropped after the examples, which lie in it.
+        passing,
     } = if from_cache {
         load_cached(context, args, source, &data_options)?
+    } else if let Some((large, memory)) = large {
+        load_streamed(args, source, &data_options, large, memory)?
     } else {
         load(context, args, source, &data_options, &options)?
     };
     let read_seconds = reading.elapsed().as_secs_f64();
     for warning in &read_report.warnings {
         output::say(context.quiet, &format!("warning: {warning}"));
+    }
+    let in_memory = !from_cache && passing.is_none() && options.kernel.is_none();
+    if let Some(memory) = args.memory.filter(|_| in_memory) {
+        // What is read is held twice until it lies where training wants it.
+        let held = 2 * train.matrix.bytes() as u64;
+        if held > memory.max(cached::LITTLE) {
+            let held = render::numbers::bytes(held);
+            output::say(
+                context.quiet,
+                &format!(
+                    "warning: these examples were held in memory whole, in about {held}: --memory bounds those of a cache, and of libsvm text whose columns are not scaled"
+                ),
+            );
+        }
     }
     if args.dry_run {
         return render::dry_run::dry_run(
@@ -230,6 +253,8 @@ struct Loaded {
     fingerprint: Option<Fingerprint>,
     /// How long it took to turn text into numbers.
     parse_seconds: f64,
+    /// The cache of this run alone, if there is one.
+    passing: Option<cached::Passing>,
 }
 
 fn load(
@@ -242,7 +267,7 @@ fn load(
     let parsing = Instant::now();
     let raw = read::read(&args.data, &data_options.read)?;
     let parse_seconds = parsing.elapsed().as_secs_f64();
-    source.refuse_foreign(&raw)?;
+    source.refuse_foreign(raw.report(), raw.label_texts())?;
     let report = raw.report().clone();
     let cv = match args.cv {
         Some(folds) if !args.dry_run => {
@@ -257,6 +282,7 @@ fn load(
         source,
         fingerprint: None,
         parse_seconds,
+        passing: None,
     })
 }
 
@@ -266,34 +292,74 @@ fn load_cached(
     source: DataArgs,
     data_options: &DataOptions,
 ) -> Result<Loaded, Failure> {
-    if args.cv.is_some() || data_options.validate.is_some() {
-        return Err(Error::options(
-            "a cache holds all examples, prepared together, so none can be held out",
-        )
-        .remedy("leave out --cv and --validate, or train from the file itself")
-        .into());
-    }
+    let why = "a cache holds all examples,";
+    refuse_holding_out(args, data_options, why, "train from the file itself")?;
     let found = if cached::is_cache(&args.data, data_options) {
         cached::open_named(context, &args.data, &args.source, args.memory)?
     } else {
         cached::open_or_make(context, &args.data, &source, data_options, args.memory)?
     };
-    Ok(Loaded {
-        report: found.report,
-        prepared: Prepared {
-            preparation: found.preparation,
-            train: found.data,
-            held_out: None,
-            parts: None,
-            read: None,
-        },
-        cv: None,
-        source: DataArgs {
-            given: found.key.options,
-        },
-        fingerprint: Some(found.fingerprint),
-        parse_seconds: 0.0,
-    })
+    Ok(Loaded::from_cache(found, None))
+}
+
+/// Text that would take more than this much memory.
+fn load_streamed(
+    args: &TrainArgs,
+    source: DataArgs,
+    data_options: &DataOptions,
+    large: Streamed,
+    memory: u64,
+) -> Result<Loaded, Failure> {
+    let why = "examples that take more than --memory are";
+    refuse_holding_out(args, data_options, why, "allow more memory")?;
+    // Where the model goes there is room for files; what a system keeps for passing ones may be
+    // memory itself.
+    let output = args.output.as_deref().filter(|path| !output::is_dash(path));
+    let folder = match output.and_then(Path::parent) {
+        Some(folder) => folder.to_owned(),
+        None => std::env::temp_dir(),
+    };
+    let (found, passing) = cached::stream(&args.data, &source, &large, &folder, memory)?;
+    Ok(Loaded::from_cache(found, Some(passing)))
+}
+
+/// Refuses to hold examples out where they are prepared together.
+fn refuse_holding_out(
+    args: &TrainArgs,
+    options: &DataOptions,
+    why: &str,
+    otherwise: &str,
+) -> Result<(), Failure> {
+    if args.cv.is_none() && options.validate.is_none() {
+        return Ok(());
+    }
+    Err(
+        Error::options(format!("{why} prepared together, so none can be held out"))
+            .remedy(format!("leave out --cv and --validate, or {otherwise}"))
+            .into(),
+    )
+}
+
+impl Loaded {
+    fn from_cache(found: Cached, passing: Option<cached::Passing>) -> Self {
+        Loaded {
+            report: found.report,
+            prepared: Prepared {
+                preparation: found.preparation,
+                train: found.data,
+                held_out: None,
+                parts: None,
+                read: None,
+            },
+            cv: None,
+            source: DataArgs {
+                given: found.key.options,
+            },
+            fingerprint: Some(found.fingerprint),
+            parse_seconds: 0.0,
+            passing,
+        }
+    }
 }
 
 /// Writes the page that shows the run.

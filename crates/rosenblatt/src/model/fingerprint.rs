@@ -146,11 +146,30 @@ impl Fingerprint {
     /// What the rows at these positions add to the hash, and how many values of theirs are not
     /// zero.
     pub(crate) fn of_rows(data: &Dataset, rows: Range<usize>) -> (u64, u64) {
+        Self::of_numbered(data, rows, |first, numbers| {
+            data.numbers_from(first, numbers);
+        })
+    }
+
+    /// The same of all these examples where they are the rows from `first` on of a larger set, in
+    /// its order.
+    pub(crate) fn of_part(data: &Dataset, first: usize) -> (u64, u64) {
+        Self::of_numbered(data, 0..data.len(), |at, numbers| {
+            let all = (first + at) as u32..;
+            numbers.iter_mut().zip(all).for_each(|(to, n)| *to = n);
+        })
+    }
+
+    fn of_numbered(
+        data: &Dataset,
+        rows: Range<usize>,
+        number: impl Fn(usize, &mut [u32]),
+    ) -> (u64, u64) {
         let mut sum = (0u64, 0);
         let mut numbers = [0; BLOCK];
         for first in rows.clone().step_by(BLOCK) {
             let numbers = &mut numbers[..BLOCK.min(rows.end - first)];
-            data.numbers_from(first, numbers);
+            number(first, numbers);
             for (pair, numbers) in numbers.chunks(2).enumerate() {
                 let mut hashes = [(0, 0); 2];
                 let hashes = &mut hashes[..numbers.len()];

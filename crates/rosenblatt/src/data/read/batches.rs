@@ -20,7 +20,7 @@ use super::libsvm::{self, Rules};
 use super::order::Order;
 use super::pipeline::InOrder;
 use super::prepare::{Input, Preparation};
-use super::raw::refuse_not_finite;
+use super::raw::{in_source, refuse_not_finite};
 use super::scale::{first_not_finite, overflows_scaled};
 use super::source::Source;
 use super::sparse::{SparseRaw, Wanted};
@@ -171,10 +171,7 @@ impl Batches {
             rules,
         });
         let opened = open(source, &options)?;
-        let place = |e: Error| match e.position() {
-            Some(position) if !position.file.as_os_str().is_empty() => e,
-            _ => e.in_file(source.name()),
-        };
+        let place = |e: Error| in_source(e, source);
         let mut report = BatchesReport::default();
         let inner = match (&preparation.input, opened.format) {
             (Input::Sparse { .. }, Format::Libsvm) => {

@@ -10,7 +10,8 @@
 //!   [`ReadReport`] of what was found;
 //! * [`Preparation::fit`] decides the features from training rows;
 //! * [`Raw::dataset`] makes them;
-//! * [`Batches`] does the same for a file that a saved model meets, a part at a time.
+//! * [`Batches`] does the same for a file that a saved model meets, a part at a time;
+//! * [`Streamed`] is a file whose rows are not held, but read again when they are wanted.
 //!
 //! Nothing depends on the number of threads, the size of the chunks or the compression.
 
@@ -39,6 +40,7 @@ mod sniff;
 mod source;
 mod sparse;
 mod stops;
+mod streamed;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -52,6 +54,7 @@ pub use prepare::{Coding, ColumnCoding, Parts, Preparation};
 pub use raw::{Raw, decompressed, read, read_from};
 pub use report::{ColumnReport, ColumnRole, LongDecimal, ReadReport};
 pub use scale::Scale;
+pub use streamed::Streamed;
 pub use table::ColumnKind;
 pub use table::encode::Unseen;
 

@@ -9,7 +9,7 @@ use super::idx;
 use super::images::ImagesRaw;
 use super::intern::Interner;
 use super::labels::{LabelRules, LabelSink};
-use super::libsvm::{self, Rules};
+use super::libsvm::{self, Rules, SparsePart};
 use super::order::Order;
 use super::pipeline::InOrder;
 use super::prepare::{Input, Preparation};
@@ -69,16 +69,21 @@ pub fn decompressed(path: impl AsRef<Path>) -> Result<Box<dyn std::io::Read + Se
 fn read_source(source: &Source, options: &ReadOptions) -> Result<Raw> {
     let opened = open(source, options)?;
     let raw = match opened.format {
-        Format::Libsvm => read_sparse(source, opened.all, options),
+        Format::Libsvm => read_sparse(source, opened.all, options, |part| part),
         Format::Csv | Format::Tsv => read_table(source, opened, options),
         Format::Idx => read_images(source, opened.all, options),
         Format::Cache => Err(Error::options("the cache format cannot be read yet")
             .remedy("give the file it was made from")),
     };
-    raw.map_err(|e| match e.position() {
-        Some(position) if !position.file.as_os_str().is_empty() => e,
-        _ => e.in_file(source.name()),
-    })
+    raw.map_err(|e| in_source(e, source))
+}
+
+/// An error that names no file is about this one.
+pub(super) fn in_source(error: Error, source: &Source) -> Error {
+    match error.position() {
+        Some(position) if !position.file.as_os_str().is_empty() => error,
+        _ => error.in_file(source.name()),
+    }
 }
 
 fn report(source: &Source, format: Format, options: &ReadOptions) -> ReadReport {
@@ -139,7 +144,13 @@ impl Raw {
     }
 }
 
-fn read_sparse(source: &Source, reader: Reader, options: &ReadOptions) -> Result<Raw> {
+/// Reads libsvm rows; of each part that is kept which `keep` leaves of it.
+pub(super) fn read_sparse(
+    source: &Source,
+    reader: Reader,
+    options: &ReadOptions,
+    keep: impl Fn(SparsePart) -> SparsePart,
+) -> Result<Raw> {
     let chunker = Chunker::new(reader, source.name(), options.chunk_bytes, Cut::Lines);
     let rules = Rules {
         labels_required: true,
@@ -182,7 +193,7 @@ fn read_sparse(source: &Source, reader: Reader, options: &ReadOptions) -> Result
         part.labels = LabelSink::default();
         qids += part.qids;
         unsorted += part.unsorted;
-        parts.push(part);
+        parts.push(keep(part));
     }
     if codes.is_empty() {
         return Err(Error::data("the file holds no rows").remedy("give a file with data"));

@@ -1,0 +1,162 @@
+//! A libsvm file that is not held in memory.
+//!
+//! It is gone through once for all that has to be known before the first row can be used: how
+//! many rows there are and how long each is, the number of features, the classes. Whenever rows
+//! are wanted it is gone through again, a part at a time, which is what text that is read at the
+//! speed of memory is good for.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::batches::Batches;
+use super::prepare::Preparation;
+use super::raw::{Content, Raw, in_source, read_sparse};
+use super::report::ReadReport;
+use super::scale::Scale;
+use super::source::Source;
+use super::{Format, ReadOptions, open};
+use crate::data::{Classes, Indices, Precision, Values};
+use crate::error::{Error, Result};
+
+/// Bytes that a row takes beside its values.
+const ROW: u64 = 32;
+
+/// A libsvm file whose rows are read again when they are wanted.
+#[derive(Debug)]
+pub struct Streamed {
+    path: PathBuf,
+    /// Its length and when it was changed, before anything was read.
+    stamp: (u64, SystemTime),
+    options: ReadOptions,
+    /// What was read, without indices and values; it never leaves this module.
+    raw: Raw,
+    preparation: Preparation,
+    lengths: Vec<u32>,
+}
+
+impl Streamed {
+    /// Goes through the file at `path` once, in a small part of this much memory. None where rows cannot be had a part at a time: the
+    /// file is a table or images, its columns are to be scaled, or it cannot be read twice.
+    ///
+    /// # Errors
+    /// As [`read`](super::read).
+    pub fn open(
+        path: impl AsRef<Path>,
+        options: &ReadOptions,
+        scale: Option<Scale>,
+        memory: u64,
+    ) -> Result<Option<Self>> {
+        /// Several parts are on their way at a time, as text and as numbers.
+        const PARTS: u64 = 256;
+        const SMALLEST: u64 = 1 << 16;
+        let share = (memory / PARTS).max(SMALLEST).try_into();
+        let options = ReadOptions {
+            chunk_bytes: options.chunk_bytes.min(share.unwrap_or(usize::MAX)),
+            ..options.clone()
+        };
+        let path = path.as_ref();
+        let source = Source::new(path)?;
+        if !source.rereadable() || scale.is_some_and(Scale::by_column) {
+            return Ok(None);
+        }
+        let stamp = stamp(path)?;
+        let opened = open(&source, &options)?;
+        if opened.format != Format::Libsvm {
+            return Ok(None);
+        }
+        let raw = read_sparse(&source, opened.all, &options, |mut part| {
+            part.indices = Indices::Narrow(Vec::new().into());
+            part.values = Values::F32(Vec::new().into());
+            part
+        });
+        let raw = raw.map_err(|e| in_source(e, &source))?;
+        let preparation = Preparation::fit(&raw, None, scale)?;
+        let lengths = match &raw.content {
+            Content::Sparse(sparse) => sparse.lengths().collect(),
+            _ => unreachable!("libsvm rows are sparse"),
+        };
+        Ok(Some(Streamed {
+            path: path.to_owned(),
+            stamp,
+            options: ReadOptions {
+                format: Some(Format::Libsvm),
+                ..options
+            },
+            raw,
+            preparation,
+            lengths,
+        }))
+    }
+
+    /// What was found.
+    pub fn report(&self) -> &ReadReport {
+        self.raw.report()
+    }
+
+    /// The labels as the file writes them, each with the class it became.
+    pub fn label_texts(&self) -> &[(String, u32)] {
+        self.raw.label_texts()
+    }
+
+    /// The classes, label map and positive class applied.
+    pub fn classes(&self) -> &Classes {
+        self.raw.classes()
+    }
+
+    /// The class of each row, in file order.
+    pub fn labels(&self) -> &[u32] {
+        self.raw.labels()
+    }
+
+    /// How its rows become features.
+    pub fn preparation(&self) -> &Preparation {
+        &self.preparation
+    }
+
+    /// How many values each row has that are not zero, in file order.
+    pub fn lengths(&self) -> &[u32] {
+        &self.lengths
+    }
+
+    /// About how much memory reading the file whole takes: what is read is held twice until it
+    /// lies where training wants it.
+    pub fn bytes_needed(&self) -> u64 {
+        let value = match self.preparation.precision {
+            Precision::F32 => 4,
+            Precision::F64 => 8,
+        };
+        let index = if Indices::fit_narrow(self.preparation.features()) {
+            2
+        } else {
+            4
+        };
+        let values: u64 = self.lengths.iter().map(|&n| u64::from(n)).sum();
+        2 * (values * (value + index) + self.lengths.len() as u64 * ROW)
+    }
+
+    /// The rows once more, a part at a time.
+    pub(crate) fn batches(&self) -> Result<Batches> {
+        Batches::open(&self.path, &self.preparation, self.classes(), &self.options)
+    }
+
+    /// Fails if the file is not what it was when it was opened.
+    pub(crate) fn require_unchanged(&self) -> Result<()> {
+        match stamp(&self.path)? == self.stamp {
+            true => Ok(()),
+            false => Err(self.changed()),
+        }
+    }
+
+    /// What to say if rows are not those of the first time.
+    pub(crate) fn changed(&self) -> Error {
+        Error::data("the file was changed while it was read")
+            .in_file(&self.path)
+            .remedy("start again once nobody writes to it")
+    }
+}
+
+fn stamp(path: &Path) -> Result<(u64, SystemTime)> {
+    let facts = std::fs::metadata(path).map_err(|e| Error::io(path, &e))?;
+    let changed = facts.modified().map_err(|e| Error::io(path, &e))?;
+    Ok((facts.len(), changed))
+}
