@@ -145,7 +145,7 @@ pub struct TrainArgs {
     /// Save the model after a pass when this many seconds have gone by since it was last saved
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
     pub save_every: f64,
-    /// Memory for kernel values and for examples from a cache or from libsvm text: bytes, or with KiB, MiB or GiB [default: half of what is free]
+    /// Memory for kernel values and for examples from a cache or from libsvm text: bytes, or with K, M or G for KiB, MiB or GiB [default: half of what is free]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
     /// Keep the data as read in FILE.rbc beside them, and take them from there while it is fresh

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use rosenblatt::cache::{self, Cached, Key};
 use rosenblatt::data::Layout;
 use rosenblatt::data::read::{self, Format, Preparation, Streamed};
-use rosenblatt::{Error, Result, threads};
+use rosenblatt::{Error, ErrorKind, Result, threads};
 
 use super::Context;
 use crate::args::{DataArgs, DataOptions};
 use crate::output;
+use crate::render::numbers::bytes;
 
 /// Whether the data are a cache, by what was said or by their name.
 pub fn is_cache(data: &Path, options: &DataOptions) -> bool {
@@ -85,11 +86,13 @@ pub fn open_or_make(
 /// Bytes of examples that are not worth the trouble, beside what the program takes itself.
 pub const LITTLE: u64 = 16 << 20;
 
-/// Text that takes more memory than there may be, gone through once; none where it fits, or where
-/// it can only be read whole.
-pub fn too_large(data: &Path, options: &DataOptions, memory: u64) -> Result<Option<Streamed>> {
-    /// Little text makes no more than so many times its bytes of numbers, unless it is packed.
-    const MOST: u64 = 8;
+/// Text that takes more than this much memory, or more than half of what is free if nobody said
+/// how much; gone through once. None where it fits, or can only be read whole.
+pub fn too_large(
+    data: &Path,
+    options: &DataOptions,
+    memory: Option<u64>,
+) -> Result<Option<(Streamed, u64)>> {
     if output::is_dash(data) || is_cache(data, options) {
         return Ok(None);
     }
@@ -98,11 +101,20 @@ pub fn too_large(data: &Path, options: &DataOptions, memory: u64) -> Result<Opti
         let extension = extension.to_ascii_lowercase();
         ["gz", "zst", "bz2", "xz"].iter().any(|e| extension == *e)
     });
-    if !facts.is_file() || (!packed && facts.len().saturating_mul(MOST) <= memory) {
+    // A limit that somebody set is worth a look at all text that could take more, as the shortest
+    // of rows do; otherwise it is usual text that counts.
+    let (memory, times) = match (memory, packed) {
+        (Some(memory), false) => (memory, 32),
+        (Some(memory), true) => (memory, u64::MAX),
+        (None, false) => (threads::memory_to_use(), 2),
+        (None, true) => (threads::memory_to_use(), 8),
+    };
+    if !facts.is_file() || facts.len().saturating_mul(times) <= memory {
         return Ok(None);
     }
     let found = Streamed::open(data, &options.read, options.scale, memory)?;
-    Ok(found.filter(|found| found.bytes_needed() > memory.max(LITTLE)))
+    let found = found.filter(|found| found.bytes_needed() > memory.max(LITTLE));
+    Ok(found.zip(Some(memory)))
 }
 
 /// A cache for one run, which is gone after it.
@@ -114,20 +126,43 @@ impl Drop for Passing {
     }
 }
 
-/// Text that is too large, by way of a cache in `folder` that does not outlive the run.
+/// Text that is too large, by way of a cache that does not outlive the run, in the first of these
+/// folders that has room for it.
 pub fn stream(
+    context: Context,
     data: &Path,
     source: &DataArgs,
-    large: &Streamed,
-    folder: &Path,
-    memory: u64,
+    (large, memory): (&Streamed, u64),
+    folders: &[PathBuf],
 ) -> Result<(Cached, Passing)> {
     source.refuse_foreign(large.report(), large.label_texts())?;
-    let name = format!(".rosenblatt-{}.rbc", std::process::id());
-    let path = folder.join(name);
-    cache::write_streamed(&path, large, &key(data, source)?, memory)?;
-    let passing = Passing(path);
-    Ok((cache::open(&passing.0, Some(memory))?, passing))
+    let key = key(data, source)?;
+    let mut failed = None;
+    for folder in folders {
+        let now = std::time::UNIX_EPOCH.elapsed().unwrap_or_default();
+        let name = format!(".rosenblatt-{}-{}.rbc", std::process::id(), now.as_nanos());
+        let passing = Passing(folder.join(name));
+        output::say(
+            context.quiet,
+            &format!(
+                "the examples take about {}, more than --memory: for this run they go to a file in {}",
+                bytes(large.bytes_needed()),
+                folder.display()
+            ),
+        );
+        match cache::write_streamed(&passing.0, large, &key, memory) {
+            Ok(_) => {
+                let cached = cache::open(&passing.0, Some(memory))?;
+                // Where a file can go while it is in use nobody finds it, whatever happens.
+                let _ = std::fs::remove_file(&passing.0);
+                return Ok((cached, passing));
+            }
+            Err(error) if error.kind() == ErrorKind::Io => failed = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    let failed = failed.unwrap_or_else(|| Error::options("there is no folder for the examples"));
+    Err(failed.remedy("give -o in a folder with room for the examples, or allow more memory"))
 }
 
 fn key(data: &Path, source: &DataArgs) -> Result<Key> {
@@ -145,8 +180,7 @@ pub fn make(
 ) -> Result<()> {
     // Before the reading, so that a change under way makes the cache stale.
     let key = key(data, source)?;
-    let memory = memory.unwrap_or_else(threads::memory_to_use);
-    if let Some(large) = too_large(data, options, memory)? {
+    if let Some((large, memory)) = too_large(data, options, memory)? {
         source.refuse_foreign(large.report(), large.label_texts())?;
         cache::write_streamed(path, &large, &key, memory)?;
         return Ok(());

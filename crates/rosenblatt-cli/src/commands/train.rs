@@ -2,7 +2,7 @@
 
 mod follower;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
@@ -11,7 +11,7 @@ use rosenblatt::cache::Cached;
 use rosenblatt::data::read::{self, Preparation, Raw, ReadReport, Streamed};
 use rosenblatt::data::{Dataset, Layout, split};
 use rosenblatt::model::{Fingerprint, Model};
-use rosenblatt::options::Order;
+use rosenblatt::options::{LearnerKind, Order};
 use rosenblatt::report::TrainReport;
 use rosenblatt::train::{Session, Stop};
 use rosenblatt::{Error, Options};
@@ -100,10 +100,14 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
 
     let reading = Instant::now();
     let from_cache = cached::is_cache(&args.data, &data_options) || args.cache;
-    let large = match args.memory.filter(|_| !from_cache && !args.dry_run) {
-        Some(memory) => cached::too_large(&args.data, &data_options, memory)?.zip(Some(memory)),
+    // Examples that are held out are chosen among all, so all must be there.
+    let held_whole = args.dry_run || args.cv.is_some() || data_options.validate.is_some();
+    let large = match args.memory.filter(|_| !from_cache && !held_whole) {
+        Some(memory) => cached::too_large(&args.data, &data_options, Some(memory))?,
         None => None,
     };
+    // Dropped after the examples, which lie in it.
+    let passing;
     let Loaded {
         report: read_report,
         prepared:
@@ -118,29 +122,31 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         source,
         fingerprint,
         parse_seconds,
-        // Dropped after the examples, which lie in it.
-        passing,
+        passing: of_this_run,
     } = if from_cache {
         load_cached(context, args, source, &data_options)?
     } else if let Some((large, memory)) = large {
-        load_streamed(args, source, &data_options, large, memory)?
+        load_streamed(context, args, source, (&large, memory), reading)?
     } else {
         load(context, args, source, &data_options, &options)?
     };
+    passing = of_this_run;
     let read_seconds = reading.elapsed().as_secs_f64();
     for warning in &read_report.warnings {
         output::say(context.quiet, &format!("warning: {warning}"));
     }
-    let in_memory = !from_cache && passing.is_none() && options.kernel.is_none();
+    let kernel = options.kernel.is_some() || options.learner == LearnerKind::Kernel;
+    let in_memory = !(from_cache || passing.is_some() || kernel || args.dry_run);
     if let Some(memory) = args.memory.filter(|_| in_memory) {
         // What is read is held twice until it lies where training wants it.
-        let held = 2 * train.matrix.bytes() as u64;
+        let both = [Some(&train), held_out.as_ref()].into_iter().flatten();
+        let held = 2 * both.map(|data| data.matrix.bytes() as u64).sum::<u64>();
         if held > memory.max(cached::LITTLE) {
             let held = render::numbers::bytes(held);
             output::say(
                 context.quiet,
                 &format!(
-                    "warning: these examples were held in memory whole, in about {held}: --memory bounds those of a cache, and of libsvm text whose columns are not scaled"
+                    "warning: these examples were held in memory whole, in about {held}: --memory bounds those of a cache, and of a libsvm file of which none is held out and no column scaled"
                 ),
             );
         }
@@ -292,8 +298,13 @@ fn load_cached(
     source: DataArgs,
     data_options: &DataOptions,
 ) -> Result<Loaded, Failure> {
-    let why = "a cache holds all examples,";
-    refuse_holding_out(args, data_options, why, "train from the file itself")?;
+    if args.cv.is_some() || data_options.validate.is_some() {
+        return Err(Error::options(
+            "a cache holds all examples, prepared together, so none can be held out",
+        )
+        .remedy("leave out --cv and --validate, or train from the file itself")
+        .into());
+    }
     let found = if cached::is_cache(&args.data, data_options) {
         cached::open_named(context, &args.data, &args.source, args.memory)?
     } else {
@@ -304,40 +315,31 @@ fn load_cached(
 
 /// Text that would take more than this much memory.
 fn load_streamed(
+    context: Context,
     args: &TrainArgs,
     source: DataArgs,
-    data_options: &DataOptions,
-    large: Streamed,
-    memory: u64,
+    large: (&Streamed, u64),
+    since: Instant,
 ) -> Result<Loaded, Failure> {
-    let why = "examples that take more than --memory are";
-    refuse_holding_out(args, data_options, why, "allow more memory")?;
-    // Where the model goes there is room for files; what a system keeps for passing ones may be
-    // memory itself.
-    let output = args.output.as_deref().filter(|path| !output::is_dash(path));
-    let folder = match output.and_then(Path::parent) {
-        Some(folder) => folder.to_owned(),
-        None => std::env::temp_dir(),
-    };
-    let (found, passing) = cached::stream(&args.data, &source, &large, &folder, memory)?;
-    Ok(Loaded::from_cache(found, Some(passing)))
-}
-
-/// Refuses to hold examples out where they are prepared together.
-fn refuse_holding_out(
-    args: &TrainArgs,
-    options: &DataOptions,
-    why: &str,
-    otherwise: &str,
-) -> Result<(), Failure> {
-    if args.cv.is_none() && options.validate.is_none() {
-        return Ok(());
-    }
-    Err(
-        Error::options(format!("{why} prepared together, so none can be held out"))
-            .remedy(format!("leave out --cv and --validate, or {otherwise}"))
-            .into(),
-    )
+    // Beside the model, or else the data, there is likely to be room for a file; what a system
+    // keeps for passing ones may be memory itself.
+    let model = args.output.as_deref().filter(|path| !output::is_dash(path));
+    let model = model.filter(|path| path.metadata().map_or(true, |facts| facts.is_file()));
+    let beside = model.into_iter().chain([args.data.as_path()]);
+    let mut folders: Vec<PathBuf> = beside
+        .filter_map(Path::parent)
+        .map(|folder| match folder.as_os_str().is_empty() {
+            true => PathBuf::from("."),
+            false => folder.to_owned(),
+        })
+        .collect();
+    folders.push(std::env::temp_dir());
+    folders.dedup();
+    let (found, passing) = cached::stream(context, &args.data, &source, large, &folders)?;
+    Ok(Loaded {
+        parse_seconds: since.elapsed().as_secs_f64(),
+        ..Loaded::from_cache(found, Some(passing))
+    })
 }
 
 impl Loaded {

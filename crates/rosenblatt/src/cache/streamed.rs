@@ -14,8 +14,9 @@ use crate::data::{Dataset, FeatureNames, Layout, Row, Scatter};
 use crate::error::Result;
 use crate::model::Fingerprint;
 
-/// The least memory that places are filled in, however little there is.
-const LEAST: u64 = 1 << 16;
+/// Bytes of places that are filled at a time at least, however little memory there is: each time
+/// the whole file is read.
+const LEAST: u64 = 4 << 20;
 
 /// Writes a cache of scattered examples in about this much memory; gives their fingerprint.
 ///
@@ -26,6 +27,16 @@ pub fn write_streamed(
     source: &Streamed,
     key: &Key,
     memory: u64,
+) -> Result<Fingerprint> {
+    // A part for these, and the rest for the rows that come in and the program itself.
+    write_some_at_a_time(path.as_ref(), source, key, (memory / 4).max(LEAST))
+}
+
+fn write_some_at_a_time(
+    path: &Path,
+    source: &Streamed,
+    key: &Key,
+    bytes: u64,
 ) -> Result<Fingerprint> {
     let rows = source.lengths().len();
     let scatter = Scatter::new(rows);
@@ -59,9 +70,9 @@ pub fn write_streamed(
         source,
         scatter,
         offsets: &offsets,
-        memory,
+        bytes,
     };
-    write_sealed(path.as_ref(), &head, |out| {
+    write_sealed(path, &head, |out| {
         let labels = (0..rows).map(|place| source.labels()[scatter.row_at(place)]);
         out.put_all(labels, u32::to_le_bytes)?;
         out.put_all(offsets.iter(), |x| x.to_le_bytes())?;
@@ -122,7 +133,8 @@ struct Filling<'a> {
     source: &'a Streamed,
     scatter: Scatter,
     offsets: &'a [u64],
-    memory: u64,
+    /// Of how many places are filled at a time.
+    bytes: u64,
 }
 
 impl Filling<'_> {
@@ -134,8 +146,7 @@ impl Filling<'_> {
         of: impl Fn(f64, usize, &mut [u8]),
         mut put: impl FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        // A part for these, and the rest for the rows that come in and the program itself.
-        let most = (self.memory / 4).max(LEAST) / width;
+        let most = self.bytes / width;
         let places = self.offsets.len() - 1;
         let mut first = 0;
         while first < places {
@@ -234,7 +245,8 @@ mod tests {
     }
 
     /// Rows of all sorts: sorted or not, empty, with comments, query ids, zeros and Windows
-    /// line ends, and one that is no row.
+    /// line ends, one that is no row and one without a
+    /// label.
     fn text(rows: usize, features: u64, first: u64) -> String {
         let mut random = Random::new(3, Stream::Synthetic, 0);
         let mut text = String::new();
@@ -256,7 +268,7 @@ mod tests {
             }
             text += ["\n", " # said\n", "\r\n", "\n\n"][i % 4];
             if i == rows / 2 {
-                text += "a 5:x\n";
+                text += "a 5:x\n1:1 2:1\n";
             }
         }
         text
@@ -266,12 +278,28 @@ mod tests {
     fn a_cache_made_in_little_memory_is_the_same() {
         let place = Place::new("same");
         let (whole, streamed) = (place.0.join("whole.rbc"), place.0.join("streamed.rbc"));
-        for (features, first, precision, scale, threads) in [
-            (500, 1, Precision::F32, None, 2),
-            (500, 0, Precision::F64, Some(Scale::UnitRows), 1),
-            (100_000, 1, Precision::F32, Some(Scale::None), 3),
+        for (rows, features, first, precision, scale, threads, sizes) in [
+            (6000, 500, 1, Precision::F32, None, 2, [20_000, 1 << 30]),
+            (
+                60,
+                500,
+                0,
+                Precision::F64,
+                Some(Scale::UnitRows),
+                1,
+                [1, 300],
+            ),
+            (
+                3000,
+                100_000,
+                1,
+                Precision::F32,
+                Some(Scale::None),
+                3,
+                [20_000, 100_000],
+            ),
         ] {
-            let data = place.file(&text(6000, features, first));
+            let data = place.file(&text(rows, features, first));
             let options = ReadOptions {
                 precision,
                 threads,
@@ -283,15 +311,13 @@ mod tests {
             let preparation = Preparation::fit(&raw, None, scale).unwrap();
             let examples = raw.dataset(&preparation, None, Layout::Scattered).unwrap();
             write(&whole, &examples, &preparation, raw.report(), &key(), 2).unwrap();
-            for memory in [0, 1 << 20, u64::MAX] {
-                let source = Streamed::open(&data, &options, scale, memory)
-                    .unwrap()
-                    .unwrap();
+            for bytes in sizes {
+                let source = Streamed::open(&data, &options, scale, 0).unwrap().unwrap();
                 assert!(source.bytes_needed() > examples.matrix.bytes() as u64);
-                let found = write_streamed(&streamed, &source, &key(), memory).unwrap();
+                let found = write_some_at_a_time(&streamed, &source, &key(), bytes).unwrap();
                 assert_eq!(found, Fingerprint::of(&examples, 1));
                 let same = std::fs::read(&whole).unwrap() == std::fs::read(&streamed).unwrap();
-                assert!(same, "{features} {memory}");
+                assert!(same, "{features} {bytes}");
             }
             open(&streamed, None).unwrap().verify(1).unwrap();
         }

@@ -61,6 +61,8 @@ pub(super) struct Ahead<'a> {
     part: usize,
     /// Updates a visit, of late.
     update_rate: f64,
+    /// Updates of the visits that are not counted in it yet.
+    updates: f64,
     /// Visits over which that was found.
     visits: f64,
 }
@@ -137,6 +139,7 @@ impl<'a> Ahead<'a> {
             part: few * (PART / (products * few as f64)).ceil() as usize,
             // The first visit is likely to bring an update.
             update_rate: 1.0,
+            updates: 0.0,
             visits: 1.0,
         }
     }
@@ -151,17 +154,18 @@ impl<'a> Ahead<'a> {
         };
     }
 
-    /// So many visits were made.
+    /// So many visits were made since this was last said.
     #[inline]
     fn visited(&mut self, visits: usize) {
         self.visits = (self.visits + visits as f64).min(OF_LATE);
-        self.update_rate -= self.update_rate * (visits as f64 / self.visits).min(1.0);
+        let updates = std::mem::take(&mut self.updates);
+        self.update_rate += (updates - self.update_rate * visits as f64) / self.visits;
     }
 
     /// The last visit brought an update.
     #[inline]
     pub(super) fn updated(&mut self) {
-        self.update_rate += 1.0 / self.visits;
+        self.updates += 1.0;
     }
 
     /// The scores of some of the examples that come `next`, from the first on.

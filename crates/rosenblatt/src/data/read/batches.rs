@@ -99,6 +99,8 @@ struct Model {
     preparation: Preparation,
     classes: Classes,
     rules: LabelRules,
+    /// Whether a libsvm row without a label is a fault, as it is in training.
+    labels_required: bool,
 }
 
 impl Model {
@@ -134,7 +136,8 @@ impl Batches {
         classes: &Classes,
         options: &ReadOptions,
     ) -> Result<Self> {
-        Self::from_source(&Source::new(path.as_ref())?, preparation, classes, options)
+        let source = Source::new(path.as_ref())?;
+        Self::from_source(&source, preparation, classes, options, false)
     }
 
     /// The same from any reader; messages call it `name`.
@@ -146,14 +149,15 @@ impl Batches {
         options: &ReadOptions,
     ) -> Result<Self> {
         let source = Source::stream(name.as_ref(), Box::new(reader));
-        Self::from_source(&source, preparation, classes, options)
+        Self::from_source(&source, preparation, classes, options, false)
     }
 
-    fn from_source(
+    pub(super) fn from_source(
         source: &Source,
         preparation: &Preparation,
         classes: &Classes,
         options: &ReadOptions,
+        labels_required: bool,
     ) -> Result<Self> {
         let mut options = options.clone();
         options.precision = preparation.precision;
@@ -169,6 +173,7 @@ impl Batches {
             preparation: preparation.clone(),
             classes: classes.clone(),
             rules,
+            labels_required,
         });
         let opened = open(source, &options)?;
         let place = |e: Error| in_source(e, source);
@@ -291,7 +296,7 @@ fn make_sparse(chunk: &Chunk, model: &Model, on_error: super::OnError) -> Result
         return Err(Error::model("this model has no sparse features"));
     };
     let rules = Rules {
-        labels_required: false,
+        labels_required: model.labels_required,
         from_one: *first == 1,
         on_error,
         keep_long_decimals: false,

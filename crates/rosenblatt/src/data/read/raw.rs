@@ -69,7 +69,7 @@ pub fn decompressed(path: impl AsRef<Path>) -> Result<Box<dyn std::io::Read + Se
 fn read_source(source: &Source, options: &ReadOptions) -> Result<Raw> {
     let opened = open(source, options)?;
     let raw = match opened.format {
-        Format::Libsvm => read_sparse(source, opened.all, options, |part| part),
+        Format::Libsvm => read_sparse(source, opened.all, options, Vec::push),
         Format::Csv | Format::Tsv => read_table(source, opened, options),
         Format::Idx => read_images(source, opened.all, options),
         Format::Cache => Err(Error::options("the cache format cannot be read yet")
@@ -144,12 +144,12 @@ impl Raw {
     }
 }
 
-/// Reads libsvm rows; of each part that is kept which `keep` leaves of it.
+/// Reads libsvm rows; `keep` takes each part to those before it.
 pub(super) fn read_sparse(
     source: &Source,
     reader: Reader,
     options: &ReadOptions,
-    keep: impl Fn(SparsePart) -> SparsePart,
+    mut keep: impl FnMut(&mut Vec<SparsePart>, SparsePart),
 ) -> Result<Raw> {
     let chunker = Chunker::new(reader, source.name(), options.chunk_bytes, Cut::Lines);
     let rules = Rules {
@@ -193,7 +193,7 @@ pub(super) fn read_sparse(
         part.labels = LabelSink::default();
         qids += part.qids;
         unsorted += part.unsorted;
-        parts.push(keep(part));
+        keep(&mut parts, part);
     }
     if codes.is_empty() {
         return Err(Error::data("the file holds no rows").remedy("give a file with data"));

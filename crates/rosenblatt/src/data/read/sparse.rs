@@ -56,11 +56,6 @@ impl SparseRaw {
         }
     }
 
-    /// How many values each row has, in the order of the file.
-    pub(crate) fn lengths(&self) -> impl Iterator<Item = u32> + '_ {
-        self.places().map(|place| place.len)
-    }
-
     /// The part that holds a row, and the row's place in it.
     fn locate(&self, row: usize) -> (usize, Range<usize>) {
         let k = self.starts.find(row);

@@ -2,15 +2,16 @@
 //!
 //! It is gone through once for all that has to be known before the first row can be used: how
 //! many rows there are and how long each is, the number of features, the classes. Whenever rows
-//! are wanted it is gone through again, a part at a time, which is what text that is read at the
-//! speed of memory is good for.
+//! are wanted it is gone through again, a part at a time: text is read fast enough for that. What
+//! stays in memory is a few numbers for each row.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::batches::Batches;
+use super::libsvm::SparsePart;
 use super::prepare::Preparation;
-use super::raw::{Content, Raw, in_source, read_sparse};
+use super::raw::{Raw, in_source, read_sparse};
 use super::report::ReadReport;
 use super::scale::Scale;
 use super::source::Source;
@@ -28,15 +29,16 @@ pub struct Streamed {
     /// Its length and when it was changed, before anything was read.
     stamp: (u64, SystemTime),
     options: ReadOptions,
-    /// What was read, without indices and values; it never leaves this module.
+    /// What was read, without the rows; it never leaves this module.
     raw: Raw,
     preparation: Preparation,
     lengths: Vec<u32>,
 }
 
 impl Streamed {
-    /// Goes through the file at `path` once, in a small part of this much memory. None where rows cannot be had a part at a time: the
-    /// file is a table or images, its columns are to be scaled, or it cannot be read twice.
+    /// Goes through the file at `path` once, in a small part of this much memory. None where rows
+    /// cannot be had a part at a time: the file is a table or images, its columns are to be
+    /// scaled, or it cannot be read twice.
     ///
     /// # Errors
     /// As [`read`](super::read).
@@ -46,10 +48,11 @@ impl Streamed {
         scale: Option<Scale>,
         memory: u64,
     ) -> Result<Option<Self>> {
-        /// Several parts are on their way at a time, as text and as numbers.
-        const PARTS: u64 = 256;
+        /// Several parts for each thread are on their way at a time, as text and as numbers.
+        const PARTS: u64 = 128;
         const SMALLEST: u64 = 1 << 16;
-        let share = (memory / PARTS).max(SMALLEST).try_into();
+        let parts = PARTS * options.threads.max(1) as u64;
+        let share = (memory / parts).max(SMALLEST).try_into();
         let options = ReadOptions {
             chunk_bytes: options.chunk_bytes.min(share.unwrap_or(usize::MAX)),
             ..options.clone()
@@ -64,17 +67,25 @@ impl Streamed {
         if opened.format != Format::Libsvm {
             return Ok(None);
         }
-        let raw = read_sparse(&source, opened.all, &options, |mut part| {
-            part.indices = Indices::Narrow(Vec::new().into());
-            part.values = Values::F32(Vec::new().into());
-            part
+        let mut lengths = Vec::new();
+        let raw = read_sparse(&source, opened.all, &options, |parts, part| {
+            lengths.extend((0..part.rows()).map(|i| part.range(i).len() as u32));
+            // What indices there are is known from one part that stands for all.
+            match parts.first_mut() {
+                Some(all) => {
+                    all.smallest = all.smallest.min(part.smallest);
+                    all.width = all.width.max(part.width);
+                }
+                None => parts.push(SparsePart {
+                    ends: Vec::new(),
+                    indices: Indices::Narrow(Vec::new().into()),
+                    values: Values::F32(Vec::new().into()),
+                    ..part
+                }),
+            }
         });
         let raw = raw.map_err(|e| in_source(e, &source))?;
         let preparation = Preparation::fit(&raw, None, scale)?;
-        let lengths = match &raw.content {
-            Content::Sparse(sparse) => sparse.lengths().collect(),
-            _ => unreachable!("libsvm rows are sparse"),
-        };
         Ok(Some(Streamed {
             path: path.to_owned(),
             stamp,
@@ -136,7 +147,9 @@ impl Streamed {
 
     /// The rows once more, a part at a time.
     pub(crate) fn batches(&self) -> Result<Batches> {
-        Batches::open(&self.path, &self.preparation, self.classes(), &self.options)
+        let source = Source::new(&self.path)?;
+        let (preparation, classes) = (&self.preparation, self.classes());
+        Batches::from_source(&source, preparation, classes, &self.options, true)
     }
 
     /// Fails if the file is not what it was when it was opened.
