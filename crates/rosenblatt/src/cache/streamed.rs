@@ -8,7 +8,8 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::{Counts, Head, Key, Places, index_width, value_width, write_sealed};
+use super::Key;
+use super::write::{Counts, Head, Places, index_width, value_width, write_sealed};
 use crate::data::read::{Batch, Streamed};
 use crate::data::{Dataset, FeatureNames, Layout, Row, Scatter};
 use crate::error::Result;

@@ -1,7 +1,8 @@
 //! One learner at work: options and examples are checked, what is left is to train.
 
+use super::hypothesis::Hypothesis;
 use super::importance::Importance;
-use super::looping::{Control, Hypothesis, Run};
+use super::looping::{Control, Run};
 use super::margin;
 use super::observer::Watcher;
 use super::progress::Progress;

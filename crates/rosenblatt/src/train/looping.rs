@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::order::{Block, PassOrder};
+use super::hypothesis::Hypothesis;
+use super::order::PassOrder;
 use super::progress::Progress;
 use super::rule::{Judgement, Rule};
 use super::stop::Stop;
@@ -13,46 +14,6 @@ use crate::model::Scheme;
 use crate::options::{Options, Order, Readout};
 use crate::random::{Random, Stream};
 use crate::simd;
-
-/// What the loop asks of a learner that is driven by mistakes.
-pub(crate) trait Hypothesis {
-    /// Its discriminators.
-    fn scheme(&self) -> Scheme;
-
-    /// How many numbers the scores of an example are: the discriminators', and padding.
-    fn width(&self) -> usize;
-
-    /// What one unit of its scores is worth.
-    fn unit(&self) -> f64;
-
-    /// A pass begins.
-    fn begin_pass(&mut self) {}
-
-    /// The examples of `block` come next, and then those of `coming`.
-    fn look_ahead(&mut self, _block: &[u32], _coming: &Block) {}
-
-    /// The exact scores of example `i` by the hypothesis as it is now.
-    fn scores(&mut self, i: usize) -> &[f64];
-
-    /// The same of the first of the examples that come `next`, and of as many behind it as are
-    /// worth a look before the hypothesis may change.
-    fn scores_ahead(&mut self, next: &[u32], scores: &mut Vec<f64>) {
-        scores.clear();
-        scores.extend_from_slice(self.scores(next[0] as usize));
-    }
-
-    /// Changes the discriminators named, given the scores of example `i`; gives c²‖x‖² of it.
-    fn update(&mut self, i: usize, scores: &[f64], changes: &[(u32, f64)]) -> f64;
-
-    /// The visit to an example of class `label` is over: the hypothesis counts once more.
-    fn settle(&mut self, label: u32);
-
-    /// Remembers the hypothesis as it is, for the `random` and `pocket` read-outs.
-    fn keep(&mut self);
-
-    /// The weights as one vector, discriminator by discriminator, bias first.
-    fn vector(&self) -> Vec<f64>;
-}
 
 /// What may end a run besides its own success.
 #[derive(Debug, Clone, Copy)]

@@ -11,6 +11,7 @@
 
 mod fitting;
 mod going_on;
+mod hypothesis;
 mod importance;
 mod looping;
 mod margin;
@@ -23,8 +24,9 @@ mod session;
 mod stop;
 mod survey;
 
+pub(crate) use hypothesis::Hypothesis;
 pub(crate) use importance::Importance;
-pub(crate) use looping::{Control, Hypothesis, Watch, asked_to_stop, out_of_patience};
+pub(crate) use looping::{Control, Watch, asked_to_stop, out_of_patience};
 pub use margin::MarginBracket;
 pub use observer::{Observer, Step};
 pub use order::BLOCK;
