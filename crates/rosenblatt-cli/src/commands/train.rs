@@ -190,7 +190,13 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
             .ok_or(saving);
         let report = TrainReport::new(&fitted, &train, held_out.as_ref(), context.threads);
         // The memory of the examples is taken back while the file is written.
-        let train = args.report.is_some().then_some(train);
+        let train = match args.report.is_some() {
+            true => Some(train),
+            false => {
+                train.give_up(context.threads);
+                None
+            }
+        };
         let saved = match saving {
             Ok(thread) => thread
                 .join()

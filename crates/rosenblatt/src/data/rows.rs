@@ -9,6 +9,10 @@ use super::indices::Indices;
 use super::matrix::{Matrix, Values};
 use super::row::Row;
 
+/// Values from which on a row need not be asked for ahead: the processor sees for itself that it
+/// is read from end to end.
+pub(crate) const LONG_ROW: usize = 512;
+
 /// The rows of a matrix, borrowed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Rows<'a> {
@@ -118,6 +122,31 @@ impl<'a> Rows<'a> {
                 let (indices, values) = lists.together(rows);
                 Row::Narrow64(indices, values)
             }
+        }
+    }
+
+    /// Asks for rows behind `now` to be brought near, for somebody who is at these and goes
+    /// through all of them. Of long ones the processor sees that for itself.
+    #[inline]
+    pub(crate) fn look_past(self, now: Range<usize>) {
+        const NEAR: usize = 8;
+        let next = now.start + NEAR..(now.end + NEAR).min(self.len());
+        if next.start < next.end {
+            let rows = self.together(next.clone());
+            if rows.stored() <= LONG_ROW * next.len() {
+                rows.prefetch();
+            }
+        }
+    }
+
+    fn len(self) -> usize {
+        match self {
+            Rows::Dense32 { columns, values } => values.len() / columns.max(1),
+            Rows::Dense64 { columns, values } => values.len() / columns.max(1),
+            Rows::Sparse32(lists) => lists.offsets.len() - 1,
+            Rows::Sparse64(lists) => lists.offsets.len() - 1,
+            Rows::Narrow32(lists) => lists.offsets.len() - 1,
+            Rows::Narrow64(lists) => lists.offsets.len() - 1,
         }
     }
 

@@ -11,7 +11,7 @@
 //! much, which is least for s = √(2h/(u·c)). The result does not depend on it.
 
 use crate::crew::Crew;
-use crate::data::{Matrix, Row, Rows};
+use crate::data::{LONG_ROW, Matrix, Row, Rows};
 use crate::model::{GROUP, Weights};
 use crate::train::Block;
 
@@ -33,10 +33,6 @@ const OF_LATE: f64 = 1024.0;
 
 /// Values in a line of memory, if they are small.
 const LINE: usize = 16;
-
-/// Rows of more values are not asked for ahead: a block of them would not stay near, and the
-/// processor sees for itself that they are read from end to end.
-const LONG_ROW: f64 = 512.0;
 
 /// Scores the examples of a block before they are visited.
 pub(super) struct Ahead<'a> {
@@ -148,7 +144,7 @@ impl<'a> Ahead<'a> {
     pub(super) fn expect(&mut self, block: &[u32], coming: &Block) {
         self.visited(self.left);
         self.left = block.len();
-        self.coming = match self.stored > LONG_ROW {
+        self.coming = match self.stored > LONG_ROW as f64 {
             true => Coming::none(),
             false => Coming::new(self.rows, coming, block.len().div_ceil(self.few)),
         };
@@ -188,7 +184,7 @@ impl<'a> Ahead<'a> {
     /// The scores of all of these, found on several threads.
     fn score_on_all(&self, examples: &[u32], weights: &Weights, scores: &mut [f64]) {
         let (rows, in_step, stride, size) = (self.rows, self.in_step, self.stride, self.part);
-        let fetches = self.stored <= LONG_ROW;
+        let fetches = self.stored <= LONG_ROW as f64;
         let others = size * self.crew.helpers();
         self.crew.share(scores, size * stride, |p, scores| {
             let part = &examples[p * size..];

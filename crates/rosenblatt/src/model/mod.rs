@@ -192,6 +192,7 @@ impl Model {
                 move |group: usize, out: &mut [T]| {
                     let first = group * GROUP;
                     let examples = first..first + out.len() / width;
+                    rows.look_past(examples.clone());
                     weights.scores_of_group(rows, in_step, examples, &mut scores);
                     let each = out.chunks_exact_mut(width).zip(scores.chunks_exact(stride));
                     each.for_each(|(to, scores)| f(&scores[..discriminators], to));

@@ -230,8 +230,15 @@ impl Weights {
 
     /// The largest |w|, biases included.
     pub(crate) fn largest(&self) -> f64 {
-        let all = self.values.iter().chain(&self.bias);
-        all.fold(0.0, |most, w| w.abs().max(most))
+        let larger = |most: f64, w: f64| if w.abs() > most { w.abs() } else { most };
+        // Eight at a time, which do not wait for each other.
+        let (eights, rest) = self.values.as_chunks::<8>();
+        let most = eights.iter().fold([0.0; 8], |mut most, eight| {
+            (most.iter_mut().zip(eight)).for_each(|(most, &w)| *most = larger(*most, w));
+            most
+        });
+        let others = rest.iter().chain(&self.bias).copied();
+        most.into_iter().chain(others).fold(0.0, larger)
     }
 
     /// Σ w·v over all weights, biases left out.
@@ -316,14 +323,23 @@ impl Weights {
         };
         // Candidates, and what the next must exceed.
         let mut found = vec![(Vec::new(), 0.0); self.discriminators];
-        for (j, weights) in self.values.chunks_exact(self.stride).enumerate() {
-            for (&w, (found, least)) in weights.iter().zip(&mut found) {
-                if w.abs() > *least {
-                    found.push((j, w));
-                    if found.len() >= 2 * most {
-                        keep(found);
-                        let smallest = found.iter().map(|(_, w)| w.abs());
-                        *least = smallest.fold(f64::INFINITY, f64::min);
+        // Most features have none; a few features together are seen to have none at once.
+        const FEW: usize = 16;
+        for (few, weights) in self.values.chunks(FEW * self.stride).enumerate() {
+            let least_of_all = found.iter().fold(f64::INFINITY, |a: f64, (_, b)| a.min(*b));
+            let exceeds = |any: bool, w: &f64| any | (w.abs() > least_of_all);
+            if !weights.iter().fold(false, exceeds) {
+                continue;
+            }
+            for (j, weights) in (FEW * few..).zip(weights.chunks_exact(self.stride)) {
+                for (&w, (found, least)) in weights.iter().zip(&mut found) {
+                    if w.abs() > *least {
+                        found.push((j, w));
+                        if found.len() >= 2 * most {
+                            keep(found);
+                            let smallest = found.iter().map(|(_, w)| w.abs());
+                            *least = smallest.fold(f64::INFINITY, f64::min);
+                        }
                     }
                 }
             }

@@ -23,9 +23,13 @@ pub(super) fn put_weights<'a>(parts: &mut Parts<'a>, prefix: &str, weights: &'a 
     let packed = weights.packed();
     if let Some(bits) = present(&packed, discriminators) {
         let mut kept = Vec::with_capacity(count(&bits) * discriminators);
-        each_set(&bits, |j| {
-            kept.extend_from_slice(&packed[j * discriminators..(j + 1) * discriminators]);
-        });
+        match discriminators {
+            // Said apart, for copying one number by the way of copying many takes long.
+            1 => each_set(&bits, |j| kept.push(packed[j])),
+            k => each_set(&bits, |j| {
+                kept.extend_from_slice(&packed[j * k..(j + 1) * k])
+            }),
+        }
         parts.put_fact(&format!("{name}.features"), weights.features());
         parts.put(&format!("{name}.present"), bits);
         parts.put_table(&name, discriminators, kept.into());

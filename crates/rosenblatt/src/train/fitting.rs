@@ -66,6 +66,9 @@ impl Fitting<'_> {
         let (crew, state) = (self.crew, self.state.take());
         let mut perceptron = Perceptron::new(data, importance, self.scheme, options, crew, state)?;
         let ending = self.go(&mut perceptron)?;
+        if ending.stop == Stop::Separated {
+            self.survey.measure(self.means.threads);
+        }
         let progress = &self.progress;
         let (margin, updates_at_most) =
             margin::from_run(data, importance, &perceptron, options, progress, ending);

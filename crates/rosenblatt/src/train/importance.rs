@@ -60,6 +60,11 @@ impl<'a> Importance<'a> {
         })
     }
 
+    /// Somebody has found all ‖x_i‖².
+    pub(crate) fn learn(&self, squared_norms: impl FnOnce() -> Vec<f64>) {
+        self.squared_norms.get_or_init(squared_norms);
+    }
+
     /// Finds all ‖x_i‖² on so many threads.
     pub(crate) fn measure(&self, threads: usize) -> &[f64] {
         self.squared_norms.get_or_init(|| {
@@ -122,11 +127,16 @@ impl<'a> Importance<'a> {
 
     /// max c_i²(‖x_i‖² + constant).
     pub(crate) fn squared_radius_with(&self, constant: f64) -> f64 {
-        self.squared_radius_of(0..self.data.len(), constant)
+        self.squared_radius_of(0..self.data.len(), constant, |_, _| ())
     }
 
-    /// The same among the examples at these positions.
-    pub(crate) fn squared_radius_of(&self, examples: Range<usize>, constant: f64) -> f64 {
+    /// The same among the examples at these positions; `seen` is told each ‖x_i‖².
+    pub(crate) fn squared_radius_of(
+        &self,
+        examples: Range<usize>,
+        constant: f64,
+        mut seen: impl FnMut(usize, f64),
+    ) -> f64 {
         const SOME: usize = 64;
         let mut found = [0.0; SOME];
         let mut most = 0.0f64;
@@ -141,7 +151,8 @@ impl<'a> Importance<'a> {
                     found
                 }
             };
-            for (i, norm) in (first..).zip(norms) {
+            for (i, &norm) in (first..).zip(norms) {
+                seen(i, norm);
                 let c = self.of(i, self.data.labels[i]);
                 most = most.max(c * c * (norm + constant));
             }

@@ -1,4 +1,4 @@
-//! One look at all rows beside training: which data they are, and how long the longest is.
+//! One look at all rows beside training: which data they are, and how long each is.
 //!
 //! Neither is needed before training ends, and training seldom needs all threads. So one that is
 //! free may take blocks of rows meanwhile; whoever needs the result takes what is left.
@@ -28,6 +28,8 @@ pub(super) struct Survey<'a> {
     non_zeros: AtomicU64,
     /// The bits of R²: numbers that are not negative are ordered as their bits are.
     squared_radius: AtomicU64,
+    /// The bits of every ‖x_i‖².
+    squared_norms: Vec<AtomicU64>,
 }
 
 /// Counts a block as done when it is given up.
@@ -56,6 +58,7 @@ impl<'a> Survey<'a> {
             hash: AtomicU64::new(0),
             non_zeros: AtomicU64::new(0),
             squared_radius: AtomicU64::new(0),
+            squared_norms: (0..raw.len()).map(|_| AtomicU64::new(0)).collect(),
         }
     }
 
@@ -83,7 +86,10 @@ impl<'a> Survey<'a> {
                 self.hash.fetch_add(hash, Ordering::Relaxed);
                 self.non_zeros.fetch_add(non_zeros, Ordering::Relaxed);
             }
-            let longest = self.importance.squared_radius_of(rows, self.lift);
+            let see = |i: usize, norm: f64| {
+                self.squared_norms[i].store(norm.to_bits(), Ordering::Relaxed);
+            };
+            let longest = self.importance.squared_radius_of(rows, self.lift, see);
             self.squared_radius
                 .fetch_max(longest.to_bits(), Ordering::Relaxed);
             self.raw.matrix.were_read(BLOCK);
@@ -119,6 +125,17 @@ impl<'a> Survey<'a> {
         }
     }
 
+    /// Lets whoever asks for a ‖x_i‖² know it from now on.
+    pub(super) fn measure(&self, threads: usize) {
+        self.finish(threads);
+        let norms = self.squared_norms.iter();
+        self.importance.learn(|| {
+            norms
+                .map(|bits| f64::from_bits(bits.load(Ordering::Relaxed)))
+                .collect()
+        });
+    }
+
     /// R² = max c_i²(‖x_i‖² + lift).
     pub(super) fn squared_radius(&self, threads: usize) -> f64 {
         self.finish(threads);
@@ -146,18 +163,23 @@ mod tests {
             let weights = (0..n).map(|i| 1.0 + f64::from(i % 3)).collect();
             let classes = Classes::from_ordered(vec!["a".into(), "b".into()]);
             let data = Dataset::new(matrix, labels, classes, Some(weights)).unwrap();
-            let importance = Importance::new(&data, &ClassWeight::One).unwrap();
+            let of = || Importance::new(&data, &ClassWeight::One).unwrap();
+            let importance = of();
             let expected = (0..n as usize).fold(0.0, |most: f64, i| {
                 let c = importance.of(i, data.labels[i]);
                 most.max(c * c * (data.row(i).squared_norm() + 1.0))
             });
             for (before, threads) in [(false, 1), (false, 3), (true, 1), (true, 2)] {
+                let importance = of();
                 let survey = Survey::new(&data, &importance, 1.0, None);
                 std::thread::scope(|scope| {
                     if before {
                         scope.spawn(|| survey.help());
                     }
                     assert_eq!(survey.squared_radius(threads), expected);
+                    survey.measure(threads);
+                    let norms = (0..n as usize).map(|i| data.row(i).squared_norm());
+                    assert!(norms.eq(importance.measure(1).iter().copied()));
                     assert_eq!(survey.fingerprint(threads), Fingerprint::of(&data, 1));
                 });
             }
