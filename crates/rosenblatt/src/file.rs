@@ -2,7 +2,8 @@
 //!
 //! A command that fails or is killed half-way must not leave a file that looks finished, nor
 //! destroy the good one that was there. So the bytes go to a temporary file beside the
-//! target, and a rename puts it in place once everything is written.
+//! target, and a rename puts it in place once everything is written. Where the system can, that
+//! file has no name before: then nothing is left of it however the program ends.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -59,7 +60,7 @@ pub fn write_aside<T>(
         Some(_) => fs::canonicalize(path).map_err(failed)?,
         None => path.to_path_buf(),
     };
-    let (aside, file) = Aside::create(&target).map_err(failed)?;
+    let (mut aside, file) = Aside::create(&target).map_err(failed)?;
     let onward = Onward {
         file,
         written: 0,
@@ -73,6 +74,7 @@ pub fn write_aside<T>(
     }
     // The name must not come to stand for bytes that a power cut may still lose.
     file.sync_all().map_err(failed)?;
+    aside.name(&file, &target).map_err(failed)?;
     drop(file);
     aside.rename_to(&target).map_err(failed)?;
     Ok(result)
@@ -126,30 +128,55 @@ fn begin_to_write_out(file: &File, from: u64, bytes: u64) {
 #[cfg(not(target_os = "linux"))]
 fn begin_to_write_out(_: &File, _: u64, _: u64) {}
 
-/// The temporary file; removed when dropped, unless renamed.
+/// The temporary file; removed when dropped, unless renamed. Without a path as long as it has no
+/// name.
 struct Aside {
     path: PathBuf,
 }
 
 impl Aside {
     fn create(target: &Path) -> io::Result<(Aside, File)> {
+        if target.file_name().is_none() {
+            let message = "this names no file";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        if let Some(file) = unnamed(target) {
+            let path = PathBuf::new();
+            return Ok((Aside { path }, file));
+        }
+        let (path, file) = Self::at_a_free_path(target, |path| {
+            OpenOptions::new().write(true).create_new(true).open(path)
+        })?;
+        Ok((Aside { path }, file))
+    }
+
+    /// What `make` gives for a path beside the target where there is nothing yet.
+    fn at_a_free_path<T>(
+        target: &Path,
+        make: impl Fn(&Path) -> io::Result<T>,
+    ) -> io::Result<(PathBuf, T)> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        let name = target
-            .file_name()
-            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "this names no file"))?;
         loop {
             let mut aside = OsString::from(".");
-            aside.push(name);
+            aside.push(target.file_name().unwrap_or_default());
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
             aside.push(format!(".{}-{count}.part", std::process::id()));
             let path = target.with_file_name(aside);
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(file) => return Ok((Aside { path }, file)),
+            match make(&path) {
+                Ok(made) => return Ok((path, made)),
                 // Left behind by a killed process that had our number: take the next name.
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(e),
             }
         }
+    }
+
+    /// Gives the file a name, if it has none.
+    fn name(&mut self, file: &File, target: &Path) -> io::Result<()> {
+        if self.path.as_os_str().is_empty() {
+            self.path = Self::at_a_free_path(target, |path| give_name(file, path))?.0;
+        }
+        Ok(())
     }
 
     fn rename_to(mut self, target: &Path) -> io::Result<()> {
@@ -165,6 +192,46 @@ impl Drop for Aside {
             let _ = fs::remove_file(&self.path);
         }
     }
+}
+
+/// A file without a name in the folder of `target`, where the system and the disk know such and
+/// can name them later.
+#[cfg(target_os = "linux")]
+fn unnamed(target: &Path) -> Option<File> {
+    use rustix::fs::{Mode, OFlags};
+    let folder = match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(folder, flags, Mode::from_raw_mode(0o666)).ok()?);
+    fs::symlink_metadata(by_number(&file)).ok()?;
+    Some(file)
+}
+
+/// Where the system keeps an open file under its number.
+#[cfg(target_os = "linux")]
+fn by_number(file: &File) -> PathBuf {
+    use std::os::fd::AsRawFd;
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
+#[cfg(target_os = "linux")]
+fn give_name(file: &File, path: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD, linkat};
+    let follow = AtFlags::SYMLINK_FOLLOW;
+    Ok(linkat(CWD, by_number(file), CWD, path, follow)?)
+}
+
+/// None: there is no such thing.
+#[cfg(not(target_os = "linux"))]
+fn unnamed(_: &Path) -> Option<File> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn give_name(_: &File, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]
@@ -214,8 +281,10 @@ mod tests {
         let seven = write_aside(&path, |out| {
             out.write_all(b"two").unwrap();
             out.flush().unwrap();
-            // Until the end the old file stands.
+            // Until the end the old file stands, and alone where the system can do that.
             assert_eq!(fs::read(&path).unwrap(), b"one");
+            let others = usize::from(unnamed(&path).is_none());
+            assert_eq!(folder.names().len(), 1 + others);
             Ok(7)
         });
         assert_eq!(seven.unwrap(), 7);
