@@ -9,7 +9,7 @@
 //! which the axis adds one point; and a separator that it finds shows the other sign for
 //! every coordinate in which it differs from w₀, not just for j.
 
-use super::decide::{Decision, Direction, State};
+use super::decide::State;
 use super::modular::PRIME;
 use super::nearest::Nearest;
 use super::number::is_negative;
@@ -17,6 +17,7 @@ use super::rows::{Rows, WithAxis};
 use super::scan::{Scales, Weights};
 use super::search::{FAR_ENOUGH, Face, MOST_STEPS, NEAR_ZERO, Search};
 use super::settle::Settled;
+use super::verdict::{Decision, Direction};
 use crate::error::Result;
 use crate::random::{Random, Stream};
 

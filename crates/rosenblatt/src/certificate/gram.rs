@@ -9,9 +9,9 @@
 
 use std::collections::HashMap;
 
-use super::decide::Verdict;
 use super::number::{Exact, Reading};
 use super::rows::{ExactRows, Rows, TwoSides};
+use super::verdict::Verdict;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 

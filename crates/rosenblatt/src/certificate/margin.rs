@@ -6,61 +6,12 @@
 //! of the two sides, ½‖Σλ⁺x − Σλ⁻x‖, sought here as a lifted margin with a constant so large
 //! that the bias costs nothing, and evaluated without it.
 
+use super::bracket::{Bracket, Effort, MarginKind};
 use super::nearest::{Nearest, Walk};
 use super::number::Exact;
 use super::rows::{Bias, Rows, TwoSides};
 use super::scan::{Scales, pieces};
 use crate::random::{Random, Stream};
-
-/// Which margin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum MarginKind {
-    /// ‖w‖ includes the bias (or there is none).
-    Lifted,
-    /// ‖w‖ leaves the bias out.
-    Plain,
-}
-
-/// The margin lies between the ends; both are infinite where only one side has rows.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Bracket {
-    /// No more than the margin.
-    pub lower: f64,
-    /// No less than the margin.
-    pub upper: f64,
-    /// Which margin.
-    pub kind: MarginKind,
-}
-
-impl Bracket {
-    /// (upper − lower)/upper.
-    pub fn relative_gap(&self) -> f64 {
-        if self.upper > 0.0 && self.upper.is_finite() {
-            (self.upper - self.lower) / self.upper
-        } else {
-            0.0
-        }
-    }
-}
-
-/// When to stop narrowing.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Effort {
-    /// The relative gap that is narrow enough.
-    pub relative_gap: f64,
-    /// About how many multiplications may be spent.
-    pub multiplications: f64,
-}
-
-impl Default for Effort {
-    fn default() -> Self {
-        Effort {
-            relative_gap: 1e-6,
-            multiplications: 3e9,
-        }
-    }
-}
 
 /// R = max ‖x‖ over the rows, lifted if there is a bias, rounded up.
 pub fn radius<T: Rows + ?Sized>(rows: &T, threads: usize) -> f64 {

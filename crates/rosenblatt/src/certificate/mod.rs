@@ -10,6 +10,7 @@
 //! `settle` (the same without rounding), [`decide`](decide()) (rounds of it, and the witness).
 
 pub mod bounds;
+mod bracket;
 mod coefficients;
 mod decide;
 mod document;
@@ -25,16 +26,17 @@ mod scan;
 mod search;
 mod settle;
 mod solve;
+mod verdict;
 
+pub use bracket::{Bracket, Effort, MarginKind};
 pub use coefficients::{Coefficients, Trend, coefficients};
-pub use decide::{
-    Decision, Direction, MOST_NULL_VECTORS, Multipliers, Verdict, Whole, Witness, decide,
-};
+pub use decide::decide;
 pub use document::{Claim, Subject, certificate};
 pub use dual_lp::{DualCounts, dual_counts};
 pub use gram::{ExactKernel, Gram, StrictKernel, strict_kernel};
 pub use jointly::Jointly;
-pub use margin::{Bracket, Effort, MarginKind, margin, radius};
+pub use margin::{margin, radius};
 pub(crate) use nearest::{Nearest, Walk};
 pub use number::{Exact, Reading};
 pub use rows::{Bias, ExactRows, Exception, Rows, Sides, TwoSides};
+pub use verdict::{Decision, Direction, MOST_NULL_VECTORS, Multipliers, Verdict, Whole, Witness};

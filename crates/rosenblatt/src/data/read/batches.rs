@@ -24,7 +24,7 @@ use super::raw::{in_source, refuse_not_finite};
 use super::scale::{first_not_finite, overflows_scaled};
 use super::source::Source;
 use super::sparse::{SparseRaw, Wanted};
-use super::table::encode::Unseen;
+use super::table::role::Unseen;
 use super::{Opened, ReadOptions, open};
 use crate::data::{Classes, Layout, Matrix, Precision};
 use crate::error::{Error, Result};

@@ -56,7 +56,7 @@ pub use report::{ColumnReport, ColumnRole, LongDecimal, ReadReport};
 pub use scale::Scale;
 pub use streamed::Streamed;
 pub use table::ColumnKind;
-pub use table::encode::Unseen;
+pub use table::role::Unseen;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

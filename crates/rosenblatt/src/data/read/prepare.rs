@@ -14,7 +14,7 @@ use super::delimited::Delimiter;
 use super::labels::LabelRules;
 use super::raw::{Content, Raw};
 use super::scale::{Moments, Scale};
-use super::table::encode::{MISSING_LEVEL, Role};
+use super::table::role::{MISSING_LEVEL, Role};
 use super::table::{BUCKETS, ColumnKind};
 use super::{Format, ReadOptions};
 use crate::data::{FeatureNames, Precision, StringTable};

@@ -30,6 +30,7 @@
 use super::linear;
 use super::newton::Ended;
 use super::plane::{Objective, Plane, Solution};
+use super::rest::Rest;
 use super::{Limits, Told};
 use crate::data::{Dataset, Row, Rows};
 use crate::error::Result;
@@ -74,32 +75,6 @@ pub(super) struct Descent<'a> {
     low: f64,
     /// What was done before.
     passes: Vec<Pass>,
-}
-
-/// Passes that an example sits out.
-#[derive(Debug, Clone, Copy, Default)]
-struct Rest {
-    /// Those that it sat out before its last visit.
-    length: u8,
-    /// Those still to come.
-    left: u8,
-}
-
-impl Rest {
-    const LONGEST: u8 = 15;
-
-    /// Whether the example is to be visited in this pass.
-    fn is_over(&mut self) -> bool {
-        let over = self.left == 0;
-        self.left = self.left.saturating_sub(1);
-        over
-    }
-
-    /// After a visit that left the example where it was.
-    fn lengthen(&mut self) {
-        self.length = (2 * self.length + 1).min(Self::LONGEST);
-        self.left = self.length;
-    }
 }
 
 /// What a step cost and brought.
@@ -335,7 +310,7 @@ impl<'a> Descent<'a> {
                     self.rests[t].lengthen();
                     continue;
                 }
-                self.rests[t].length = 0;
+                self.rests[t].shorten();
                 let best = (alpha - gradient * self.inverses[t]).clamp(0.0, price);
                 let step = best - alpha;
                 if step == 0.0 {

@@ -27,6 +27,7 @@ mod linear;
 mod newton;
 mod pairwise;
 mod plane;
+mod rest;
 mod rows;
 mod system;
 

@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use super::super::scale::{Numbers, Scale, moments, too_large_to_scale};
 use super::super::table::MOST_WORDS;
-use super::super::table::encode::{MISSING_LEVEL, Role, overflows};
+use super::super::table::encode::overflows;
 use super::super::table::parse::{MISSING, Take};
 use super::super::table::raw::{RawColumn, TableRaw};
+use super::super::table::role::{MISSING_LEVEL, Role};
 use super::{Input, PlannedColumn};
 use crate::data::{StringTable, Values};
 use crate::error::Result;

@@ -6,7 +6,7 @@ use super::super::Format;
 use super::super::delimited::Delimiter;
 use super::super::labels::LabelRules;
 use super::super::scale::{Moments, Scale};
-use super::super::table::encode::Role;
+use super::super::table::role::Role;
 use super::{Input, PlannedColumn, Preparation};
 use crate::data::{Precision, StringTable};
 use crate::error::{Error, Result};

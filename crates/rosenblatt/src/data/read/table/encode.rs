@@ -6,75 +6,16 @@
 
 use super::parse::{MISSING, TablePart, Take};
 use super::plain::{Plain, PlainRows};
+use super::role::{MISSING_LEVEL, Role, Unseen};
 use super::{BUCKETS, MOST_WORDS};
 use crate::data::read::intern::{Interner, hash};
 use crate::data::read::number::Stored;
 use crate::data::read::order::ranges;
 use crate::data::read::scale::Scale;
-use crate::data::{Matrix, StringTable, Values};
+use crate::data::{Matrix, Values};
 use crate::error::{Error, Result};
 use crate::large::Pages;
 use crate::simd;
-
-/// The name of the level that missing values have.
-pub(crate) const MISSING_LEVEL: &str = "?";
-
-/// What a column of a table becomes.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Role {
-    Number {
-        centre: f64,
-        scale: f64,
-        /// Whether missing values have a feature.
-        indicator: bool,
-    },
-    /// Levels, sorted by bytes.
-    Category {
-        levels: StringTable,
-    },
-    Text {
-        /// By first appearance.
-        words: StringTable,
-        /// Whether other words share buckets.
-        hashed: bool,
-    },
-    Label,
-    Weight,
-    Ignored,
-}
-
-impl Role {
-    /// The number of features it makes.
-    pub(crate) fn features(&self) -> usize {
-        match self {
-            Role::Number { indicator, .. } => 1 + usize::from(*indicator),
-            Role::Category { levels } => levels.len(),
-            Role::Text { words, hashed } => {
-                words.len() + if *hashed { BUCKETS as usize } else { 0 }
-            }
-            Role::Label | Role::Weight | Role::Ignored => 0,
-        }
-    }
-}
-
-/// Values that training has not seen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Unseen {
-    /// Category values, missing numbers included, without a feature.
-    pub levels: u64,
-    /// Words without a feature.
-    pub words: u64,
-    /// Sparse features beyond the model's.
-    pub features: u64,
-}
-
-impl std::ops::AddAssign for Unseen {
-    fn add_assign(&mut self, other: Unseen) {
-        self.levels += other.levels;
-        self.words += other.words;
-        self.features += other.features;
-    }
-}
 
 const NONE: u32 = u32::MAX;
 

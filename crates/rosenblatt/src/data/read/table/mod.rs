@@ -14,6 +14,7 @@ pub(crate) mod encode;
 pub(crate) mod parse;
 mod plain;
 pub(crate) mod raw;
+pub(crate) mod role;
 pub(crate) mod shape;
 pub(crate) mod warn;
 pub(crate) mod words;
