@@ -98,6 +98,26 @@ pub fn refuse_overwriting(input: &Path, output: &Path) -> rosenblatt::Result<()>
     Ok(())
 }
 
+/// Refuses two outputs that would be one file.
+pub fn refuse_same(one: &Path, other: &Path) -> rosenblatt::Result<()> {
+    let whole = |path: &Path| {
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        path.canonicalize()
+            .ok()
+            .or_else(|| Some(folder.join(path.file_name()?)))
+    };
+    let file = |path: &Path| !path.exists() || path.is_file();
+    match whole(one) == whole(other) && file(one) {
+        true => Err(Error::options(format!(
+            "{} is named twice: one would replace the other",
+            other.display()
+        ))
+        .remedy("name two files")),
+        false => Ok(()),
+    }
+}
+
 /// Fails early where a page cannot be written or would replace one of the inputs.
 pub fn check_page(path: &Path, inputs: &[&Path]) -> rosenblatt::Result<()> {
     if is_dash(path) {

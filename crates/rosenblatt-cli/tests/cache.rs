@@ -235,3 +235,23 @@ fn stale_and_damaged_caches_are_said_and_made_anew() {
         assert!(stderr(&output).contains(words), "{}", stderr(&output));
     }
 }
+
+/// The time at which a file is said to have been written can be set back.
+#[cfg(unix)]
+#[test]
+fn a_source_that_pretends_to_be_old_is_read_anew() {
+    let place = Place::new();
+    let data = place.file("d.svm", "1 1:2\n-1 1:-2\n");
+    let old = ok(&["train", &data, "--cache"]);
+    let stamp = std::fs::metadata(&data).unwrap().modified().unwrap();
+    place.file("d.svm", "-1 1:2\n1 1:-2\n");
+    let file = std::fs::File::options().write(true).open(&data).unwrap();
+    file.set_modified(stamp).unwrap();
+    drop(file);
+    let weights = |said: &str| {
+        let line = said.lines().find(|line| line.starts_with("weights"));
+        line.unwrap().to_owned()
+    };
+    let new = ok(&["train", &data, "--cache"]);
+    assert_ne!(weights(&new), weights(&old));
+}

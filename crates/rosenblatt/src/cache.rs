@@ -19,7 +19,6 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::UNIX_EPOCH;
 
 use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
@@ -62,15 +61,28 @@ impl Key {
     pub fn of(source: impl AsRef<Path>, options: Vec<(String, String)>) -> Result<Self> {
         let source = source.as_ref();
         let facts = std::fs::metadata(source).map_err(|e| Error::io(source, &e))?;
-        let changed = facts.modified().map_err(|e| Error::io(source, &e))?;
         Ok(Key {
             bytes: facts.len(),
-            changed: changed
-                .duration_since(UNIX_EPOCH)
-                .map_or(0, |since| since.as_nanos()),
+            changed: changed(&facts).map_err(|e| Error::io(source, &e))?,
             options,
         })
     }
+}
+
+/// When a file was last changed: nobody can set that back, as can be done with the time that a
+/// file is said to have been written at.
+#[cfg(unix)]
+fn changed(facts: &std::fs::Metadata) -> std::io::Result<u128> {
+    use std::os::unix::fs::MetadataExt;
+    let seconds = u128::try_from(facts.ctime()).unwrap_or(0);
+    Ok(seconds * 1_000_000_000 + u128::try_from(facts.ctime_nsec()).unwrap_or(0))
+}
+
+/// When a file was last written.
+#[cfg(not(unix))]
+fn changed(facts: &std::fs::Metadata) -> std::io::Result<u128> {
+    let since = facts.modified()?.duration_since(std::time::UNIX_EPOCH);
+    Ok(since.map_or(0, |since| since.as_nanos()))
 }
 
 /// An open cache.

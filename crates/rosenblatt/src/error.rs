@@ -86,7 +86,12 @@ impl Error {
 
     /// A failed read or write of `file`.
     pub fn io(file: impl AsRef<Path>, error: &std::io::Error) -> Self {
-        Self::new(ErrorKind::Io, error.to_string()).in_file(file)
+        match error.kind() {
+            std::io::ErrorKind::NotFound => Self::new(ErrorKind::Io, "there is no such file")
+                .in_file(file)
+                .remedy("check the path"),
+            _ => Self::new(ErrorKind::Io, error.to_string()).in_file(file),
+        }
     }
 
     /// The same error, in this file (a line already known is kept).

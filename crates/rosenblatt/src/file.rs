@@ -36,7 +36,12 @@ pub fn write_aside<T>(
     fill: impl FnOnce(&mut dyn Write) -> Result<T>,
 ) -> Result<T> {
     let path = path.as_ref();
-    let failed = |e: io::Error| Error::io(path, &e);
+    let failed = |e: io::Error| match e.kind() {
+        io::ErrorKind::NotFound => Error::new(ErrorKind::Io, "there is no such folder")
+            .in_file(path)
+            .remedy("make the folder first"),
+        _ => Error::io(path, &e),
+    };
     let place = |e: Error| match e.position() {
         Some(_) => e,
         None => e.in_file(path),

@@ -27,6 +27,11 @@ const LONG: Duration = Duration::from_micros(700);
 /// From how many bytes on a look at all of them is worth a thread of its own.
 pub(crate) const MANY: usize = 4 << 20;
 
+/// Whether the system would lend so many bytes.
+pub(crate) fn can_be_had(bytes: usize) -> bool {
+    Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
+}
+
 /// An empty list with room for a little more than `n`, which are about to be written. Their
 /// pages are asked for together, which costs a third less than one by one.
 pub(crate) fn room<T>(n: usize) -> Vec<T> {

@@ -237,7 +237,8 @@ const DATA_PARAMETERS: &[DataParameter] = &[
 ];
 
 /// What was settled when a model was trained.
-const SETTLED: [&str; 6] = [
+const SETTLED: [&str; 7] = [
+    "positive",
     "ignore",
     "column",
     "weight-column",
@@ -280,13 +281,24 @@ impl DataArgs {
         }
     }
 
+    /// Refuses to hold examples out where all are used.
+    pub fn refuse_held_out(&self) -> Result<()> {
+        match self.has("validate") {
+            true => Err(Error::options(
+                "--validate holds examples out of training, and nothing is trained",
+            )
+            .remedy("leave it out")),
+            false => Ok(()),
+        }
+    }
+
     /// Whether this option was given.
     pub fn has(&self, name: &str) -> bool {
         self.given.iter().any(|(n, _)| n == name)
     }
 
-    /// Refuses options that the file just read has no use for.
-    pub fn refuse_foreign(&self, report: &ReadReport, labels: &[(String, u32)]) -> Result<()> {
+    /// Refuses options that have no meaning for files of this format.
+    pub fn refuse_foreign_to(&self, format: Format) -> Result<()> {
         const TABLES: [&str; 7] = [
             "label",
             "header",
@@ -296,18 +308,23 @@ impl DataArgs {
             "column",
             "weight-column",
         ];
-        let format = report.format;
         let table = matches!(format, Format::Csv | Format::Tsv);
         let foreign = |name: &str| match name {
             "labels" => format != Format::Idx,
             _ => !table && TABLES.contains(&name),
         };
-        if let Some((name, _)) = self.given.iter().find(|(name, _)| foreign(name)) {
-            return Err(
-                Error::options(format!("--{name} has no meaning for a {format} file"))
-                    .remedy("leave it out"),
-            );
+        match self.given.iter().find(|(name, _)| foreign(name)) {
+            Some((name, _)) => Err(Error::options(format!(
+                "--{name} has no meaning for a {format} file"
+            ))
+            .remedy("leave it out")),
+            None => Ok(()),
         }
+    }
+
+    /// Refuses options that the file just read has no use for.
+    pub fn refuse_foreign(&self, report: &ReadReport, labels: &[(String, u32)]) -> Result<()> {
+        self.refuse_foreign_to(report.format)?;
         for (_, text) in self.given.iter().filter(|(name, _)| name == "label-map") {
             for part in list(text) {
                 let mut olds = part.match_indices('=').map(|(at, _)| &part[..at]);

@@ -38,7 +38,7 @@ pub struct Cli {
     #[arg(long, short, global = true, help_heading = "Everywhere")]
     pub quiet: bool,
     /// Threads to use; results do not depend on it [default: all]
-    #[arg(long, global = true, value_name = "N", help_heading = "Everywhere", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, global = true, value_name = "N", help_heading = "Everywhere", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 }
 

@@ -17,7 +17,7 @@ use rosenblatt_verify::Outcome as Checked;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{Context, check_kernel, verify};
+use super::{Context, check_kernel, in_data, verify};
 use crate::args::{CheckArgs, CheckBias};
 use crate::output::{self, Done, Failure, Outcome};
 use crate::render::numbers::{count, counted, short};
@@ -35,7 +35,8 @@ pub(super) struct Examined {
 
 pub fn run(context: Context, args: &CheckArgs) -> Outcome {
     let examined = examine(context, args)?;
-    let rows = ExactRows::new(&examined.data, examined.reading, &examined.exceptions)?;
+    let rows = ExactRows::new(&examined.data, examined.reading, &examined.exceptions)
+        .map_err(|e| in_data(e, &args.data))?;
     let bias = match (args.bias, &args.kernel) {
         (Some(CheckBias::Lifted), _) | (None, None) => Bias::Lifted,
         (Some(CheckBias::None), _) | (None, Some(_)) => Bias::None,
@@ -52,6 +53,7 @@ pub fn run(context: Context, args: &CheckArgs) -> Outcome {
 
 fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Failure> {
     let mut options = args.source.options(context.threads)?;
+    args.source.refuse_held_out()?;
     options.read.precision = Precision::F64;
     options.read.keep_long_decimals = true;
     options.scale.get_or_insert(Scale::None);
@@ -153,7 +155,7 @@ fn two_classes(
     let found = if detailed {
         coefficients(&rows, context.threads)?
     } else {
-        let decision = decide(&rows, context.threads)?;
+        let decision = decide(&rows, context.threads).map_err(|e| in_data(e, &args.data))?;
         Coefficients {
             trends: Vec::new(),
             recession: None,

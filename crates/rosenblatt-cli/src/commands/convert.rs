@@ -1,10 +1,10 @@
 //! `convert`: data from one format to another.
 
 use rosenblatt::data::read::{self, Preparation, Scale};
-use rosenblatt::data::{Layout, Precision, compressed, write};
+use rosenblatt::data::{Layout, Precision, TextFormat, compressed, write};
 use rosenblatt::file::write_aside;
 
-use super::generate::text_format;
+use super::generate::{refuse_sparse_table, text_format};
 use super::{Context, cached};
 use crate::args::ConvertArgs;
 use crate::output::{self, Done, Outcome};
@@ -17,6 +17,7 @@ pub fn run(context: Context, args: &ConvertArgs) -> Outcome {
     let format = text_format(&args.output)?;
     output::refuse_overwriting(&args.input, &args.output)?;
     let mut options = args.source.options(context.threads)?;
+    args.source.refuse_held_out()?;
     // The same numbers in another format, unless told otherwise.
     if !args.source.has("precision") {
         options.read.precision = Precision::F64;
@@ -30,6 +31,10 @@ pub fn run(context: Context, args: &ConvertArgs) -> Outcome {
     }
     let preparation = Preparation::fit(&raw, None, options.scale)?;
     let data = raw.into_dataset(&preparation, Layout::AsGiven)?;
+    if format != TextFormat::Libsvm {
+        let cells = data.len().saturating_mul(data.features());
+        refuse_sparse_table(cells, data.matrix.non_zeros())?;
+    }
     write_aside(&args.output, |out| {
         compressed(&args.output, out, |out| write(&data, format, out))
     })?;
@@ -49,11 +54,7 @@ pub fn run(context: Context, args: &ConvertArgs) -> Outcome {
 fn to_cache(context: Context, args: &ConvertArgs) -> Outcome {
     output::refuse_overwriting(&args.input, &args.output)?;
     let options = args.source.options(context.threads)?;
-    if options.validate.is_some() {
-        return Err(rosenblatt::Error::options("a cache holds all examples")
-            .remedy("leave out --validate")
-            .into());
-    }
+    args.source.refuse_held_out()?;
     cached::make(
         context,
         &args.input,

@@ -38,22 +38,17 @@ pub fn run(context: Context, args: &GenerateArgs) -> Outcome {
         .remedy("leave --separator out")
         .into());
     }
+    if let Some(path) = &args.separator {
+        output::refuse_same(&args.output, path)?;
+    }
     if args.kind == Kind::Sparse
         && (output::is_dash(&args.output) || text_format(&args.output)? != TextFormat::Libsvm)
     {
-        const CELLS: usize = 20_000_000;
         let cells = args
             .examples
             .unwrap_or(10_000)
             .saturating_mul(args.features.unwrap_or(47_236));
-        if cells > CELLS {
-            return Err(Error::options(format!(
-                "a table of sparse rows would hold {} cells, nearly all zero",
-                crate::render::numbers::count(cells as u64)
-            ))
-            .remedy("name a file that ends in .svm")
-            .into());
-        }
+        refuse_sparse_table(cells, 0)?;
     }
     let written = if output::is_dash(&args.output) {
         let mut bytes = Vec::new();
@@ -93,6 +88,20 @@ pub fn run(context: Context, args: &GenerateArgs) -> Outcome {
         );
     }
     Ok(Done::Finished)
+}
+
+/// Refuses a large table of so many cells of which no more are not zero.
+pub fn refuse_sparse_table(cells: usize, non_zeros: usize) -> rosenblatt::Result<()> {
+    const CELLS: usize = 20_000_000;
+    const EMPTY: usize = 100;
+    if cells > CELLS && non_zeros < cells / EMPTY {
+        return Err(Error::options(format!(
+            "a table of sparse rows would hold {} cells, nearly all zero",
+            crate::render::numbers::count(cells as u64)
+        ))
+        .remedy("name a file that ends in .svm"));
+    }
+    Ok(())
 }
 
 /// The text format that a file's name asks for.

@@ -22,7 +22,7 @@ use train::{in_data, interrupt_flag};
 use std::path::Path;
 
 use rosenblatt::Error;
-use rosenblatt::data::read::{Batches, BatchesReport};
+use rosenblatt::data::read::{Batches, BatchesReport, Coding, Format};
 use rosenblatt::model::Model;
 
 use crate::args::{Cli, Command, DataArgs};
@@ -91,6 +91,9 @@ fn open_batches(
         Error::model("this model does not say how files become its features")
             .remedy("it was trained on arrays; use it from where it was made")
     })?;
+    if let Coding::Indexed { .. } = preparation.coding() {
+        args.refuse_foreign_to(Format::Libsvm)?;
+    }
     let options = args.recalled_look(&model.recipe).options(context.threads)?;
     Batches::open(path, preparation, &model.classes, &options.read)
 }

@@ -36,6 +36,7 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
     }
     options.validate()?;
     let mut data_options = args.source.options(context.threads)?;
+    args.source.refuse_held_out()?;
     // A trace is held against hand calculation: the numbers as they are.
     data_options.scale.get_or_insert(Scale::None);
     let raw = read::read(&args.data, &data_options.read)?;

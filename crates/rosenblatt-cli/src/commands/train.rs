@@ -3,7 +3,7 @@
 mod follower;
 mod loading;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
@@ -87,9 +87,25 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     if let Some(path) = &args.report {
         output::check_page(path, &[&args.data])?;
     }
+    let cache = args.cache.then(|| cached::beside(&args.data));
+    let outputs = [args.output.as_ref(), args.report.as_ref(), cache.as_ref()];
+    let outputs: Vec<&PathBuf> = outputs.into_iter().flatten().collect();
+    for (i, one) in outputs.iter().enumerate() {
+        outputs[i + 1..]
+            .iter()
+            .try_for_each(|other| output::refuse_same(one, other))?;
+    }
+    if args.json && args.output.as_deref().is_some_and(output::is_dash) {
+        return Err(
+            Error::options("the model and the JSON text cannot both go to stdout")
+                .remedy("name a file for the model")
+                .into(),
+        );
+    }
 
     let reading = Instant::now();
-    let from_cache = cached::is_cache(&args.data, &data_options) || args.cache;
+    let makes_cache = args.cache && !args.dry_run;
+    let from_cache = cached::is_cache(&args.data, &data_options) || makes_cache;
     // Examples that are held out are chosen among all, so all must be there.
     let held_whole = args.dry_run || args.cv.is_some() || data_options.validate.is_some();
     let large = match args.memory.filter(|_| !from_cache && !held_whole) {

@@ -343,7 +343,9 @@ pub fn updates(report: &TrainReport) -> String {
                         counted(most, "update", "updates")
                     );
                 }
-                None => text.push_str("; no theorem bounds the updates of these options"),
+                None => {
+                    text.push_str("; no bound on updates that could be written follows from that")
+                }
             }
         }
         (None, _) => {

@@ -27,6 +27,7 @@ use super::search::{Face, PivotSolver, Search};
 use super::settle::Settled;
 use super::verdict::{Decision, Direction, MOST_NULL_VECTORS, Multipliers, Witness};
 use crate::error::{Error, Result};
+use crate::large;
 use crate::random::{Random, Stream};
 
 /// Decides whether the rows are separable, quasi-separable or overlapping, with proof.
@@ -57,6 +58,15 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
             return Err(Error::data(
                 "there are no features and no bias to decide with",
             ));
+        }
+        /// Numbers for each feature that are held at a time, about.
+        const HELD: usize = 8;
+        if !large::can_be_had(rows.dimension().saturating_mul(HELD * size_of::<f64>())) {
+            return Err(Error::data(format!(
+                "there is not enough memory to decide over {} features",
+                rows.dimension()
+            ))
+            .remedy("renumber the features: the largest index says how many there are"));
         }
         let scales = Scales::new(rows, threads);
         Ok(State {

@@ -60,6 +60,9 @@ pub trait Rows: Sync {
     }
 }
 
+/// Decimal places that a number may have: whole numbers of as many digits are calculated with.
+const MOST_PLACES: i32 = 5000;
+
 /// A value whose text says more than its `f64` can hold: more than 15 significant digits, or
 /// an exponent beyond the normal range.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,6 +100,16 @@ impl<'a> ExactRows<'a> {
             })?;
             if reading == Reading::Binary {
                 return Err(Error::data("binary values have no decimal text"));
+            }
+            if value.exponent < -MOST_PLACES {
+                let row = data.number(exception.row) + 1;
+                return Err(Error::data(format!(
+                    "row {row} has a number of {} decimal places, too many for exact arithmetic",
+                    -i64::from(value.exponent)
+                ))
+                .remedy(format!(
+                    "write numbers with at most {MOST_PLACES} places, or 0"
+                )));
             }
             by_row
                 .entry(exception.row)

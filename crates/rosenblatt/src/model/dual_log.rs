@@ -5,7 +5,7 @@
 //! one, means, votes, any one in between.
 
 use super::scheme::Scheme;
-use super::state::LogEntry;
+use super::state::{LogEntry, votes_of_start};
 use crate::options::Readout;
 
 /// All updates of a dual run, with what its read-outs need.
@@ -42,6 +42,11 @@ impl DualLog {
             kept: None,
             latest: vec![None; scheme.groups()],
         }
+    }
+
+    /// How often the start of `group` votes: once where a run made no visit at all.
+    pub(super) fn start_votes(&self, group: usize) -> u64 {
+        votes_of_start(&self.start_survived, &self.entries, group)
     }
 
     /// Makes the log whole after its public parts were set; `None` if they do not fit.

@@ -358,7 +358,7 @@ impl Work for Vote<'_> {
             }
         }
         for group in 0..self.scheme.groups() {
-            self.count(group, &scores, log.start_survived[group]);
+            self.count(group, &scores, log.start_votes(group));
         }
         for (entry, &k) in log.entries.iter().zip(&model.index) {
             let values = &self.values[k as usize];

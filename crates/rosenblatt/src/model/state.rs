@@ -141,6 +141,12 @@ impl LogEntry {
     pub const NONE: u32 = u32::MAX;
 }
 
+/// How often a start votes that survived so many visits of each group, before these updates.
+pub(super) fn votes_of_start(survived: &[u64], entries: &[LogEntry], group: usize) -> u64 {
+    let unvisited = entries.is_empty() && survived.iter().all(|&visits| visits == 0);
+    if unvisited { 1 } else { survived[group] }
+}
+
 /// All updates of a run, in order, with votes as in Freund & Schapire (1999).
 #[derive(Debug, Clone, PartialEq)]
 pub struct UpdateLog {
@@ -190,6 +196,11 @@ impl UpdateLog {
             log.latest[scheme.group(entry.raised as usize)] = Some(i);
         }
         Some(log)
+    }
+
+    /// How often the start of `group` votes: once where a run made no visit at all.
+    pub(super) fn start_votes(&self, group: usize) -> u64 {
+        votes_of_start(&self.start_survived, &self.entries, group)
     }
 
     /// Notes an update.

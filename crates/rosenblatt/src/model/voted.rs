@@ -107,7 +107,7 @@ impl Voted {
                 at_zero,
                 group,
                 scores,
-                self.log.start_survived[group],
+                self.log.start_votes(group),
                 votes,
             );
         }

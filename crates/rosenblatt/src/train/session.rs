@@ -332,13 +332,24 @@ const WORTH_HELPERS: usize = 1 << 18;
 /// Refuses weights that cannot fit, early and with their size.
 fn fits_memory(scheme: Scheme, features: usize) -> Result<()> {
     const LIMIT: u64 = 1 << 36;
-    match Weights::bytes_needed(scheme.discriminators(), features) {
-        Some(bytes) if bytes as u64 <= LIMIT => Ok(()),
-        _ => Err(Error::data(format!(
-            "{} discriminators of {features} features each would take more than {} GiB",
-            scheme.discriminators(),
-            LIMIT >> 30
-        ))
-        .remedy("use fewer classes (--label-map, --positive), or --multiclass argmax")),
+    /// The running weights, their average, and what is saved.
+    const COPIES: usize = 3;
+    let planes = scheme.discriminators();
+    let bytes = Weights::bytes_needed(planes, features);
+    if bytes.is_some_and(|bytes| {
+        bytes as u64 <= LIMIT && large::can_be_had(bytes.saturating_mul(COPIES))
+    }) {
+        return Ok(());
     }
+    let gib = bytes.map_or(u64::MAX, |bytes| {
+        (bytes as u64).saturating_mul(COPIES as u64)
+    }) >> 30;
+    let error = Error::data(match planes {
+        1 => format!("the weights of {features} features would take {gib} GiB"),
+        _ => format!("{planes} discriminators of {features} features each would take {gib} GiB"),
+    });
+    Err(error.remedy(match planes {
+        1 => "renumber the features: the largest index says how many there are",
+        _ => "use fewer classes (--label-map, --positive), or --multiclass argmax",
+    }))
 }

@@ -94,6 +94,11 @@ impl LabelSink {
             Some(code) => code,
             None => {
                 check_text(text)?;
+                if let Some(at) = text.iter().position(|b| b"\t\r\n".contains(b)) {
+                    let error = Error::data("a label holds a tab or a line end")
+                        .remedy("labels are written a line each; check the quotes of the table");
+                    return Err((at, error));
+                }
                 self.names.intern(text).0
             }
         };

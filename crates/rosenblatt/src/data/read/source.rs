@@ -54,15 +54,7 @@ impl Source {
         if path == Path::new("-") {
             return Ok(Self::stream(Path::new("<stdin>"), Box::new(io::stdin())));
         }
-        let about = std::fs::metadata(path).map_err(|e| {
-            let error = Error::io(path, &e);
-            match e.kind() {
-                io::ErrorKind::NotFound => Error::new(error.kind(), "there is no such file")
-                    .in_file(path)
-                    .remedy("check the path"),
-                _ => error,
-            }
-        })?;
+        let about = std::fs::metadata(path).map_err(|e| Error::io(path, &e))?;
         if about.is_dir() {
             return Err(Error::new(
                 crate::ErrorKind::Io,

@@ -352,6 +352,8 @@ impl Pairwise<'_, '_> {
         let margins = || self.gradient.iter().map(|g| g + 1.0);
         let total: f64 = self.alphas.iter().sum();
         let squared: f64 = self.alphas.iter().zip(margins()).map(|(a, m)| a * m).sum();
+        // No square is negative, but where it is 0 rounding may make it so.
+        let squared = squared.max(0.0);
         let bias = if self.unlifted {
             let scores: Vec<f64> = margins().zip(&plane.signs).map(|(m, y)| m * y).collect();
             best_bias(plane, &scores)

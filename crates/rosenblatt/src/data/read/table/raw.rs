@@ -176,6 +176,17 @@ fn plan(shape: &Shape, label: usize, options: &ReadOptions) -> Result<Vec<Planne
     Ok(columns)
 }
 
+/// Whether nine in ten cells of a column are numbers, as far as the sample tells.
+fn holds_numbers(sample: &[Vec<Vec<u8>>], column: usize) -> bool {
+    let filled = || {
+        let cells = sample.iter().filter_map(|record| record.get(column));
+        cells.filter(|cell| !is_missing(cell))
+    };
+    let numbers = filled().filter(|cell| number::whole::<f64>(cell).is_some());
+    let numbers = numbers.count();
+    numbers > 0 && numbers * 10 >= filled().count() * 9
+}
+
 /// The kind that the sample suggests.
 fn guess(shape: &Shape, column: usize) -> ColumnKind {
     let cells = || {
@@ -453,7 +464,15 @@ fn finish(
             report.role = ColumnRole::Ignore;
             notes.push(format!("the column {name} is left out: {note}"));
         } else if feature {
-            report.warning = warn::look_at(&table, take, missing, &labels);
+            let of_numbers = matches!(take, Take::Category { .. } | Take::Text { .. })
+                && !planned.given
+                && holds_numbers(&shape.sample, i);
+            report.warning = match of_numbers {
+                true => Some(format!(
+                    "holds numbers, but not in every cell, so it is not taken as numeric; --column {name}=numeric names the first that is none"
+                )),
+                false => warn::look_at(&table, take, missing, &labels),
+            };
             if let Some(warning) = &report.warning {
                 warnings.push(format!("the column {name} {warning}"));
             }

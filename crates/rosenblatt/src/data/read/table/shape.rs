@@ -4,6 +4,7 @@ use crate::data::read::ReadOptions;
 use crate::data::read::chunk::{Chunk, Cut};
 use crate::data::read::delimited::{Delimiter, Dialect};
 use crate::data::read::format::Format;
+use crate::data::read::number;
 use crate::data::read::sniff::{is_missing, looks_like_header, sample_records, sniff};
 use crate::error::{Error, Result};
 
@@ -66,6 +67,15 @@ pub(crate) fn first_records(head: &[u8], whole: bool, dialect: &Dialect) -> Vec<
     sample_records(&Chunk::from_bytes(&head[..end]), dialect, SAMPLE_RECORDS)
 }
 
+/// Whether there is one line, and that of names.
+fn is_only_a_header(text: &[u8], records: &[Vec<Vec<u8>>]) -> bool {
+    if text.trim_ascii().contains(&b'\n') {
+        return false;
+    }
+    let name = |cell: &Vec<u8>| !is_missing(cell) && number::whole::<f64>(cell).is_none();
+    matches!(records, [only] if only.len() > 1 && only.iter().all(name))
+}
+
 /// The form of a table that starts with `head`.
 pub(crate) fn shape(
     head: &[u8],
@@ -97,9 +107,11 @@ pub(crate) fn shape(
             .as_ref()
             .is_some_and(|l| l.parse::<usize>().is_err() && l.as_bytes() == cell.trim_ascii())
     };
-    let header = options
-        .header
-        .unwrap_or_else(|| looks_like_header(&sample) || sample[0].iter().any(named));
+    let header = options.header.unwrap_or_else(|| {
+        looks_like_header(&sample)
+            || sample[0].iter().any(named)
+            || (whole && is_only_a_header(head, &sample))
+    });
     let first = sample[0].clone();
     let data = if header { &sample[1..] } else { &sample[..] };
     if data.is_empty() {

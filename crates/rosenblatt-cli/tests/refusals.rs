@@ -1,0 +1,232 @@
+//! What would lose something, take for ever or mislead is refused or said before it is done.
+
+mod common;
+
+use std::path::Path;
+
+use common::{AND, Place, ok, penguins, run, stderr};
+
+/// Runs the program, which must end with this status and say these words.
+fn refused(args: &[&str], status: i32, words: &[&str]) {
+    let output = run(args);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(status), "{args:?}\n{said}");
+    for word in words {
+        assert!(said.contains(word), "{args:?}: no {word:?} in\n{said}");
+    }
+    assert!(!said.contains("panicked"), "{said}");
+}
+
+#[test]
+fn two_outputs_are_two_files() {
+    let place = Place::new();
+    let data = place.file("and.csv", AND);
+    let (model, twin) = (place.to("m.rbm"), place.to("./m.rbm"));
+    refused(
+        &["train", &data, "-o", &model, "--report", &twin],
+        2,
+        &["named twice"],
+    );
+    let cache = place.to("and.csv.rbc");
+    refused(
+        &["train", &data, "--cache", "-o", &cache],
+        2,
+        &["named twice"],
+    );
+    let made = place.to("made.csv");
+    refused(
+        &["generate", "separable", "-o", &made, "--separator", &made],
+        2,
+        &["named twice"],
+    );
+    for path in [&model, &cache, &made] {
+        assert!(!Path::new(path).exists(), "{path}");
+    }
+    // A device is no file that could be replaced.
+    ok(&[
+        "generate",
+        "separable",
+        "-n",
+        "9",
+        "-o",
+        &made,
+        "--separator",
+        "/dev/null",
+    ]);
+    let json = run(&["train", &data, "-o", "-", "--json"]);
+    assert_eq!(json.status.code(), Some(2));
+}
+
+#[test]
+fn what_does_not_train_holds_nothing_out() {
+    let place = Place::new();
+    let data = place.file("and.csv", AND);
+    for command in ["check", "trace"] {
+        refused(&[command, &data, "--validate", "0.5"], 2, &["--validate"]);
+    }
+    for name in ["a.svm", "a.rbc"] {
+        let to = place.to(name);
+        refused(
+            &["convert", &data, &to, "--validate", "0.5"],
+            2,
+            &["--validate"],
+        );
+        assert!(!Path::new(&to).exists());
+    }
+}
+
+#[test]
+fn what_a_model_has_settled_is_not_settled_again() {
+    let place = Place::new();
+    let model = place.to("m.rbm");
+    let (data, label) = (penguins(), ["--label", "species"]);
+    let train = ["train", &data, "--positive", "Adelie", "-o", &model];
+    ok(&[&train[..], &label].concat());
+    refused(
+        &["test", &model, &data, "--positive", "Gentoo"],
+        2,
+        &["--positive", "settled"],
+    );
+    let sparse = place.file("a.svm", "1 1:1\n-1 1:-1\n");
+    ok(&["train", &sparse, "-o", &model]);
+    refused(
+        &["test", &model, &sparse, "--label", "zz"],
+        2,
+        &["--label", "libsvm"],
+    );
+}
+
+#[test]
+fn a_dry_run_leaves_no_cache() {
+    let place = Place::new();
+    let data = place.file("and.csv", AND);
+    ok(&["train", &data, "--dry-run", "--cache"]);
+    assert!(!Path::new(&place.to("and.csv.rbc")).exists());
+}
+
+#[test]
+fn numbers_that_exact_arithmetic_cannot_hold_are_named() {
+    let place = Place::new();
+    for tiny in ["1e-999999999", "1e-100000"] {
+        let data = place.file("tiny.svm", format!("1 1:1 2:1\n-1 1:{tiny} 2:1\n"));
+        refused(
+            &["check", &data],
+            1,
+            &["tiny.svm", "row 2", "decimal places"],
+        );
+    }
+    let data = place.file("small.svm", "1 1:1e-400 2:1\n-1 1:-1 2:1\n");
+    assert!(ok(&["check", &data]).contains("separable"));
+}
+
+#[test]
+fn features_beyond_memory_are_refused_with_their_size() {
+    let place = Place::new();
+    let data = place.file("wide.svm", "1 4294967000:2\n-1 1:4\n");
+    refused(
+        &["train", &data],
+        1,
+        &["wide.svm", "4294967000 features", "GiB", "index"],
+    );
+    refused(&["train", &data, "--memory", "10M"], 1, &["GiB"]);
+    refused(&["check", &data], 1, &["wide.svm", "4294967001 features"]);
+    refused(
+        &["convert", &data, &place.to("wide.csv")],
+        2,
+        &["cells", ".svm"],
+    );
+    refused(&["train", &data, "--threads", "65535"], 2, &["1024"]);
+}
+
+#[test]
+fn a_header_alone_is_no_data() {
+    let place = Place::new();
+    let data = place.file("head.csv", "a,b,label\n");
+    for command in ["train", "check"] {
+        refused(&[command, &data], 1, &["head.csv", "header but no rows"]);
+    }
+}
+
+#[test]
+fn a_label_is_one_line() {
+    let place = Place::new();
+    let data = place.file("l.csv", "a,label\n1,\"p\nos\"\n2,n\n");
+    refused(&["train", &data], 1, &["l.csv:2:5", "line end"]);
+}
+
+#[test]
+fn a_column_of_numbers_with_one_that_is_none_is_warned_of() {
+    let place = Place::new();
+    let rows = |odd: &str| -> String {
+        let row = |i: u32| match i {
+            77 => format!("{odd},{}\n", i % 2),
+            _ => format!("{},{}\n", f64::from(i * 37 % 101) / 8.0, i % 2),
+        };
+        (0..200).map(row).collect()
+    };
+    for (odd, warns) in [("inf", true), ("3.25", false), ("", false)] {
+        let data = place.file("n.csv", format!("a,label\n{}", rows(odd)));
+        let output = run(&["train", &data, "--epochs", "1"]);
+        assert!(output.status.success());
+        let said = stderr(&output);
+        assert_eq!(said.contains("--column a=numeric"), warns, "{odd}: {said}");
+    }
+}
+
+/// A run of visits to none is a run of its start.
+#[test]
+fn a_start_that_separates_votes_for_itself() {
+    let place = Place::new();
+    let data = place.file("two.svm", "-1 1:-1\n+1 1:2\n");
+    let model = place.to("m.rbm");
+    let base = [
+        "train",
+        &data,
+        "--order",
+        "worst",
+        "--readout",
+        "voted",
+        "-o",
+        &model,
+    ];
+    for more in [
+        &["--start", "0,1"][..],
+        &["--kernel", "linear", "--start-dual", "0,1"],
+    ] {
+        let said = ok(&[&base, more].concat());
+        assert!(said.contains("separated"), "{said}");
+        assert_eq!(ok(&["predict", &model, &data]), "-1\n+1\n");
+    }
+}
+
+/// Contradictory examples have a best plane that decides nothing.
+#[test]
+fn a_plane_without_weights_can_be_saved_and_used() {
+    let place = Place::new();
+    let rows = "-0.9,-1\n-0.4,-1\n0.3,+1\n-0.9,+1\n-0.4,+1\n0.3,-1\n";
+    let data = place.file("nan.csv", format!("x1,label\n{rows}"));
+    let model = place.to("m.rbm");
+    let margin = [
+        "--learner",
+        "max-margin",
+        "--kernel",
+        "polynomial:3",
+        "--bias",
+        "lifted",
+    ];
+    let more = ["--c", "0.3", "--scale", "none", "-o", &model];
+    let said = ok(&[&["train", &data][..], &margin, &more].concat());
+    assert!(!said.contains("NaN"), "{said}");
+    assert_eq!(ok(&["predict", &model, &data]).lines().count(), 6);
+    ok(&["inspect", &model]);
+}
+
+#[test]
+fn a_missing_file_is_said_to_be_missing_whatever_it_was_to_be() {
+    let place = Place::new();
+    let no = place.to("no.file");
+    let words = ["no.file", "there is no such file", "check the path"];
+    refused(&["predict", &no, &penguins()], 1, &words);
+    refused(&["inspect", &no], 1, &words);
+    refused(&["train", &no], 1, &words);
+}
