@@ -139,6 +139,33 @@ fn features_beyond_memory_are_refused_with_their_size() {
 }
 
 #[test]
+fn numbers_that_lead_nowhere_are_refused() {
+    let place = Place::new();
+    let data = place.file("and.csv", AND);
+    let margin = ["train", &data, "--learner", "max-margin", "--c"];
+    refused(
+        &[&margin[..], &["1e300"]].concat(),
+        2,
+        &["--c 1e300", "hard margin"],
+    );
+    for gap in ["nan", "-1", "inf"] {
+        refused(&["check", &data, "--gap", gap], 2, &["at least 0"]);
+    }
+    let huge = place.file("huge.svm", "1 1:1e400\n-1 1:2\n");
+    refused(
+        &["train", &huge],
+        1,
+        &["huge.svm:1:5", "too large for f64", "rescale"],
+    );
+    let large = place.file("large.svm", "1 1:1e39\n-1 1:2\n");
+    refused(
+        &["train", &large],
+        1,
+        &["too large for f32", "--precision f64"],
+    );
+}
+
+#[test]
 fn a_header_alone_is_no_data() {
     let place = Place::new();
     let data = place.file("head.csv", "a,b,label\n");

@@ -28,7 +28,7 @@ const STYLES: Styles = Styles::styled()
     max_term_width = 100,
     subcommand_required = true,
     arg_required_else_help = true,
-    after_help = "Results go to stdout, messages to stderr; - is stdin or stdout.\n\
+    after_help = "Results go to stdout, messages to stderr. Data called - come from stdin; -o - is stdout (train, predict, generate).\n\
         Exit status: 0 done, 1 failed, 2 wrong usage, 3 a certificate that does not hold, 130 interrupted."
 )]
 pub struct Cli {
@@ -240,7 +240,7 @@ pub struct CheckArgs {
     #[arg(long)]
     pub dual_lp: bool,
     /// Narrow the margin to this relative gap
-    #[arg(long, value_name = "GAP", default_value_t = 1e-6)]
+    #[arg(long, value_name = "GAP", default_value_t = 1e-6, value_parser = gap, allow_negative_numbers = true)]
     pub gap: f64,
     /// Classify the coefficients of a logistic regression when there are at most N
     #[arg(long, value_name = "N", default_value_t = 2000)]
@@ -427,4 +427,12 @@ pub struct ConvertArgs {
     pub output: PathBuf,
     #[command(flatten)]
     pub source: DataArgs,
+}
+
+/// A relative gap: a number from 0 on.
+fn gap(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(gap) if (0.0..f64::INFINITY).contains(&gap) => Ok(gap),
+        _ => Err("expected a number of at least 0".into()),
+    }
 }

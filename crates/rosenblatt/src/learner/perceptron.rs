@@ -179,9 +179,12 @@ impl<'a> Perceptron<'a> {
     }
 
     /// ‖w_d + a·x‖² = ‖w_d‖² + 2a·w_d·x + a²‖x‖², the lifted feature counted where it is one.
-    fn grow_norm(&mut self, d: usize, i: usize, score: f64, amount: f64) {
+    /// Says whether so much of it cancels that the sum is worth little.
+    fn grow_norm(&mut self, d: usize, i: usize, score: f64, amount: f64) -> bool {
+        /// How many times smaller a sum may become.
+        const CANCELS: f64 = 16.0;
         if self.state.norms.is_none() {
-            return;
+            return false;
         }
         let (inner, squared) = match self.bias {
             Bias::Lifted => (score, self.importance.squared_norm(i) + 1.0),
@@ -191,22 +194,30 @@ impl<'a> Perceptron<'a> {
                 self.importance.squared_norm(i),
             ),
         };
-        if let Some(norms) = &mut self.state.norms {
-            norms[self.scheme.group(d)] += 2.0 * amount * inner + amount * amount * squared;
-        }
+        let Some(norms) = &mut self.state.norms else {
+            return false;
+        };
+        let norm = &mut norms[self.scheme.group(d)];
+        let before = *norm + amount * amount * squared;
+        *norm += 2.0 * amount * inner + amount * amount * squared;
+        *norm * CANCELS < before
+    }
+
+    /// ‖w‖² of a group, from its weights.
+    fn exact_norm(&self, group: usize) -> f64 {
+        let with_bias = self.norm_counts_bias();
+        let members = self.scheme.members(group);
+        members
+            .map(|d| self.state.weights.squared_norm(d, with_bias))
+            .sum()
     }
 
     fn renormalise(&mut self, group: usize) {
+        // The exact norm, not the running one: it is what the weights are divided by.
+        let squared = self.exact_norm(group);
         let Some(norms) = &mut self.state.norms else {
             return;
         };
-        let with_bias = self.bias == Bias::Lifted;
-        // The exact norm, not the running one: it is what the weights are divided by.
-        let squared: f64 = self
-            .scheme
-            .members(group)
-            .map(|d| self.state.weights.squared_norm(d, with_bias))
-            .sum();
         norms[group] = 0.0;
         if squared > 0.0 {
             let norm = squared.sqrt();
@@ -297,15 +308,9 @@ impl Hypothesis for Perceptron<'_> {
     fn begin_pass(&mut self) {
         // Running norms drift by rounding; passes begin from exact ones, so that a resumed
         // run and an unbroken one agree.
-        let with_bias = self.norm_counts_bias();
-        if let Some(norms) = &mut self.state.norms {
-            for (group, norm) in norms.iter_mut().enumerate() {
-                *norm = self
-                    .scheme
-                    .members(group)
-                    .map(|d| self.state.weights.squared_norm(d, with_bias))
-                    .sum();
-            }
+        if self.state.norms.is_some() {
+            let groups = 0..self.scheme.groups();
+            self.state.norms = Some(groups.map(|group| self.exact_norm(group)).collect());
         }
     }
 
@@ -351,10 +356,13 @@ impl Hypothesis for Perceptron<'_> {
                 bias: scale * constant,
             }
         };
+        let mut cancelled = Vec::new();
         if let &[one, other] = changes {
             let both = [change(one), change(other)];
             for change in both {
-                self.grow_norm(change.d, i, scores[change.d], change.scale);
+                if self.grow_norm(change.d, i, scores[change.d], change.scale) {
+                    cancelled.push(self.scheme.group(change.d));
+                }
             }
             if let Some(average) = &mut self.state.average {
                 average.before_changes(self.scheme, both, row);
@@ -362,11 +370,19 @@ impl Hypothesis for Perceptron<'_> {
             self.state.weights.add_both(both, row);
         } else {
             for Change { d, scale, bias } in changes.iter().map(|&c| change(c)) {
-                self.grow_norm(d, i, scores[d], scale);
+                if self.grow_norm(d, i, scores[d], scale) {
+                    cancelled.push(self.scheme.group(d));
+                }
                 if let Some(average) = &mut self.state.average {
                     average.before_change(self.scheme.group(d), d, row, scale, bias);
                 }
                 self.state.weights.add(d, row, scale, bias);
+            }
+        }
+        for group in cancelled {
+            let exact = self.exact_norm(group);
+            if let Some(norms) = &mut self.state.norms {
+                norms[group] = exact;
             }
         }
         if let Some(log) = &mut self.state.log {

@@ -7,6 +7,9 @@ use super::{
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 
+/// The largest C of a soft margin.
+const LARGEST_C: f64 = 1e12;
+
 impl Options {
     /// Refuses combinations that make no sense, with the reason.
     pub fn validate(&self) -> Result<()> {
@@ -174,6 +177,12 @@ impl Options {
         if let Some(bias @ Bias::Unlifted(Some(_))) = self.bias {
             let why = "an unlifted bias is not penalised, whatever ρ";
             return refuse("bias", &bias.to_string(), why);
+        }
+        if let Some(c) = self.c.filter(|&c| c > LARGEST_C) {
+            return Err(Error::options(format!(
+                "--c {c:e}: the steps beside a C above {LARGEST_C:e} are lost in rounding"
+            ))
+            .remedy("leave --c out for a hard margin, or use a smaller one"));
         }
         if self.c.is_none() && self.class_weight != ClassWeight::One {
             let why = "class weights multiply C, and without --c the margin is hard";

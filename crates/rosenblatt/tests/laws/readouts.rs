@@ -218,3 +218,28 @@ proptest! {
         prop_assert!(close(first.weights_after[0] - first.weights[0], step, 0.0, 1e-14));
     }
 }
+
+/// In one dimension weights of length 1 are +1 or −1, however much smaller they have become.
+#[test]
+fn a_norm_outlives_weights_that_cancel() {
+    for large in [1e3, 1e6, 1e8] {
+        let toy = Toy {
+            rows: [-large - 0.3, -large - 0.1, 2.0, -1.0]
+                .map(|x| vec![x])
+                .to_vec(),
+            labels: vec![0, 1, 1, 0],
+            ..common::reals(1, 4, 1, 2)
+        };
+        let options = Options {
+            bias: Some(Bias::None),
+            order: Order::Given,
+            epochs: Some(1),
+            readout: Some(Readout::AveragedNormalised),
+            ..Options::default()
+        };
+        let (steps, fitted) = followed(&toy.dataset(), &options).unwrap();
+        assert!(steps.iter().all(|step| step.weights_after[0] > 0.0));
+        let mean = fitted.model.weights().unwrap().get(0, 0);
+        assert!(close(mean, 1.0, 1.0, 1e-7), "{large}: {mean}");
+    }
+}

@@ -286,10 +286,13 @@ pub(crate) fn whole<T: Stored>(text: &[u8]) -> Option<T> {
 /// What to say of a number that is too large for its type.
 pub(crate) fn too_large<T: Stored>(text: &str) -> crate::Error {
     let short: String = text.chars().take(40).collect();
+    let in_f64 = text.trim().parse::<f64>().is_ok_and(f64::is_finite);
     match T::PRECISION {
-        crate::data::Precision::F32 => crate::Error::data(format!("{short} is too large for f32"))
-            .remedy("pass --precision f64"),
-        crate::data::Precision::F64 => {
+        crate::data::Precision::F32 if in_f64 => {
+            crate::Error::data(format!("{short} is too large for f32"))
+                .remedy("pass --precision f64")
+        }
+        _ => {
             crate::Error::data(format!("{short} is too large for f64")).remedy("rescale the column")
         }
     }
