@@ -7,7 +7,7 @@ use std::path::Path;
 use rosenblatt::certificate::{
     Bias, Claim, Coefficients, Decision, Effort, ExactRows, Exception, Jointly, MarginKind,
     Reading, Rows, Sides, Subject, Trend, TwoSides, Verdict, Witness, bounds, certificate,
-    coefficients, decide, margin, radius,
+    coefficients, decide, joint_margin, margin, radius,
 };
 use rosenblatt::data::read::{self, Format, Preparation, Scale};
 use rosenblatt::data::{Dataset, Layout, Precision};
@@ -222,16 +222,7 @@ fn two_classes(
             short(plain.upper),
             short(r)
         );
-        match most {
-            Some(most) => {
-                let _ = writeln!(
-                    text,
-                    "a perceptron from zero makes at most {}",
-                    counted(most, "update", "updates")
-                );
-            }
-            None => text.push_str("the bound on a perceptron's updates is too large to write\n"),
-        }
+        text.push_str(&bound_text(most));
     }
     if !decision.lambda().is_empty() {
         let rows = support(data, decision);
@@ -325,7 +316,24 @@ fn several_classes(
 ) -> Outcome {
     let data = &examined.data;
     let jointly = Jointly::new(exact, bias);
-    let joint = decide(&jointly, context.threads)?;
+    let joint = decide(&jointly, context.threads).map_err(|e| in_data(e, &args.data))?;
+    let r = radius(
+        &TwoSides::positive_against_rest(exact, bias),
+        context.threads,
+    );
+    let effort = Effort {
+        relative_gap: args.gap,
+        ..Effort::default()
+    };
+    let margin = match &joint.witness {
+        Witness::Separable { w } => Some(joint_margin(&jointly, w, effort, context.threads)),
+        _ => None,
+    };
+    // A correction of two discriminators is one of a row √2 times as long.
+    let most = margin.and_then(|m| {
+        let longest = r * std::f64::consts::SQRT_2 * (1.0 + f64::EPSILON);
+        bounds::count(bounds::from_zero(longest, m.lower))
+    });
     let k = data.classes.len() as u32;
     let mut against_rest = Vec::new();
     for class in 0..k {
@@ -349,9 +357,9 @@ fn several_classes(
             "examples": data.len(),
             "features": data.features(),
             "classes": data.classes.names(),
-            "margin": null,
-            "radius": radius(&TwoSides::positive_against_rest(exact, bias), context.threads),
-            "updates_at_most": null,
+            "margin": margin.map(|m| json!({"lower": finite(m.lower), "upper": finite(m.upper), "kind": m.kind})),
+            "radius": r,
+            "updates_at_most": most,
             "infinite_coefficients": [],
             "support": joint.refutation.iter().map(|(row, _)| data.number(jointly.example_and_rival(*row).0) + 1).collect::<std::collections::BTreeSet<_>>(),
             "against_rest": against_rest.iter().map(|(c, v)| json!({"class": name(*c), "verdict": v.name()})).collect::<Vec<_>>(),
@@ -375,6 +383,16 @@ fn several_classes(
                 "any discriminators are wrong somewhere, or undecided everywhere",
         }
     );
+    if let Some(margin) = margin {
+        let _ = writeln!(
+            text,
+            "margin of all discriminators together in [{}, {}]; R = {}",
+            short(margin.lower),
+            short(margin.upper),
+            short(r)
+        );
+        text.push_str(&bound_text(most));
+    }
     let rows: Vec<Vec<String>> = against_rest
         .iter()
         .map(|(c, v)| vec![clipped(name(*c), 30), v.name().to_owned()])
@@ -398,6 +416,17 @@ fn several_classes(
     text.push_str(&proved_text(args, proved));
     output::print(&text)?;
     Ok(Done::Finished)
+}
+
+/// How many updates the theorem allows.
+fn bound_text(most: Option<u64>) -> String {
+    match most {
+        Some(most) => format!(
+            "a perceptron from zero makes at most {}\n",
+            counted(most, "update", "updates")
+        ),
+        None => "the bound on a perceptron's updates is too large to write\n".into(),
+    }
 }
 
 pub(super) fn proved_text(args: &CheckArgs, proved: Option<bool>) -> String {

@@ -6,6 +6,8 @@
 //! discriminators changes nothing, so the last class's is fixed at 0 and left out: there are
 //! (k − 1) blocks of coordinates, a block for each other class.
 
+use dashu_int::IBig;
+
 use super::number::{Exact, Reading, parts};
 use super::rows::{Bias, ExactRows, Rows};
 
@@ -18,6 +20,8 @@ pub struct Jointly<'a> {
     classes: usize,
     /// Coordinates of one class.
     width: usize,
+    /// Whether the last class has coordinates, too.
+    whole: bool,
 }
 
 impl<'a> Jointly<'a> {
@@ -28,7 +32,28 @@ impl<'a> Jointly<'a> {
             bias,
             classes: rows.data().classes.len().max(1),
             width: rows.data().features() + bias.offset(),
+            whole: false,
         }
+    }
+
+    /// The same rows with coordinates for every class, where lengths are those of all
+    /// discriminators, and w there with a sum of 0, times the number of classes.
+    pub(super) fn centred(&self, w: &[IBig]) -> (Self, Vec<IBig>) {
+        let k = self.classes;
+        let of = |class: usize, j: usize| match self.block(class as u32) {
+            Some(block) => w[block][j].clone(),
+            None => IBig::ZERO,
+        };
+        let sums: Vec<IBig> = (0..self.width)
+            .map(|j| (0..k).map(|class| of(class, j)).sum())
+            .collect();
+        let all = (0..k).flat_map(|class| (0..self.width).map(move |j| (class, j)));
+        let centred = all.map(|(class, j)| of(class, j) * IBig::from(k) - &sums[j]);
+        let rows = Jointly {
+            whole: true,
+            ..*self
+        };
+        (rows, centred.collect())
     }
 
     /// The example and the rival class that a row stands for.
@@ -39,7 +64,11 @@ impl<'a> Jointly<'a> {
     /// The coordinates of one class's discriminator; `None` for the last, which is 0.
     pub fn block(&self, class: u32) -> Option<std::ops::Range<usize>> {
         let at = class as usize;
-        (at + 1 < self.classes).then(|| at * self.width..(at + 1) * self.width)
+        (at < self.blocks_there()).then(|| at * self.width..(at + 1) * self.width)
+    }
+
+    fn blocks_there(&self) -> usize {
+        self.classes - usize::from(!self.whole)
     }
 
     fn own(&self, example: usize) -> usize {
@@ -49,13 +78,13 @@ impl<'a> Jointly<'a> {
     /// The blocks of a row in ascending order, with their signs.
     fn blocks(&self, row: usize) -> impl Iterator<Item = (usize, bool)> {
         let (own, rival) = (self.own(row / self.classes), row % self.classes);
-        let last = self.classes - 1;
+        let there = self.blocks_there();
         let pair = if own < rival {
             [(own, false), (rival, true)]
         } else {
             [(rival, true), (own, false)]
         };
-        pair.into_iter().filter(move |&(class, _)| class != last)
+        pair.into_iter().filter(move |&(class, _)| class < there)
     }
 
     fn each_of_example(&self, example: usize, f: &mut dyn FnMut(usize, f64)) {
@@ -70,7 +99,7 @@ impl<'a> Jointly<'a> {
 
 impl Rows for Jointly<'_> {
     fn dimension(&self) -> usize {
-        (self.classes - 1) * self.width
+        self.blocks_there() * self.width
     }
 
     fn groups(&self) -> usize {
@@ -187,5 +216,9 @@ impl Rows for Jointly<'_> {
 
     fn group_of(&self, row: usize) -> usize {
         row / self.classes
+    }
+
+    fn has_single_rows(&self) -> bool {
+        self.classes == 2
     }
 }

@@ -7,6 +7,7 @@
 //! that the bias costs nothing, and evaluated without it.
 
 use super::bracket::{Bracket, Effort, MarginKind};
+use super::jointly::Jointly;
 use super::nearest::{Nearest, Walk};
 use super::number::Exact;
 use super::rows::{Bias, Rows, TwoSides};
@@ -51,6 +52,25 @@ pub fn margin(
     Bracket { lower, upper, kind }
 }
 
+/// Brackets the margin of several classes at once, where `separator` (from a
+/// [`Decision`](super::Decision)) separates them: γ = max min (w_y − w_j)·x over
+/// Σ‖w_c‖² = 1, biases counted where there are any.
+pub fn joint_margin(
+    rows: &Jointly<'_>,
+    separator: &[dashu_int::IBig],
+    effort: Effort,
+    threads: usize,
+) -> Bracket {
+    let (rows, separator) = rows.centred(separator);
+    let mut narrowing = Narrowing::new(&rows, false, threads);
+    let (lower, upper) = narrowing.run(Some(&separator), effort);
+    Bracket {
+        lower,
+        upper,
+        kind: MarginKind::Lifted,
+    }
+}
+
 fn sides_present(rows: &TwoSides<'_>) -> bool {
     let (mut positive, mut negative) = (false, false);
     for group in 0..rows.groups() {
@@ -74,8 +94,8 @@ const MOST_PASSES: u32 = 20_000;
 /// From here on, descent comes before the walk.
 const MANY_DIMENSIONS: usize = 256;
 
-struct Narrowing<'a> {
-    rows: &'a TwoSides<'a>,
+struct Narrowing<'a, T> {
+    rows: &'a T,
     plain: bool,
     scales: Scales,
     /// A power of two that brings the longest row near 1, so that squares stay in range.
@@ -91,8 +111,8 @@ struct Lowest {
     worst: Vec<(f64, usize)>,
 }
 
-impl<'a> Narrowing<'a> {
-    fn new(rows: &'a TwoSides<'a>, plain: bool, threads: usize) -> Self {
+impl<'a, T: Rows> Narrowing<'a, T> {
+    fn new(rows: &'a T, plain: bool, threads: usize) -> Self {
         let dimension = rows.dimension();
         let mut ones = vec![1.0; dimension];
         if plain {
@@ -167,7 +187,8 @@ impl<'a> Narrowing<'a> {
             }
         };
         left -= 3.0 * pass;
-        if dimension >= MANY_DIMENSIONS {
+        // The descent goes by groups of one row.
+        if self.rows.has_single_rows() && dimension >= MANY_DIMENSIONS {
             let descent = self.descend(effort, &mut left, &mut lower, &mut upper);
             let carried = descent.len() as f64;
             // To build a corral of so many rows costs this much; is it affordable?
@@ -327,7 +348,7 @@ impl<'a> Narrowing<'a> {
                         self.scales.norm[group]
                     };
                     self.rows.score(group, &w, &mut |row, score| {
-                        let s = usize::from(self.rows.sign(row) > 0.0);
+                        let s = usize::from(self.rows.is_positive(row));
                         let side = &mut sides[s];
                         side.bound = side.bound.min(score - relative * norm);
                         if score.is_nan() {
@@ -401,7 +422,7 @@ impl<'a> Narrowing<'a> {
                     };
                     sum = sum.add(&term, radix);
                 });
-                let side = &mut least[usize::from(self.rows.sign(row) > 0.0)];
+                let side = &mut least[usize::from(self.rows.is_positive(row))];
                 let smaller = side.as_ref().is_none_or(|old| {
                     let difference = sum.add(
                         &Exact {
@@ -450,7 +471,7 @@ impl<'a> Narrowing<'a> {
         let weights: Vec<(usize, f64)> = weights.map(|(r, w)| (r, w.max(0.0))).collect();
         let mut total = [0.0f64; 2];
         for &(row, weight) in &weights {
-            total[usize::from(self.rows.sign(row) > 0.0)] += weight;
+            total[usize::from(self.rows.is_positive(row))] += weight;
         }
         if self.plain && (total[0] <= 0.0 || total[1] <= 0.0) {
             return f64::INFINITY;
@@ -462,7 +483,7 @@ impl<'a> Narrowing<'a> {
         let mut p = vec![0.0; self.rows.dimension()];
         for &(row, weight) in &weights {
             let share = if self.plain {
-                0.5 * weight / total[usize::from(self.rows.sign(row) > 0.0)]
+                0.5 * weight / total[usize::from(self.rows.is_positive(row))]
             } else {
                 weight / whole
             };

@@ -35,7 +35,7 @@ pub use document::{Claim, Subject, certificate};
 pub use dual_lp::{DualCounts, dual_counts};
 pub use gram::{ExactKernel, Gram, StrictKernel, strict_kernel};
 pub use jointly::Jointly;
-pub use margin::{margin, radius};
+pub use margin::{joint_margin, margin, radius};
 pub(crate) use nearest::{Nearest, Walk};
 pub use number::{Exact, Reading};
 pub use rows::{Bias, ExactRows, Exception, Rows, Sides, TwoSides};

@@ -48,6 +48,16 @@ pub trait Rows: Sync {
     /// The group that a row is in.
     fn group_of(&self, row: usize) -> usize;
 
+    /// Whether every group is one row.
+    fn has_single_rows(&self) -> bool {
+        true
+    }
+
+    /// Whether a row is of the positive side; all are where there are no sides.
+    fn is_positive(&self, _row: usize) -> bool {
+        true
+    }
+
     /// Calls `f(j, mantissa, exponent)` for a row whose mantissas fit, and returns true;
     /// returns false otherwise, perhaps after some calls.
     fn each_small(&self, row: usize, f: &mut dyn FnMut(usize, i64, i32)) -> bool {
@@ -272,6 +282,10 @@ impl<'a> TwoSides<'a> {
 }
 
 impl Rows for TwoSides<'_> {
+    fn is_positive(&self, row: usize) -> bool {
+        self.sign(row) > 0.0
+    }
+
     fn dimension(&self) -> usize {
         self.rows.data.features() + self.bias.offset()
     }

@@ -1,10 +1,10 @@
 //! Margin brackets: known gaps, and brackets that close around them.
 
 use rosenblatt::certificate::{
-    Bias, Bracket, Effort, ExactRows, MarginKind, Reading, TwoSides, Verdict, bounds, decide,
-    margin, radius,
+    Bias, Bracket, Effort, ExactRows, Jointly, MarginKind, Reading, TwoSides, Verdict, bounds,
+    decide, joint_margin, margin, radius,
 };
-use rosenblatt::data::Dataset;
+use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::random::{Random, Stream};
 
 use crate::decisions::dataset;
@@ -157,4 +157,79 @@ fn brackets_close_and_bounds_hold_on_random_sets() {
         }
         assert!(updates <= bound, "{updates} {bound}");
     }
+}
+
+/// The margin of all classes at once, where they can be separated.
+fn joint(data: &Dataset, bias: Bias) -> Option<Bracket> {
+    let rows = ExactRows::new(data, Reading::Decimal, &[]).expect("valid");
+    let jointly = Jointly::new(&rows, bias);
+    let decision = decide(&jointly, 1).expect("rows");
+    let w = (decision.verdict() == Verdict::Separable).then(|| decision.separator())??;
+    Some(joint_margin(&jointly, w, Effort::default(), 1))
+}
+
+fn of_classes(rows: &[Vec<f64>], labels: Vec<u32>) -> Dataset {
+    let matrix = Matrix::dense_from_rows(rows[0].len(), rows, Precision::F64);
+    let classes = Classes::from_labels(["a", "b", "c"]);
+    Dataset::new(matrix, labels, classes, None).expect("valid")
+}
+
+#[test]
+fn the_margin_of_several_classes_is_bracketed() {
+    // Three directions, 120° apart: w_c = x_c/√3, and x·x − x·x' = 3/2.
+    let half = 0.5f64;
+    let side = 0.75f64.sqrt();
+    let rows = [vec![1.0, 0.0], vec![-half, side], vec![-half, -side]];
+    let three = of_classes(&rows, vec![0, 1, 2]);
+    let found = joint(&three, Bias::None).expect("separable");
+    assert!((found.lower - side).abs() < 1e-6 && (found.upper - side).abs() < 1e-6);
+    assert!(found.lower <= found.upper && found.relative_gap() <= 1e-6);
+    // Of two classes, w and −w with half of the squares each: √2 times the margin of one plane.
+    let off = dataset(&[vec![5.0], vec![3.0]], &[true, false]);
+    around(
+        joint(&off, Bias::Lifted).expect("separable"),
+        (2.0f64 / 17.0).sqrt(),
+    );
+}
+
+#[test]
+fn no_discriminators_do_better_than_the_joint_margin() {
+    let mut random = Random::new(4, Stream::Sample, 0);
+    let mut seen = 0;
+    for _ in 0..60 {
+        let width = 2 + random.below(3) as usize;
+        let rows: Vec<Vec<f64>> = (0..7)
+            .map(|_| (0..width).map(|_| random.normal()).collect())
+            .collect();
+        let labels: Vec<u32> = (0..7).map(|i| i % 3).collect();
+        let Some(found) = joint(&of_classes(&rows, labels.clone()), Bias::None) else {
+            continue;
+        };
+        seen += 1;
+        assert!(
+            found.lower > 0.0 && found.relative_gap() <= 1e-6,
+            "{found:?}"
+        );
+        // Any discriminators of joint length 1 are a lower bound of what is possible.
+        for _ in 0..200 {
+            let planes: Vec<Vec<f64>> = (0..3)
+                .map(|_| (0..width).map(|_| random.normal()).collect())
+                .collect();
+            let length: f64 = planes.iter().flatten().map(|w| w * w).sum::<f64>().sqrt();
+            let score = |c: usize, x: &[f64]| -> f64 {
+                planes[c].iter().zip(x).map(|(w, x)| w * x).sum::<f64>() / length
+            };
+            let least = rows
+                .iter()
+                .zip(&labels)
+                .fold(f64::INFINITY, |least, (x, &y)| {
+                    let own = score(y as usize, x);
+                    (0..3)
+                        .filter(|&c| c != y as usize)
+                        .fold(least, |m, c| m.min(own - score(c, x)))
+                });
+            assert!(least <= found.upper * (1.0 + 1e-12), "{least} {found:?}");
+        }
+    }
+    assert!(seen > 10, "{seen}");
 }
