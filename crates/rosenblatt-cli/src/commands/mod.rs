@@ -2,6 +2,7 @@
 
 mod cached;
 mod check;
+mod check_jointly;
 mod check_kernel;
 mod convert;
 mod experiment;

@@ -13,11 +13,12 @@ use super::decide::State;
 use super::modular::PRIME;
 use super::nearest::Nearest;
 use super::number::is_negative;
-use super::rows::{Rows, WithAxis};
+use super::rows::Rows;
 use super::scan::{Scales, Weights};
 use super::search::{FAR_ENOUGH, Face, MOST_STEPS, NEAR_ZERO, Search};
 use super::settle::Settled;
 use super::verdict::{Decision, Direction};
+use super::with_axis::WithAxis;
 use crate::error::Result;
 use crate::random::{Random, Stream};
 

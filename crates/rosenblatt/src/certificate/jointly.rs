@@ -8,6 +8,8 @@
 
 use dashu_int::IBig;
 
+use super::bracket::{Bracket, Effort, MarginKind};
+use super::margin::Narrowing;
 use super::number::{Exact, Reading, parts};
 use super::rows::{Bias, ExactRows, Rows};
 
@@ -220,5 +222,24 @@ impl Rows for Jointly<'_> {
 
     fn has_single_rows(&self) -> bool {
         self.classes == 2
+    }
+}
+
+/// Brackets the margin of several classes at once, where `separator` (from a
+/// [`Decision`](super::Decision)) separates them: γ = max min (w_y − w_j)·x over
+/// Σ‖w_c‖² = 1, biases counted where there are any.
+pub fn joint_margin(
+    rows: &Jointly<'_>,
+    separator: &[IBig],
+    effort: Effort,
+    threads: usize,
+) -> Bracket {
+    let (rows, separator) = rows.centred(separator);
+    let mut narrowing = Narrowing::new(&rows, false, threads);
+    let (lower, upper) = narrowing.run(Some(&separator), effort);
+    Bracket {
+        lower,
+        upper,
+        kind: MarginKind::Lifted,
     }
 }

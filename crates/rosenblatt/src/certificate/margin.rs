@@ -7,7 +7,6 @@
 //! that the bias costs nothing, and evaluated without it.
 
 use super::bracket::{Bracket, Effort, MarginKind};
-use super::jointly::Jointly;
 use super::nearest::{Nearest, Walk};
 use super::number::Exact;
 use super::rows::{Bias, Rows, TwoSides};
@@ -52,25 +51,6 @@ pub fn margin(
     Bracket { lower, upper, kind }
 }
 
-/// Brackets the margin of several classes at once, where `separator` (from a
-/// [`Decision`](super::Decision)) separates them: γ = max min (w_y − w_j)·x over
-/// Σ‖w_c‖² = 1, biases counted where there are any.
-pub fn joint_margin(
-    rows: &Jointly<'_>,
-    separator: &[dashu_int::IBig],
-    effort: Effort,
-    threads: usize,
-) -> Bracket {
-    let (rows, separator) = rows.centred(separator);
-    let mut narrowing = Narrowing::new(&rows, false, threads);
-    let (lower, upper) = narrowing.run(Some(&separator), effort);
-    Bracket {
-        lower,
-        upper,
-        kind: MarginKind::Lifted,
-    }
-}
-
 fn sides_present(rows: &TwoSides<'_>) -> bool {
     let (mut positive, mut negative) = (false, false);
     for group in 0..rows.groups() {
@@ -94,7 +74,8 @@ const MOST_PASSES: u32 = 20_000;
 /// From here on, descent comes before the walk.
 const MANY_DIMENSIONS: usize = 256;
 
-struct Narrowing<'a, T> {
+/// The search for the nearest point of the rows' convex hull.
+pub(super) struct Narrowing<'a, T> {
     rows: &'a T,
     plain: bool,
     scales: Scales,
@@ -112,7 +93,7 @@ struct Lowest {
 }
 
 impl<'a, T: Rows> Narrowing<'a, T> {
-    fn new(rows: &'a T, plain: bool, threads: usize) -> Self {
+    pub(super) fn new(rows: &'a T, plain: bool, threads: usize) -> Self {
         let dimension = rows.dimension();
         let mut ones = vec![1.0; dimension];
         if plain {
@@ -144,7 +125,11 @@ impl<'a, T: Rows> Narrowing<'a, T> {
         if self.plain { &v[1..] } else { v }
     }
 
-    fn run(&mut self, separator: Option<&[dashu_int::IBig]>, effort: Effort) -> (f64, f64) {
+    pub(super) fn run(
+        &mut self,
+        separator: Option<&[dashu_int::IBig]>,
+        effort: Effort,
+    ) -> (f64, f64) {
         let dimension = self.rows.dimension();
         let batch = dimension.clamp(32, 256);
         let pass = self.rows.groups() as f64 * self.scales.terms as f64;

@@ -27,6 +27,7 @@ mod search;
 mod settle;
 mod solve;
 mod verdict;
+mod with_axis;
 
 pub use bracket::{Bracket, Effort, MarginKind};
 pub use coefficients::{Coefficients, Trend, coefficients};
@@ -34,8 +35,8 @@ pub use decide::decide;
 pub use document::{Claim, Subject, certificate};
 pub use dual_lp::{DualCounts, dual_counts};
 pub use gram::{ExactKernel, Gram, StrictKernel, strict_kernel};
-pub use jointly::Jointly;
-pub use margin::{joint_margin, margin, radius};
+pub use jointly::{Jointly, joint_margin};
+pub use margin::{margin, radius};
 pub(crate) use nearest::{Nearest, Walk};
 pub use number::{Exact, Reading};
 pub use rows::{Bias, ExactRows, Exception, Rows, Sides, TwoSides};

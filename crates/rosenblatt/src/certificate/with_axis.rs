@@ -1,0 +1,99 @@
+//! Rows, and one more that is an axis.
+
+use super::number::{Exact, Reading};
+use super::rows::Rows;
+
+/// Some rows with a few more behind them, given by one coordinate each: ±e_j.
+pub(crate) struct WithAxis<'a, T: ?Sized> {
+    pub(crate) rows: &'a T,
+    pub(crate) axis: usize,
+    pub(crate) negative: bool,
+}
+
+impl<T: Rows + ?Sized> WithAxis<'_, T> {
+    fn value(&self) -> f64 {
+        if self.negative { -1.0 } else { 1.0 }
+    }
+}
+
+impl<T: Rows + ?Sized> Rows for WithAxis<'_, T> {
+    fn dimension(&self) -> usize {
+        self.rows.dimension()
+    }
+
+    fn groups(&self) -> usize {
+        self.rows.groups() + 1
+    }
+
+    fn limit(&self) -> usize {
+        self.rows.limit() + 1
+    }
+
+    fn score(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64)) {
+        if group < self.rows.groups() {
+            self.rows.score(group, w, f);
+        } else {
+            f(self.rows.limit(), self.value() * w[self.axis]);
+        }
+    }
+
+    fn score_with_size(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64, f64)) {
+        if group < self.rows.groups() {
+            self.rows.score_with_size(group, w, f);
+        } else {
+            let score = self.value() * w[self.axis];
+            f(self.rows.limit(), score, score.abs());
+        }
+    }
+
+    fn terms(&self) -> usize {
+        self.rows.terms()
+    }
+
+    fn each(&self, row: usize, f: &mut dyn FnMut(usize, f64)) {
+        if row < self.rows.limit() {
+            self.rows.each(row, f);
+        } else {
+            f(self.axis, self.value());
+        }
+    }
+
+    fn each_exact(&self, row: usize, f: &mut dyn FnMut(usize, Exact)) {
+        if row < self.rows.limit() {
+            self.rows.each_exact(row, f);
+        } else {
+            f(
+                self.axis,
+                Exact::integer(if self.negative { -1 } else { 1 }),
+            );
+        }
+    }
+
+    fn each_small(&self, row: usize, f: &mut dyn FnMut(usize, i64, i32)) -> bool {
+        if row < self.rows.limit() {
+            return self.rows.each_small(row, f);
+        }
+        f(self.axis, if self.negative { -1 } else { 1 }, 0);
+        true
+    }
+
+    fn reading(&self) -> Reading {
+        self.rows.reading()
+    }
+
+    fn members(&self, group: usize, f: &mut dyn FnMut(usize)) {
+        if group < self.rows.groups() {
+            self.rows.members(group, f);
+        } else {
+            f(self.rows.limit());
+        }
+    }
+
+    fn group_of(&self, row: usize) -> usize {
+        if row < self.rows.limit() {
+            self.rows.group_of(row)
+        } else {
+            self.rows.groups()
+        }
+    }
+}
