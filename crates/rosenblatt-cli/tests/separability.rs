@@ -132,3 +132,20 @@ fn hard_synthetic_sets_are_decided_and_proved() {
         ok(&["verify", &proof, &data]);
     }
 }
+
+/// Three directions, 120° apart: γ = √3/2 without a bias, R = 1, so at most ⌊2/γ²⌋ = 2 updates.
+#[test]
+fn several_classes_have_a_margin_and_a_bound() {
+    let place = Place::new();
+    let half = 0.75f64.sqrt();
+    let rows = format!("x,y,label\n1,0,a\n-0.5,{half},b\n-0.5,-{half},c\n");
+    let data = place.file("three.csv", rows);
+    let found = json(&["check", &data, "--bias", "none"]);
+    for end in ["lower", "upper"] {
+        let end = found["margin"][end].as_f64().unwrap();
+        assert!((end - half).abs() < 1e-6, "{found}");
+    }
+    assert_eq!(found["updates_at_most"], 2, "{found}");
+    let run = json(&["train", &data, "--bias", "none", "--scale", "none"]);
+    assert!(run["updates"].as_u64().unwrap() <= 2, "{run}");
+}

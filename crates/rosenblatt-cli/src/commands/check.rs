@@ -5,8 +5,9 @@ use std::io::Read;
 use std::path::Path;
 
 use rosenblatt::certificate::{
-    Bias, Claim, Coefficients, Decision, Effort, ExactRows, Exception, MarginKind, Reading, Rows,
-    Subject, Trend, TwoSides, Witness, bounds, certificate, coefficients, decide, margin, radius,
+    Bias, Bracket, Claim, Coefficients, Decision, Effort, ExactRows, Exception, MarginKind,
+    Reading, Rows, Subject, Trend, TwoSides, Witness, bounds, certificate, coefficients, decide,
+    margin, radius,
 };
 use rosenblatt::data::read::{self, Format, Preparation, Scale};
 use rosenblatt::data::{Dataset, Layout, Precision};
@@ -168,10 +169,7 @@ fn two_classes(
         _ => None,
     };
     let r = radius(&rows, context.threads);
-    let effort = Effort {
-        relative_gap: args.gap,
-        ..Effort::default()
-    };
+    let effort = effort(args);
     let [lifted, plain] = [MarginKind::Lifted, MarginKind::Plain]
         .map(|kind| separator.map(|w| margin(&rows, kind, Some(w), effort, context.threads)));
     let most = lifted.and_then(|m| bounds::count(bounds::from_zero(r, m.lower)));
@@ -184,7 +182,6 @@ fn two_classes(
         .map(|(j, t)| (coordinate_name(data, bias, j), *t))
         .collect();
     if args.json {
-        let bracket = |m: rosenblatt::certificate::Bracket| json!({"lower": finite(m.lower), "upper": finite(m.upper), "kind": m.kind});
         output::print_json(&json!({
             "verdict": decision.verdict().name(),
             "examples": data.len(),
@@ -248,7 +245,7 @@ fn two_classes(
     Ok(Done::Finished)
 }
 
-pub(super) fn finite(x: f64) -> Value {
+fn finite(x: f64) -> Value {
     if x.is_finite() {
         json!(x)
     } else {
@@ -304,6 +301,19 @@ fn logistic(infinite: &[(String, Trend)]) -> String {
         );
     }
     text
+}
+
+/// How hard to look for a margin.
+pub(super) fn effort(args: &CheckArgs) -> Effort {
+    Effort {
+        relative_gap: args.gap,
+        ..Effort::default()
+    }
+}
+
+/// What is known of a margin, as JSON.
+pub(super) fn bracket(found: Bracket) -> Value {
+    json!({"lower": finite(found.lower), "upper": finite(found.upper), "kind": found.kind})
 }
 
 /// How many updates the theorem allows.

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use rosenblatt::certificate::{
-    Bias, Claim, Effort, ExactRows, Jointly, Sides, TwoSides, Verdict, Witness, bounds, decide,
+    Bias, Claim, ExactRows, Jointly, Sides, TwoSides, Verdict, Witness, bounds, decide,
     joint_margin, radius,
 };
 use serde_json::json;
 
-use super::check::{Examined, bound_text, finite, prove, proved_text};
+use super::check::{Examined, bound_text, bracket, effort, prove, proved_text};
 use super::{Context, in_data};
 use crate::args::CheckArgs;
 use crate::output::{self, Done, Outcome};
@@ -29,12 +29,8 @@ pub fn run(
         &TwoSides::positive_against_rest(exact, bias),
         context.threads,
     );
-    let effort = Effort {
-        relative_gap: args.gap,
-        ..Effort::default()
-    };
     let margin = match &joint.witness {
-        Witness::Separable { w } => Some(joint_margin(&jointly, w, effort, context.threads)),
+        Witness::Separable { w } => Some(joint_margin(&jointly, w, effort(args), context.threads)),
         _ => None,
     };
     // A correction of two discriminators is one of a row √2 times as long.
@@ -65,7 +61,7 @@ pub fn run(
             "examples": data.len(),
             "features": data.features(),
             "classes": data.classes.names(),
-            "margin": margin.map(|m| json!({"lower": finite(m.lower), "upper": finite(m.upper), "kind": m.kind})),
+            "margin": margin.map(bracket),
             "radius": r,
             "updates_at_most": most,
             "infinite_coefficients": [],
