@@ -108,7 +108,7 @@ pub fn refuse_same(one: &Path, other: &Path) -> rosenblatt::Result<()> {
             .or_else(|| Some(folder.join(path.file_name()?)))
     };
     let file = |path: &Path| !path.exists() || path.is_file();
-    match whole(one) == whole(other) && file(one) {
+    match whole(one).is_some() && whole(one) == whole(other) && file(one) {
         true => Err(Error::options(format!(
             "{} is named twice: one would replace the other",
             other.display()

@@ -7,7 +7,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -178,10 +178,26 @@ impl Aside {
 
     /// Gives the file a name, if it has none.
     fn name(&mut self, file: &File, target: &Path) -> io::Result<()> {
-        if self.path.as_os_str().is_empty() {
-            self.path = Self::at_a_free_path(target, |path| give_name(file, path))?.0;
+        if !self.path.as_os_str().is_empty() {
+            return Ok(());
+        }
+        match Self::at_a_free_path(target, |path| give_name(file, path)) {
+            Ok((path, ())) => self.path = path,
+            // Not every disk can do that, and what was written must not be lost for it.
+            Err(_) => self.copy(file, target)?,
         }
         Ok(())
+    }
+
+    /// Copies what was written to a file with a name.
+    fn copy(&mut self, mut file: &File, target: &Path) -> io::Result<()> {
+        let create = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
+        let (path, mut named) = Self::at_a_free_path(target, create)?;
+        self.path = path;
+        file.rewind()?;
+        io::copy(&mut file, &mut named)?;
+        named.set_permissions(file.metadata()?.permissions())?;
+        named.sync_all()
     }
 
     fn rename_to(mut self, target: &Path) -> io::Result<()> {
@@ -208,7 +224,7 @@ fn unnamed(target: &Path) -> Option<File> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(folder, flags, Mode::from_raw_mode(0o666)).ok()?);
     fs::symlink_metadata(by_number(&file)).ok()?;
     Some(file)
@@ -294,6 +310,26 @@ mod tests {
         });
         assert_eq!(seven.unwrap(), 7);
         assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(folder.names(), ["a.txt"]);
+    }
+
+    /// As on a disk that cannot name a file later.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_cannot_be_named_is_copied() {
+        let folder = Folder::new("copied");
+        let path = folder.0.join("a.txt");
+        let Some(mut file) = unnamed(&path) else {
+            return;
+        };
+        file.write_all(b"three").unwrap();
+        let mut aside = Aside {
+            path: PathBuf::new(),
+        };
+        aside.copy(&file, &path).unwrap();
+        assert_eq!(folder.names().len(), 1);
+        aside.rename_to(&path).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"three");
         assert_eq!(folder.names(), ["a.txt"]);
     }
 
