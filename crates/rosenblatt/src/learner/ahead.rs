@@ -10,6 +10,7 @@
 //! visits, a row take c and handing over h. Sharing out s rows costs h/s + u·c·s/2 a visit too
 //! much, which is least for s = √(2h/(u·c)). The result does not depend on it.
 
+use super::pace::{Pace, Way};
 use crate::crew::Crew;
 use crate::data::{LONG_ROW, Matrix, Row, Rows};
 use crate::model::{GROUP, Weights};
@@ -21,9 +22,12 @@ const HANDING_OVER: f64 = 1000.0;
 /// Work worth handing over, counted the same way.
 const WORTH_SHARING: f64 = 4.0 * HANDING_OVER;
 
-/// Updates a visit up to which sharing pays: after each, the other threads fetch the weights that
-/// it changed anew.
+/// Updates a visit up to which sharing is thought to pay before it is timed: after each, the other
+/// threads fetch the weights that it changed anew.
 const RARE: f64 = 0.02;
+
+/// Updates a visit beyond which it is not even tried.
+const FREQUENT: f64 = 0.1;
 
 /// Work that a thread takes at a time, counted the same way, at least.
 const PART: f64 = 1000.0;
@@ -61,6 +65,8 @@ pub(super) struct Ahead<'a> {
     updates: f64,
     /// Visits over which that was found.
     visits: f64,
+    /// Whether threads pay here.
+    pace: Pace,
 }
 
 /// Rows to be asked for while others are worked on.
@@ -137,6 +143,7 @@ impl<'a> Ahead<'a> {
             update_rate: 1.0,
             updates: 0.0,
             visits: 1.0,
+            pace: Pace::new(),
         }
     }
 
@@ -156,6 +163,7 @@ impl<'a> Ahead<'a> {
         self.visits = (self.visits + visits as f64).min(OF_LATE);
         let updates = std::mem::take(&mut self.updates);
         self.update_rate += (updates - self.update_rate * visits as f64) / self.visits;
+        self.pace.went_on(visits as f64 * self.products);
     }
 
     /// The last visit brought an update.
@@ -203,9 +211,17 @@ impl<'a> Ahead<'a> {
 
     /// How many rows to score on several threads, where that pays.
     #[inline]
-    fn shared(&self) -> Option<usize> {
+    fn shared(&mut self) -> Option<usize> {
         let helpers = self.crew.helpers();
-        if helpers == 0 || self.update_rate > RARE {
+        if helpers == 0 || self.update_rate > FREQUENT {
+            self.pace.no_choice();
+            return None;
+        }
+        let guess = match self.update_rate > RARE {
+            true => Way::Alone,
+            false => Way::Shared,
+        };
+        if self.pace.way(guess) == Way::Alone {
             return None;
         }
         let left = self.left;

@@ -6,5 +6,6 @@ pub(crate) mod dual;
 pub(crate) mod linear_unit;
 pub(crate) mod max_margin;
 pub(crate) mod network;
+mod pace;
 pub(crate) mod perceptron;
 mod scoreboard;
