@@ -4,7 +4,7 @@
 //! wait for each other, so they take little longer than one. The bits are those of
 //! [`Row::dot`]. (Gathering eight weights at a time with AVX-512 was tried and was slower.)
 
-use super::indices::Index;
+use super::indices::{Index, NARROW};
 use super::row::Row;
 use super::rows::{Lists, Rows};
 
@@ -45,11 +45,25 @@ pub(crate) fn dots_at(
     ) -> [f64; 4] {
         sparse(each(examples, |i| lists.row(i)), weights, start)
     }
+    #[inline(always)]
+    fn narrow<T: Copy + Into<f64>>(
+        lists: Lists<'_, u16, T>,
+        examples: [usize; 4],
+        weights: &[f64],
+        start: f64,
+    ) -> [f64; 4] {
+        let Some(weights) = weights.first_chunk::<NARROW>() else {
+            return of(lists, examples, weights, start);
+        };
+        // There is one for every index, as the compiler sees.
+        let rows = each(examples, |i| lists.row(i));
+        in_step(rows, start, |j, x| weights[usize::from(j)] * x.into())
+    }
     match rows {
         Rows::Sparse32(lists) => of(lists, examples, weights, start),
         Rows::Sparse64(lists) => of(lists, examples, weights, start),
-        Rows::Narrow32(lists) => of(lists, examples, weights, start),
-        Rows::Narrow64(lists) => of(lists, examples, weights, start),
+        Rows::Narrow32(lists) => narrow(lists, examples, weights, start),
+        Rows::Narrow64(lists) => narrow(lists, examples, weights, start),
         _ => dots(examples.map(|i| rows.row(i)), weights, start),
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::buffer::Buffer;
 
 /// Columns beyond which an index needs more than 16 bits.
-const NARROW: usize = 1 << 16;
+pub(crate) const NARROW: usize = 1 << 16;
 
 /// Column numbers, in 16 bits or in 32.
 ///

@@ -20,7 +20,7 @@ pub(crate) use buffer::Lender;
 pub use compress::compressed;
 pub(crate) use four::{dots_at as four_dots, squared_norms as four_squared_norms};
 pub use indices::Indices;
-pub(crate) use indices::{Index, SomeIndices};
+pub(crate) use indices::{Index, NARROW, SomeIndices};
 pub use labels::{ClassFinder, Classes};
 pub use matrix::{Matrix, Precision, Values};
 pub use names::{FeatureNames, StringTable};

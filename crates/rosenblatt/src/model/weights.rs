@@ -6,6 +6,7 @@
 //! multiply then add.
 
 mod scoring;
+mod table;
 
 use std::borrow::Cow;
 
@@ -13,20 +14,21 @@ use crate::data::Row;
 use crate::large;
 use crate::threads;
 pub(crate) use scoring::GROUP;
+use table::Table;
 
 /// Weights and biases of `discriminators` linear functions of `features` features.
 #[derive(Debug, PartialEq)]
 pub struct Weights {
     discriminators: usize,
     stride: usize,
-    values: Vec<f64>,
+    values: Table,
     bias: Vec<f64>,
 }
 
 impl Clone for Weights {
     fn clone(&self) -> Self {
         Weights {
-            values: large::copy(&self.values),
+            values: self.values.clone(),
             bias: self.bias.clone(),
             ..*self
         }
@@ -74,7 +76,7 @@ impl Weights {
         Weights {
             discriminators,
             stride,
-            values: vec![0.0; features * stride],
+            values: Table::zero(features * stride),
             bias: vec![0.0; stride],
         }
     }
@@ -243,7 +245,7 @@ impl Weights {
 
     /// Σ w·v over all weights, biases left out.
     pub(crate) fn dot(&self, other: &Weights) -> f64 {
-        let both = self.values.iter().zip(&other.values);
+        let both = self.values.iter().zip(&*other.values);
         both.fold(0.0, |sum, (w, v)| sum + w * v)
     }
 

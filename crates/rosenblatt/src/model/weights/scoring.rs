@@ -55,7 +55,7 @@ impl Weights {
             let scores = &mut scores[..GROUP * self.stride];
             match self.stride {
                 1 => {
-                    let found = four_dots(rows, four, &self.values, self.bias[0]);
+                    let found = four_dots(rows, four, self.values.padded(), self.bias[0]);
                     scores.copy_from_slice(&found);
                 }
                 4 => self.full_rows_in_step::<4>(rows, four, scores),
