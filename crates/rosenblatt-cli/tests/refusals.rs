@@ -257,3 +257,37 @@ fn a_missing_file_is_said_to_be_missing_whatever_it_was_to_be() {
     refused(&["inspect", &no], 1, &words);
     refused(&["train", &no], 1, &words);
 }
+
+#[test]
+fn files_of_another_kind_are_called_what_they_are() {
+    let place = Place::new();
+    let data = place.file("and.csv", AND);
+    let (model, cache) = (place.to("m.rbm"), place.to("and.rbc"));
+    ok(&["train", &data, "-o", &model]);
+    ok(&["convert", &data, &cache]);
+    let named = place.to("named.csv");
+    std::fs::copy(&cache, &named).unwrap();
+    for other in [&cache, &named] {
+        for args in [&["predict", &model, other][..], &["check", other]] {
+            refused(args, 2, &["only train reads it", "it was made from"]);
+        }
+    }
+    let whole = std::fs::read(&model).unwrap();
+    let cut = place.to("cut.rbm");
+    for (bytes, what) in [
+        (0, "it is empty"),
+        (100, "its head has 92 of"),
+        (whole.len() - 1, "its arrays have"),
+    ] {
+        std::fs::write(&cut, &whole[..bytes]).unwrap();
+        let words = ["ends too early", what, "train it anew"];
+        refused(&["inspect", &cut], 1, &words);
+    }
+    let picture = place.to("distance.pdf");
+    refused(
+        &["figure", "distance", "-o", &picture],
+        2,
+        &[".svg or .png instead of .pdf"],
+    );
+    assert!(!Path::new(&picture).exists());
+}

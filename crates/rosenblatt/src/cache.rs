@@ -42,6 +42,9 @@ use write::{Places, index_width};
 /// The first bytes of a cache; the last of them is the version of the format.
 const MAGIC: [u8; 8] = *b"RBCACHE\x03";
 
+/// What the file of a cache begins with, of whatever version.
+pub(crate) const NAME: &[u8] = MAGIC.split_at(7).0;
+
 /// Arrays start at multiples of this.
 const ALIGNMENT: u64 = 64;
 
@@ -132,7 +135,7 @@ fn map(path: &Path) -> Result<Mmap> {
 }
 
 fn parse(mapped: Mmap, path: &Path, memory: Option<u64>) -> Result<Cached> {
-    let start = mapped.get(..16).filter(|start| start[..7] == MAGIC[..7]);
+    let start = mapped.get(..16).filter(|start| start.starts_with(NAME));
     let Some((magic, length)) = start.and_then(|start| start.split_first_chunk::<8>()) else {
         return Err(Error::data("this is no cache").remedy("give a file that `convert` made"));
     };

@@ -47,7 +47,7 @@ const DATA_PARAMETERS: &[DataParameter] = &[
     DataParameter {
         name: "format",
         value: "FORMAT",
-        help: "libsvm, csv, tsv, idx or cache [default: guessed from name and content]",
+        help: "libsvm, csv, tsv, idx, or cache, which only train reads [default: guessed from name and content]",
         remembered: false,
         set: |o, t| t.parse().map(|f| o.read.format = Some(f)),
     },

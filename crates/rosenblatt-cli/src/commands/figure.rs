@@ -23,6 +23,16 @@ pub fn run(args: &FigureArgs) -> Outcome {
             .remedy("name a folder")
             .into());
         }
+        (_, Some(other)) if !args.output.is_dir() => {
+            return Err(Error::options(format!(
+                "{} is no kind of file that figures are drawn in",
+                args.output.display()
+            ))
+            .remedy(format!(
+                "end the name in .svg or .png instead of .{other}, or name a folder"
+            ))
+            .into());
+        }
         _ => {
             std::fs::create_dir_all(&args.output).map_err(|e| Error::io(&args.output, &e))?;
             for drawing in drawings {

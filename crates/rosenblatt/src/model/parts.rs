@@ -276,15 +276,19 @@ impl<'a> Parts<'a> {
 
     /// Reads a file's bytes back, its digest checked.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let (place, metadata) = digest_place(bytes).ok_or_else(|| {
-            Error::model("this is not a Rosenblatt model, or it is damaged at its start")
-                .remedy("check the path")
+        let again = "take it from its source again, or train it anew";
+        let (place, metadata) = digest_place(bytes).ok_or_else(|| match missing(bytes) {
+            Some(what) => {
+                Error::model(format!("the model file ends too early: {what}")).remedy(again)
+            }
+            None => Error::model("this is not a Rosenblatt model, or it is damaged at its start")
+                .remedy("check the path"),
         })?;
         if bytes[place.clone()] != digest_around(bytes, &place)[..] {
             return Err(Error::model(
                 "the model file is damaged: its digest does not match its content",
             )
-            .remedy("take it from its source again, or train it anew"));
+            .remedy(again));
         }
         let text = metadata
             .metadata()
@@ -337,6 +341,28 @@ fn digest_place(bytes: &[u8]) -> Option<(std::ops::Range<usize>, Metadata)> {
     let end = header.checked_add(8)?.checked_add(info.data_offsets.1)?;
     (end <= bytes.len() && end.checked_sub(start)? == DIGEST_BYTES)
         .then_some((start..end, metadata))
+}
+
+/// What is missing at the end of a model's bytes, if anything is: first comes the length of the
+/// head in eight bytes, then the head, which says how long the arrays are, then these.
+fn missing(bytes: &[u8]) -> Option<String> {
+    if bytes.is_empty() {
+        return Some("it is empty".to_owned());
+    }
+    let (length, rest) = bytes.split_first_chunk::<8>()?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+    let Some((head, arrays)) = rest.split_at_checked(length) else {
+        let begins_as_ours = rest.starts_with(format!("{{\"__metadata__\":{{\"{KEY}\"").as_bytes());
+        return begins_as_ours.then(|| {
+            let here = rest.len();
+            format!("its head has {here} of {length} bytes")
+        });
+    };
+    let (here, needed) = (
+        arrays.len(),
+        serde_json::from_slice::<Metadata>(head).ok()?.data_len(),
+    );
+    (here < needed).then(|| format!("its arrays have {here} of {needed} bytes"))
 }
 
 fn digest_around(bytes: &[u8], place: &std::ops::Range<usize>) -> [u8; DIGEST_BYTES] {
@@ -404,7 +430,10 @@ mod tests {
                 damaged[i] ^= flip;
                 assert!(Parts::from_bytes(&damaged).is_err(), "byte {i} ^ {flip}");
             }
-            assert!(Parts::from_bytes(&bytes[..i]).is_err(), "cut at {i}");
+            let cut = Parts::from_bytes(&bytes[..i]).unwrap_err().to_string();
+            // Up to where it is seen what the file was to be.
+            let seen = i == 0 || i >= 37;
+            assert_eq!(cut.contains("ends too early"), seen, "cut at {i}: {cut}");
         }
         let mut longer = bytes;
         longer.push(0);

@@ -163,6 +163,12 @@ struct Opened {
     format: Format,
 }
 
+/// What to say of a cache where it cannot be used.
+fn only_for_training() -> Error {
+    Error::options("a cache holds examples made ready for training, and only train reads it")
+        .remedy("give the file it was made from")
+}
+
 /// Opens a source and finds out its format.
 fn open(source: &Source, options: &ReadOptions) -> Result<Opened> {
     let file = source.name();
@@ -172,6 +178,9 @@ fn open(source: &Source, options: &ReadOptions) -> Result<Opened> {
         return Err(Error::data("the file is empty")
             .in_file(file)
             .remedy("give a file with data"));
+    }
+    if head.starts_with(crate::cache::NAME) {
+        return Err(only_for_training().in_file(file));
     }
     let ends = memchr::memchr2(b'\n', 0, &head).is_some();
     if !whole && !ends {

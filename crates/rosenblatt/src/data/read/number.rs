@@ -290,7 +290,7 @@ pub(crate) fn too_large<T: Stored>(text: &str) -> crate::Error {
     match T::PRECISION {
         crate::data::Precision::F32 if in_f64 => {
             crate::Error::data(format!("{short} is too large for f32"))
-                .remedy("pass --precision f64")
+                .remedy("rescale the column, or train with --precision f64")
         }
         _ => {
             crate::Error::data(format!("{short} is too large for f64")).remedy("rescale the column")

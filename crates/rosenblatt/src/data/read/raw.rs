@@ -73,8 +73,7 @@ fn read_source(source: &Source, options: &ReadOptions) -> Result<Raw> {
         Format::Libsvm => read_sparse(source, opened.all, options, Vec::push),
         Format::Csv | Format::Tsv => read_table(source, opened, options),
         Format::Idx => read_images(source, opened.all, options),
-        Format::Cache => Err(Error::options("the cache format cannot be read yet")
-            .remedy("give the file it was made from")),
+        Format::Cache => Err(super::only_for_training()),
     };
     raw.map_err(|e| in_source(e, source))
 }
@@ -293,7 +292,7 @@ pub(crate) fn refuse_not_finite(images: &ImagesRaw, precision: Precision) -> Res
         if let Some(x) = images.row(row).find(|x| !fits(*x)) {
             return Err(if x.is_finite() {
                 Error::data(format!("row {row} holds {x:e}, which is too large for f32"))
-                    .remedy("pass --precision f64")
+                    .remedy("rescale the column, or train with --precision f64")
             } else {
                 Error::data(format!("row {row} holds the value {x}"))
                     .remedy("features must be finite")
