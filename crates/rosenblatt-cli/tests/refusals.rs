@@ -291,3 +291,77 @@ fn files_of_another_kind_are_called_what_they_are() {
     );
     assert!(!Path::new(&picture).exists());
 }
+
+#[test]
+fn values_of_a_kernel_are_taken_as_they_are() {
+    let place = Place::new();
+    let gram = place.file("gram.csv", "a,b,y\n1,0.5,1\n0.5,1,-1\n");
+    let train = [
+        "train",
+        &gram,
+        "--learner",
+        "kernel",
+        "--kernel",
+        "precomputed",
+    ];
+    let said = ok(&train);
+    // Of the rows (1, ½) and (½, 1) as they are: -1 is corrected first or second, then +1.
+    assert!(said.contains("2 updates"), "{said}");
+    assert!(!said.contains("scaling"), "{said}");
+    let scaled = [&train[..], &["--scale", "standard"]].concat();
+    refused(&scaled, 2, &["cannot be scaled", "leave --scale out"]);
+}
+
+#[test]
+fn names_with_commas_stand_in_quotes() {
+    let place = Place::new();
+    let data = place.file("d.csv", "a b,\"c,d\",y\n1,2,n\n3,4,p\n2,2,n\n5,4,p\n");
+    let all = ok(&["train", &data]);
+    assert!(all.contains("2 features"), "{all}");
+    let fewer = ok(&["train", &data, "--ignore", "\"c,d\""]);
+    assert!(fewer.contains("1 feature"), "{fewer}");
+    let kinds = ok(&["train", &data, "--column", "\"c,d\"=category,a b=numeric"]);
+    assert!(kinds.contains("category"), "{kinds}");
+}
+
+#[cfg(unix)]
+#[test]
+fn any_name_of_a_file_can_be_said_in_json() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    let data = place.file("and.csv", AND);
+    for more in [&[][..], &["--kernel", "quadratic"]] {
+        let path = place
+            .path("x")
+            .with_file_name(std::ffi::OsStr::from_bytes(b"bad\xff.json"));
+        let output = common::program(&["check", &data, "--json"])
+            .args(more)
+            .arg("--certificate")
+            .arg(&path)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap();
+        assert!(path.exists());
+    }
+}
+
+#[test]
+fn inspect_gives_the_reason_that_train_gave() {
+    let place = Place::new();
+    let (data, model) = (place.file("and.csv", AND), place.to("m.rbm"));
+    let said = ok(&[
+        "train",
+        &data,
+        "--learner",
+        "max-margin",
+        "--c",
+        "1",
+        "-o",
+        &model,
+    ]);
+    let reason = "the duality gap is within the tolerance";
+    assert!(said.contains(reason), "{said}");
+    let said = ok(&["inspect", &model]);
+    assert!(said.contains(reason), "{said}");
+}

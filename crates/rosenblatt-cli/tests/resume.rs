@@ -230,3 +230,59 @@ fn a_killed_program_leaves_no_half_written_file() {
         }
     }
 }
+
+#[test]
+fn a_run_that_ran_out_of_patience_goes_on_only_with_more_of_it() {
+    let place = Place::new();
+    let data = place.to("blobs.csv");
+    ok(&[
+        "generate", "blobs", "-n", "300", "-d", "4", "-k", "3", "--spread", "4", "-o", &data,
+    ]);
+    for learner in ["perceptron", "linear-unit"] {
+        let [short, whole, again, more] = ["a", "b", "c", "d"].map(|n| place.to(n));
+        let train = |epochs: &str, model: &str| {
+            ok(&[
+                "train",
+                &data,
+                "--learner",
+                learner,
+                "--validate",
+                "0.2",
+                "--patience",
+                "4",
+                "--epochs",
+                epochs,
+                "-o",
+                model,
+            ])
+        };
+        assert!(
+            train("9", &short).contains("no longer improved"),
+            "{learner}"
+        );
+        train("12", &whole);
+        ok(&[
+            "train", &data, "--resume", &short, "--epochs", "12", "-o", &again,
+        ]);
+        assert_eq!(
+            std::fs::read(&whole).unwrap(),
+            std::fs::read(&again).unwrap(),
+            "{learner}"
+        );
+        let longer = [
+            "train",
+            &data,
+            "--resume",
+            &short,
+            "--patience",
+            "6",
+            "-o",
+            &more,
+        ];
+        ok(&longer);
+        assert!(
+            common::tensors(&more) != common::tensors(&short),
+            "{learner}"
+        );
+    }
+}

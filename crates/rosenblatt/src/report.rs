@@ -374,7 +374,8 @@ fn worth_scoring(model: &Model, data: &Dataset) -> bool {
     }
 }
 
-fn reason(stop: Stop, options: &Options) -> String {
+/// Why a run with these options ended, in words.
+pub fn reason(stop: Stop, options: &Options) -> String {
     let limited = matches!(stop, Stop::EpochLimit | Stop::UpdateLimit | Stop::TimeLimit);
     match options.learner {
         LearnerKind::Perceptron | LearnerKind::Kernel if limited => {

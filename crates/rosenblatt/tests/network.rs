@@ -265,3 +265,24 @@ fn what_a_network_cannot_do_is_refused() {
             .contains("--learner network")
     );
 }
+
+#[test]
+fn a_limit_of_time_ends_a_pass_that_takes_long() {
+    let (rows, columns) = (4000, 5000);
+    let mut matrix = Matrix::empty_sparse(columns, Precision::F32);
+    for i in 0..rows {
+        matrix.push_sparse([(i % columns as u32, 1.0)]);
+    }
+    let labels = (0..rows).map(|i| i % 2).collect();
+    let data = Dataset::new(matrix, labels, Classes::from_labels(["a", "b"]), None).unwrap();
+    let options = Options {
+        learner: LearnerKind::Network,
+        time_limit: Some(0.01),
+        epochs: Some(1),
+        ..Options::default()
+    };
+    let fitted = Session::new(&options).train(&data).unwrap();
+    assert_eq!(fitted.model.progress.stop, Some(Stop::TimeLimit));
+    assert!(fitted.model.progress.visits < u64::from(rows));
+    assert!(fitted.model.progress.passes.is_empty());
+}

@@ -27,10 +27,21 @@ struct DataParameter {
     set: fn(&mut DataOptions, &str) -> Result<()>,
 }
 
-fn list(text: &str) -> impl Iterator<Item = &str> {
-    text.split(',')
-        .map(str::trim)
-        .filter(|part| !part.is_empty())
+/// The parts between commas. One that begins with a double quote has its commas before the next.
+fn list(text: &str) -> impl Iterator<Item = String> {
+    let mut rest = Some(text);
+    let parts = std::iter::from_fn(move || {
+        let text = rest?.trim_start();
+        let quoted = text.strip_prefix('"').and_then(|text| text.split_once('"'));
+        let (name, text) = quoted.unwrap_or(("", text));
+        let (end, behind) = match text.split_once(',') {
+            Some((end, behind)) => (end, Some(behind)),
+            None => (text, None),
+        };
+        rest = behind;
+        Some(format!("{name}{}", end.trim_end()))
+    });
+    parts.filter(|part| !part.is_empty())
 }
 
 fn pairs(name: &str, text: &str, form: &str) -> Result<Vec<(String, String)>> {
@@ -154,17 +165,17 @@ const DATA_PARAMETERS: &[DataParameter] = &[
     DataParameter {
         name: "ignore",
         value: "COLUMN,…",
-        help: "leave these columns out",
+        help: "leave these columns out; a name with a comma stands in double quotes",
         remembered: true,
         set: |o, t| {
-            o.read.ignore.extend(list(t).map(str::to_owned));
+            o.read.ignore.extend(list(t));
             Ok(())
         },
     },
     DataParameter {
         name: "column",
         value: "NAME=KIND",
-        help: "treat a column as numeric, category, text or ignore; may be repeated",
+        help: "treat a column as numeric, category, text or ignore; may be repeated; a name with a comma stands in double quotes",
         remembered: true,
         set: |o, t| {
             for (name, kind) in pairs("column", t, "NAME=KIND")? {

@@ -136,7 +136,7 @@ pub struct TrainArgs {
     /// Where the model goes
     #[arg(long, short, value_name = "MODEL")]
     pub output: Option<PathBuf>,
-    /// Go on from this model as if its run had never stopped; its options are kept, limits may be given anew
+    /// Go on from this model as if its run had never stopped; its options are kept, limits may be given anew; not for networks and max-margin
     #[arg(long, value_name = "MODEL")]
     pub resume: Option<PathBuf>,
     /// Part the data into K folds, train without each in turn, report accuracy on it

@@ -196,7 +196,7 @@ fn two_classes(
             "support": support(data, decision),
             "separated_rows": separated(decision).map(<[usize]>::len).unwrap_or(if separator.is_some() { data.len() } else { 0 }),
             "rank": found.rank,
-            "certificate": args.certificate,
+            "certificate": args.certificate.as_ref().map(|path| path.display().to_string()),
             "verified": proved,
         }))?;
         return Ok(Done::Finished);

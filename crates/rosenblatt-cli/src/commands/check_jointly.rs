@@ -68,7 +68,7 @@ pub fn run(
             "support": joint.refutation.iter().map(|(row, _)| data.number(jointly.example_and_rival(*row).0) + 1).collect::<std::collections::BTreeSet<_>>(),
             "against_rest": against_rest.iter().map(|(c, v)| json!({"class": name(*c), "verdict": v.name()})).collect::<Vec<_>>(),
             "pairs": pairs.iter().map(|(a, b, v)| json!({"classes": [name(*a), name(*b)], "verdict": v.name()})).collect::<Vec<_>>(),
-            "certificate": args.certificate,
+            "certificate": args.certificate.as_ref().map(|path| path.display().to_string()),
             "verified": proved,
         }))?;
         return Ok(Done::Finished);

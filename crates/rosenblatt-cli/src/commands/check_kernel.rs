@@ -110,7 +110,7 @@ pub(super) fn run(
             "infinite_coefficients": [],
             "support": decided.support(data),
             "separated_rows": decided.separated(data),
-            "certificate": args.certificate,
+            "certificate": args.certificate.as_ref().map(|path| path.display().to_string()),
             "verified": proved,
         });
         if let Some(program) = &program {

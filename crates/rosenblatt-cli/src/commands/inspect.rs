@@ -76,7 +76,7 @@ pub fn run(args: &InspectArgs) -> Outcome {
         counted(progress.updates, "update", "updates"),
         stop.map_or_else(
             || "its run is not finished: resume it with train --resume".to_owned(),
-            |s| s.to_string()
+            |stop| rosenblatt::report::reason(stop, &model.options)
         ),
     );
     let _ = writeln!(text, "\noptions");

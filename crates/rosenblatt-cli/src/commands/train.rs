@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use rosenblatt::data::read::{Raw, ReadReport};
+use rosenblatt::data::read::{Raw, ReadReport, Scale};
 use rosenblatt::data::{Dataset, split};
+use rosenblatt::kernel::Kernel;
 use rosenblatt::model::Model;
 use rosenblatt::options::LearnerKind;
 use rosenblatt::report::TrainReport;
@@ -20,7 +21,7 @@ use serde::Serialize;
 use self::follower::Follower;
 use self::loading::{Loaded, Prepared, load, load_cached, load_streamed};
 use super::{Context, cached};
-use crate::args::TrainArgs;
+use crate::args::{DataOptions, TrainArgs};
 use crate::output::{self, Done, Failure, Outcome};
 use crate::render;
 
@@ -74,7 +75,10 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         Some(model) => args.source.recalled(&model.recipe),
         None => args.source.clone(),
     };
-    let data_options = source.options(context.threads)?;
+    let mut data_options = source.options(context.threads)?;
+    if options.kernel == Some(Kernel::Precomputed) {
+        leave_kernel_values(&mut data_options)?;
+    }
     if options.patience.is_some() && data_options.validate.is_none() {
         return Err(Error::options("--patience needs held-out examples")
             .remedy("add --validate 0.1")
@@ -293,6 +297,18 @@ pub fn in_data(error: Error, file: impl AsRef<Path>) -> Error {
     } else {
         error
     }
+}
+
+/// Sees to it that values of a kernel are taken as they are: columns of a Gram matrix that are
+/// shifted and scaled make another matrix, most often none that is symmetric.
+fn leave_kernel_values(data: &mut DataOptions) -> Result<(), Failure> {
+    if data.scale.is_some_and(|scale| scale != Scale::None) {
+        return Err(Error::options("values of a kernel cannot be scaled")
+            .remedy("leave --scale out")
+            .into());
+    }
+    data.scale = Some(Scale::None);
+    Ok(())
 }
 
 /// Writes the model where it was asked for; says where that is.

@@ -22,7 +22,11 @@ pub fn draw(path: &Path, data: &Dataset, steps: &[Step], has_bias: bool) -> Resu
             data.features(),
             data.classes.len()
         ))
-        .remedy("leave --plot out, or choose two columns with --ignore"));
+        .remedy(if data.features() == 2 {
+            "leave --plot out, or hold one class against the rest with --positive"
+        } else {
+            "leave --plot out, or choose two columns with --ignore"
+        }));
     }
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
     let bytes = match extension.as_deref() {

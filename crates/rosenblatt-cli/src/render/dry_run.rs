@@ -4,6 +4,7 @@ use rosenblatt::Options;
 use rosenblatt::data::Dataset;
 use rosenblatt::data::read::ReadReport;
 use rosenblatt::model::{Scheme, Weights};
+use rosenblatt::options::LearnerKind;
 use serde_json::json;
 
 use super::numbers::{bytes, count, counted, seconds};
@@ -28,9 +29,7 @@ pub fn dry_run(
     let memory = train.matrix.bytes() as u64
         + held_out.map_or(0, |d| d.matrix.bytes() as u64)
         + 3 * weights as u64;
-    // About two nanoseconds for each number and four discriminators, from measurement.
-    let visits = non_zeros as f64 * epochs as f64;
-    let estimate = visits * 2e-9 * (scheme.discriminators() as f64 / 4.0).max(1.0);
+    let estimate = epochs as f64 * pass_seconds(train, scheme, options);
     if json {
         output::print_json(&json!({
             "dry_run": true,
@@ -81,4 +80,22 @@ pub fn dry_run(
     page.section("time", &format!("at most about {}", seconds(estimate)));
     output::print(&page.text)?;
     Ok(Done::Finished)
+}
+
+/// What a pass takes, about, from measurement.
+fn pass_seconds(train: &Dataset, scheme: Scheme, options: &Options) -> f64 {
+    let k = scheme.discriminators();
+    if options.learner == LearnerKind::Network {
+        // Half a nanosecond for each product there and back, 32 units at a time.
+        let sizes: Vec<usize> = (std::iter::once(train.features()))
+            .chain(options.hidden.iter().map(|&h| h as usize))
+            .chain([k])
+            .collect();
+        let layers = sizes
+            .windows(2)
+            .map(|l| l[0] as f64 * l[1].next_multiple_of(32) as f64);
+        return 3.0 * 0.5e-9 * train.len() as f64 * layers.sum::<f64>();
+    }
+    // Two nanoseconds for each number and four discriminators.
+    train.matrix.non_zeros() as f64 * 2e-9 * (k as f64 / 4.0).max(1.0)
 }

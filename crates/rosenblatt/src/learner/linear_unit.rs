@@ -219,6 +219,10 @@ impl<'a> LinearUnit<'a> {
         let (towards, at_zero) = self.residual_sum(&zero);
         let small_enough = self.options.tolerance * (1.0 + self.norm(&towards));
         let start_error = at_zero.squared_error.max(f64::MIN_POSITIVE);
+        // A run that goes on may have ended so before.
+        if out_of_patience(self.options, progress) {
+            return Ok(Stop::NoImprovement);
+        }
         loop {
             if progress.passes.len() as u64 >= control.epochs {
                 return Ok(Stop::EpochLimit);

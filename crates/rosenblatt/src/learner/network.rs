@@ -11,7 +11,7 @@
 //! as often as `restarts` allows; the best start is kept, and all are reported. From the same
 //! seed the same network comes out on any number of threads.
 //!
-//! *Cost.* Three matrix products a batch and layer.
+//! *Cost.* Three matrix products a batch and layer, in which zeros cost what other numbers do.
 //!
 //! *Defaults.* Inputs are divided by their root mean square; first weights are normal with
 //! variance 2/inputs for ReLU and 1/inputs for tanh; batches of 64; rate 0.001, but 0.01 for
@@ -394,11 +394,14 @@ impl<'a> NetworkLearner<'a> {
             if let Some(stop) = asked_to_stop(self.options, control) {
                 break stop;
             }
-            let mut pass = self.pass(progress);
-            attempt.passes += 1;
+            let (mut pass, stop) = self.pass(progress, control);
             progress.visits += pass.visits;
             progress.updates += pass.updates;
             progress.mistakes += pass.mistakes;
+            if let Some(stop) = stop {
+                break stop;
+            }
+            attempt.passes += 1;
             let (loss, mistakes) = (pass.squared_error, pass.mistakes);
             pass.validation_accuracy = watch.pass(self, progress)?;
             progress.passes.push(pass);
@@ -458,7 +461,8 @@ impl<'a> NetworkLearner<'a> {
             .push(std::mem::replace(attempt, fresh));
     }
 
-    fn pass(&mut self, progress: &Progress) -> Pass {
+    /// A pass, or as much of one as there was time for.
+    fn pass(&mut self, progress: &Progress, control: Control<'_>) -> (Pass, Option<Stop>) {
         let epoch = progress.passes.len() as u64;
         let rule = Rule::new(self.options, 1.0);
         let mut judgement = Judgement::default();
@@ -471,9 +475,14 @@ impl<'a> NetworkLearner<'a> {
         let size = usize::try_from(self.options.batch_size).unwrap_or(usize::MAX);
         while let Some(block) = order.next_block() {
             for batch in block.chunks(size) {
+                // A batch of many features may take long.
+                let stop = asked_to_stop(self.options, control);
+                if stop.is_some() {
+                    return (pass, stop);
+                }
                 pass.squared_error += self.batch(batch, rule, &mut judgement, &mut pass);
             }
         }
-        pass
+        (pass, None)
     }
 }

@@ -90,7 +90,7 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "learning-rate",
         value: "RATE",
-        help: "step size η above 0; auto: 1 for perceptrons, derived from the data for the linear unit, 0.001 for the network",
+        help: "step size η above 0; auto: 1 for perceptrons, derived from the data for the linear unit, 0.001 for the network (0.01 below 1000 examples)",
         get: |o| optional(&o.learning_rate, "auto"),
         set: |o, t| auto(t, "auto", positive).map(|v| o.learning_rate = v),
     },

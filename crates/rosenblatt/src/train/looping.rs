@@ -128,6 +128,12 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
         if self.options.readout() == Readout::Pocket && self.progress.pocket.best_errors.is_none() {
             self.progress.pocket.best_errors = Some(self.errors());
         }
+        // A run that goes on may have ended so before.
+        if self.progress.current.visits == 0
+            && let Some(stop) = self.out_of_patience()
+        {
+            return Ok(stop);
+        }
         loop {
             if self.progress.passes.len() as u64 >= self.control.epochs {
                 return Ok(Stop::EpochLimit);

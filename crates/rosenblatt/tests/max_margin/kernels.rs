@@ -54,3 +54,46 @@ fn a_precomputed_kernel_is_the_kernel() {
         assert!(close(a.primal, b.primal, 0.0, 1e-6));
     }
 }
+
+/// Gram matrices of a low rank and with large entries, on which steps of one or two α at a time
+/// get nowhere: the plane is that of the same monomials written out.
+#[test]
+fn polynomials_of_whole_numbers_find_their_plane() {
+    let root = 3f64.sqrt();
+    for seed in 0..40 {
+        let mut random = random(seed);
+        let n = 8 + random.below(30) as usize;
+        let numbers: Vec<f64> = (0..n).map(|_| random.below(9) as f64 - 4.0).collect();
+        let toy = Toy {
+            rows: numbers.iter().map(|&x| vec![x]).collect(),
+            labels: (0..n as u64)
+                .map(|i| if i < 2 { i } else { random.below(2) } as u32)
+                .collect(),
+            classes: 2,
+            weights: None,
+        };
+        let written = Toy {
+            rows: (numbers.iter())
+                .map(|&x| vec![1.0, root * x, root * x * x, x * x * x])
+                .collect(),
+            ..toy.clone()
+        };
+        for bias in BIASES {
+            for c in [1.0, 100.0] {
+                let kernel = trained(&toy.dataset(), &over("polynomial:3", Some(c), bias));
+                let linear = trained(&written.dataset(), &options(Some(c), bias));
+                let stop = kernel.model.progress.stop;
+                assert_eq!(stop, Some(Stop::Converged), "{seed} {bias} {c}");
+                let (a, b) = (
+                    support(&kernel.model).optima[0],
+                    support(&linear.model).optima[0],
+                );
+                // Both are within the tolerance of the optimum; roots are rounded to the precision of rows.
+                assert!(
+                    close(a.primal, b.primal, 0.0, 1e-4),
+                    "{seed} {bias} {c}: {a:?} {b:?}"
+                );
+            }
+        }
+    }
+}

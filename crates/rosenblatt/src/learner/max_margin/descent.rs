@@ -27,6 +27,7 @@
 //! J. J. Moré and G. Toraldo, "On the solution of large quadratic programming problems with
 //! bound constraints", SIAM J. Optimization 1 (1991).
 
+use super::face::{Descending, step_on_face};
 use super::linear;
 use super::newton::Ended;
 use super::plane::{Objective, Plane, Solution};
@@ -43,6 +44,9 @@ const AHEAD: usize = 4;
 
 /// Data of at most so many bytes need not be asked for: the first cache holds them.
 const NEAR: usize = 1 << 16;
+
+/// Curvature, for a unit of length, that cannot be told from none.
+const FLAT: f64 = 1e-14;
 
 /// A linear plane on its way.
 pub(super) struct Descent<'a> {
@@ -344,7 +348,6 @@ impl<'a> Descent<'a> {
 
     /// Conjugate gradients on the free variables, projected into the box.
     fn on_the_face(&mut self, pass: &mut Pass, limits: &mut Limits<'_>) -> Yield {
-        const ITERATIONS: usize = 100;
         let free: Vec<usize> = self
             .active
             .iter()
@@ -359,36 +362,22 @@ impl<'a> Descent<'a> {
             .map(|&t| self.margin(t, &self.w, self.b) - 1.0)
             .collect();
         let mut rows = free.len() as f64;
-        let mut residual: Vec<f64> = gradient.iter().map(|g| -g).collect();
-        let mut direction = residual.clone();
-        let mut step = vec![0.0; free.len()];
-        let mut squared: f64 = residual.iter().map(|r| r * r).sum();
-        let enough = squared * 1e-6;
-        for _ in 0..ITERATIONS {
-            let (v, tilt, curvature) = self.combine(&free, &direction);
-            rows += 2.0 * free.len() as f64;
-            let length: f64 = direction.iter().map(|p| p * p).sum();
-            if curvature <= 1e-14 * length {
-                break;
-            }
-            let amount = squared / curvature;
-            let mut outside = false;
-            for (k, &t) in free.iter().enumerate() {
-                step[k] += amount * direction[k];
-                residual[k] -= amount * self.margin(t, &v, tilt);
-                let at = self.alphas[t] + step[k];
-                outside |= at < 0.0 || at > self.plane.prices[t];
-            }
-            let next: f64 = residual.iter().map(|r| r * r).sum();
-            if outside || next <= enough {
-                break;
-            }
-            let ratio = next / squared;
-            for (p, r) in direction.iter_mut().zip(&residual) {
-                *p = r + ratio * *p;
-            }
-            squared = next;
-        }
+        let Descending { step, .. } = step_on_face(
+            gradient.iter().map(|g| -g).collect(),
+            FLAT,
+            |direction| {
+                let (v, tilt, curvature) = self.combine(&free, direction);
+                rows += 2.0 * free.len() as f64;
+                let image = free.iter().map(|&t| self.margin(t, &v, tilt));
+                (image.collect(), curvature)
+            },
+            |step| {
+                free.iter().zip(step).any(|(&t, step)| {
+                    let at = self.alphas[t] + step;
+                    at < 0.0 || at > self.plane.prices[t]
+                })
+            },
+        );
         let mut length = 1.0;
         for _ in 0..8 {
             let change: Vec<f64> = free

@@ -22,6 +22,7 @@
 
 mod descent;
 mod distinct;
+mod face;
 mod hull;
 mod linear;
 mod newton;
