@@ -190,7 +190,8 @@ def _read(path: Any, given: dict[str, Any], model: Estimator | None) -> Table:
     X = found["rows"]
     if isinstance(X, tuple):
         columns, offsets, indices, values = X
-        indices = indices.view(np.int32)
+        # scipy wants signed numbers; larger ones need more bits.
+        indices = indices.view(np.int32) if columns <= 2**31 else indices.astype(np.int64)
         shape = (len(offsets) - 1, columns)
         X = sparse.csr_matrix((values, indices, offsets), shape=shape, copy=False)
     classes = _data.labels(found["classes"])
@@ -292,4 +293,6 @@ def read_table(
         "scale": scale,
         "precision": precision,
     }
-    return _read(path, given, model)
+    found = _read(path, given, model)
+    # Those of libsvm files are numbers.
+    return found._replace(feature_names=[str(name) for name in found.feature_names])

@@ -195,3 +195,12 @@ def test_libsvm_files_are_read(tmp_path):
     assert X.toarray().tolist() == [[np.float32(0.1), 0, 2], [0, 1.5, 0]]
     assert y.tolist() == [1, -1]
     assert read_libsvm(tmp_path / "a.svm", precision="f64")[0][0, 0] == 0.1
+
+
+def test_a_large_index_costs_no_memory(tmp_path):
+    path = tmp_path / "wide.svm"
+    path.write_text("1 1:1 3000000000:2\n-1 2:1\n")
+    X, y = read_libsvm(path)
+    assert X.shape == (2, 3_000_000_000)
+    assert X.indices.tolist() == [0, 2_999_999_999, 1]
+    assert list(y) == [1, -1]

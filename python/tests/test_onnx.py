@@ -128,6 +128,13 @@ def test_texts_as_labels():
         assert label.tolist() == clf.predict(IRIS).tolist()
 
 
+def test_texts_that_look_like_numbers_stay_texts():
+    clf = Perceptron().fit([[-1.0], [1.0]], ["01", "1"])
+    session = onnxruntime.InferenceSession(export(clf))
+    found = session.run(["label"], {"X": np.array([[-1.0], [1.0]])})[0]
+    assert list(found) == ["01", "1"]
+
+
 def test_precomputed():
     gram = IRIS @ IRIS.T
     check(KernelPerceptron("precomputed", max_iter=5).fit(gram, SPECIES), gram)

@@ -8,7 +8,13 @@ use crate::graph::{Attribute, CLASSICAL, Element, Graph, Value};
 /// The classes as whole numbers, if they are.
 fn whole_numbers(model: &Model) -> Option<Vec<i64>> {
     let names = model.classes.names().iter();
-    names.map(|name| name.parse().ok()).collect()
+    names
+        .map(|name| {
+            // Others, as 01, would not come back as they were, and might be taken for one another.
+            let number: i64 = name.parse().ok()?;
+            (number.to_string() == *name).then_some(number)
+        })
+        .collect()
 }
 
 fn texts(model: &Model) -> Vec<&str> {

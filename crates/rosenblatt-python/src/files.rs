@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyRange, PyTuple};
 use rosenblatt::data::read::{self, ColumnKind, Format, OnError, Preparation, ReadOptions, Scale};
-use rosenblatt::data::{Layout, Matrix, Precision, Values};
+use rosenblatt::data::{FeatureNames, Layout, Matrix, Precision, Values};
 
 use crate::model::Model;
 use crate::{arrays, raised};
@@ -87,12 +87,18 @@ pub(crate) fn read_file<'py>(
         .map_err(raised)?;
     let result = PyDict::new(py);
     result.set_item("rows", rows(py, &data.matrix)?)?;
-    result.set_item(
-        "names",
-        (0..data.features())
-            .map(|j| data.names.get(j).into_owned())
-            .collect::<Vec<_>>(),
-    )?;
+    let names = match &data.names {
+        // Numbers are not written out here: there may be billions of them.
+        FeatureNames::Numbered { first } => {
+            let first = *first as usize;
+            PyRange::new(py, first as isize, (first + data.features()) as isize)?.into_any()
+        }
+        named => (0..data.features())
+            .map(|j| named.get(j).into_owned())
+            .collect::<Vec<_>>()
+            .into_pyobject(py)?,
+    };
+    result.set_item("names", names)?;
     result.set_item("classes", data.classes.names())?;
     result.set_item(
         "weights",

@@ -347,7 +347,13 @@ fn bad_inputs_are_named_with_place_and_remedy() {
             "a.arff: the format arff is not supported yet",
             "",
         ),
-        ("a.rbc", b"....", none(), "a.rbc: a cache holds examples", ""),
+        (
+            "a.rbc",
+            b"....",
+            none(),
+            "a.rbc: a cache holds examples",
+            "",
+        ),
         (
             "a.idx",
             b"hello there",
