@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
@@ -15,6 +16,12 @@ from ._base import Margin, threads
 
 #: The coefficient of the constant feature, in a :class:`Verdict`.
 BIAS = "(bias)"
+
+#: Ranks are first tried modulo this, as the checkers of certificate files do.
+PRIME = 2**61 - 1
+
+#: Gives a row by its number, signed by its class and lifted where there is a bias.
+Signed = Callable[[int], list[Fraction]]
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,8 @@ class Verdict:
         The rows that the proof needs.
     separated : list of int or None
         Quasi-separable: the rows that the separator has strictly on their right side.
+    n_samples : int
+        How many rows it was found for.
     """
 
     verdict: str
@@ -67,6 +76,7 @@ class Verdict:
     multipliers: dict[int, int]
     support: list[int]
     separated: list[int] | None
+    n_samples: int
 
     def __bool__(self) -> bool:
         """Whether the classes are separable."""
@@ -88,12 +98,16 @@ class Verdict:
         Returns
         -------
         holds : bool
-            Whether the separator separates as claimed and the multipliers balance.
+            Whether the separator separates as claimed and the multipliers balance; if
+            overlapping, whether their rows also span all rows. False for data of another
+            number of rows.
         """
         X, y = check_X_y(X, y, accept_sparse=False, dtype=_data.FLOATS)
         classes = np.unique(y)
         if len(classes) > 2:
             raise ValueError("the certificate of several classes is not checked here")
+        if len(y) != self.n_samples:
+            return False
 
         def signed(i: int) -> list[Fraction]:
             sign = 1 if y[i] == classes[-1] else -1
@@ -101,18 +115,90 @@ class Verdict:
             row += [Fraction(float(x)) for x in X[i]]
             return [sign * x for x in row]
 
-        if self.separator is not None:
-            strict = set(range(len(y))) if self else set(self.separated or [])
-            for i in range(len(y)):
-                score = sum(w * z for w, z in zip(self.separator, signed(i)))
-                if score < 0 or (score > 0) != (i in strict):
-                    return False
-        if self:
-            return self.separator is not None
+        if self.verdict == "overlapping":
+            return self._balances(signed) and self._spans(signed)
+        if self.verdict == "quasi-separable":
+            return self._separates(signed) and self._balances(signed)
+        return self.verdict == "separable" and self._separates(signed)
+
+    def _separates(self, signed: Signed) -> bool:
+        """Whether the separator has the rows that it should on their right side, none wrong."""
+        if self.separator is None:
+            return False
+        strict = set(range(self.n_samples)) if self else set(self.separated or [])
+        for i in range(self.n_samples):
+            row = signed(i)
+            score = _dot(self.separator, row)
+            if len(row) != len(self.separator) or score < 0 or (score > 0) != (i in strict):
+                return False
+        return bool(strict) and strict <= set(range(self.n_samples))
+
+    def _balances(self, signed: Signed) -> bool:
+        """Whether the multipliers are positive and their rows cancel."""
         if not self.multipliers or min(self.multipliers.values()) <= 0:
+            return False
+        if not set(self.multipliers) <= set(range(self.n_samples)):
             return False
         rows = [[m * z for z in signed(i)] for i, m in self.multipliers.items()]
         return all(sum(column) == 0 for column in zip(*rows))
+
+    def _spans(self, signed: Signed) -> bool:
+        """Whether the rows of the multipliers span all rows.
+
+        A plane with no row on its wrong side holds the rows of the multipliers, and so all
+        that they span; a row outside could still be strictly on its right side.
+        """
+        rows = [signed(i) for i in self.multipliers]
+        if _rank_at_least(rows) == len(rows[0]):
+            return True
+        free = _null_space(rows)
+        return all(
+            _dot(vector, signed(i)) == 0 for i in range(self.n_samples) for vector in free
+        )
+
+
+def _dot(v: list[Any], w: list[Any]) -> Any:
+    return sum(a * b for a, b in zip(v, w))
+
+
+def _rank_at_least(rows: list[list[Fraction]]) -> int:
+    """The rank of rows modulo a prime, which is quick and at most the true one."""
+    echelon: dict[int, list[int]] = {}
+    for row in rows:
+        scale = math.lcm(*(value.denominator for value in row))
+        left = [int(value * scale) % PRIME for value in row]
+        for place, pivot in echelon.items():
+            left = [value % PRIME for value in _without(left, pivot, place)]
+        place = next((j for j, value in enumerate(left) if value), None)
+        if place is not None:
+            inverse = pow(left[place], -1, PRIME)
+            echelon[place] = [value * inverse % PRIME for value in left]
+    return len(echelon)
+
+
+def _null_space(rows: list[list[Fraction]]) -> list[list[Fraction]]:
+    """A basis of what is orthogonal to all rows."""
+    columns, echelon = len(rows[0]), {}
+    for row in rows:
+        for place, pivot in echelon.items():
+            row = _without(row, pivot, place)
+        place = next((j for j, value in enumerate(row) if value), None)
+        if place is None:
+            continue
+        row = [value / row[place] for value in row]
+        echelon = {j: _without(pivot, row, place) for j, pivot in echelon.items()}
+        echelon[place] = row
+    free = [j for j in range(columns) if j not in echelon]
+    return [
+        [-echelon[i][j] if i in echelon else Fraction(i == j) for i in range(columns)]
+        for j in free
+    ]
+
+
+def _without(row: list[Any], pivot: list[Any], place: int) -> list[Any]:
+    """The row less the multiple of a pivot that makes it 0 in the pivot's place."""
+    factor = row[place]
+    return [a - factor * b for a, b in zip(row, pivot)] if factor else row
 
 
 def check_separability(
@@ -214,4 +300,5 @@ def check_separability(
         multipliers=dict(zip(found["support"], weights)) if two else {},
         support=found["support"],
         separated=found["separated"] if two else None,
+        n_samples=len(y),
     )

@@ -1,5 +1,7 @@
 """Verdicts, their certificates, and what they mean for a logistic regression."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -34,6 +36,51 @@ def test_a_certificate_that_is_not_one():
     assert not found.holds(IRIS, SPECIES == 1)
     balanced = check_separability(IRIS, SPECIES == 1)
     assert not balanced.holds(IRIS, SPECIES == 2)
+
+
+# A dose that only the positive have: quasi-separable, by rows that leave it out.
+DOSED = np.array(
+    [[31, 0], [35, 0], [44, 0], [58, 0], [33, 0], [40, 0], [47, 1], [52, 1]], dtype=float
+)
+OUTCOME = [0, 1, 0, 1, 1, 0, 1, 1]
+
+
+def test_a_weaker_verdict_needs_its_own_proof():
+    found = check_separability(DOSED, OUTCOME)
+    assert found.verdict == "quasi-separable" and found.holds(DOSED, OUTCOME)
+    for change in (
+        {"verdict": "overlapping", "separator": None, "separated": None},
+        {"verdict": "overlapping"},
+        {"separator": None},
+        {"separator": None, "separated": None},
+        {"separator": [0, 0, 0], "separated": []},
+        {"separator": found.separator[:2]},
+        {"separated": found.separated + [len(OUTCOME)]},
+        {"verdict": "separable"},
+        {"multipliers": {}},
+    ):
+        assert not dataclasses.replace(found, **change).holds(DOSED, OUTCOME), change
+
+
+def test_rows_that_span_a_part_of_the_space_prove_an_overlap_in_it():
+    X = np.column_stack([IRIS, IRIS[:, 0] / 4, np.zeros(len(IRIS))])
+    found = check_separability(X, SPECIES == 1)
+    assert found.verdict == "overlapping" and found.rank == 5
+    assert found.holds(X, SPECIES == 1)
+    less = check_separability(X, SPECIES == 1, fit_intercept=False)
+    assert less.holds(X, SPECIES == 1, fit_intercept=False)
+    X[7, 5] = 1.0
+    assert not found.holds(X, SPECIES == 1)
+
+
+def test_a_certificate_is_for_so_many_rows():
+    for X, y in ((IRIS, SPECIES == 0), (IRIS, SPECIES == 1), (DOSED, np.array(OUTCOME))):
+        found = check_separability(X, y)
+        assert found.holds(X, y)
+        assert not found.holds(X[1:], y[1:]) and not found.holds(X[:6], y[:6])
+        assert not found.holds(np.vstack([X, X[:1]]), np.append(y, y[0]))
+    far = dataclasses.replace(found, multipliers={-1: 1, 99: 1})
+    assert not far.holds(DOSED, OUTCOME)
 
 
 def test_a_frame_names_its_infinite_coefficients():
