@@ -119,7 +119,9 @@ class Estimator(ClassifierMixin, BaseEstimator):
                 f"y contains labels that were not among the classes of the first call: "
                 f"{strangers.tolist()}"
             )
-        return np.searchsorted(self.classes_, y)
+        # A loaded model numbers its classes as its file does, which need not be sorted.
+        order = np.argsort(self.classes_)
+        return order[np.searchsorted(self.classes_, y, sorter=order)]
 
     def _train(
         self,

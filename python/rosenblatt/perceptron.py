@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import _check_partial_fit_first_call
+from sklearn.utils.multiclass import _check_partial_fit_first_call, unique_labels
 from sklearn.utils.validation import validate_data
 
 from . import _data
@@ -31,6 +32,15 @@ class PartialFit:
     def _takes_parts(self) -> bool:
         """Whether the learner, as its parameters are, can go on with other rows."""
         return True
+
+    def _is_first(self, classes: Any) -> bool:
+        """Whether nothing was learned yet; sets ``classes_`` then, else checks them."""
+        known = getattr(self, "classes_", None)
+        if known is not None and classes is not None:
+            # scikit-learn compares with sorted classes, which those of a file need not be.
+            if np.array_equal(np.sort(known), unique_labels(classes)):
+                return False
+        return _check_partial_fit_first_call(self, classes)
 
     @available_if(_goes_on)
     def partial_fit(
@@ -58,7 +68,7 @@ class PartialFit:
         self : object
             The estimator.
         """
-        first = _check_partial_fit_first_call(self, classes)
+        first = self._is_first(classes)
         X, y = validate_data(self, X, y, reset=first, **_data.ROWS)
         X, y, weight = _data.counted(X, y, _data.weights(sample_weight, X))
         before = None if first else self._model

@@ -204,3 +204,37 @@ def test_a_large_index_costs_no_memory(tmp_path):
     assert X.shape == (2, 3_000_000_000)
     assert X.indices.tolist() == [0, 2_999_999_999, 1]
     assert list(y) == [1, -1]
+
+
+def test_a_loaded_model_learns_the_classes_it_is_told(tmp_path):
+    """Its classes have the order of its file: texts once, whole numbers now."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    texts = np.array(["2", "10", "1"])[np.arange(60) % 3]
+    path = tmp_path / "m.rbm"
+    clf = Perceptron(max_iter=2, shuffle=False).fit(X, texts)
+    save(clf, path)
+    loaded = load(path)
+    assert loaded.classes_.tolist() == [1, 10, 2]
+    kept = texts != "10"
+    for part in (kept, ~kept):
+        clf.partial_fit(X[part], texts[part])
+        loaded.partial_fit(X[part], texts[part].astype(int), classes=[1, 2, 10])
+        assert (loaded.coef_ == clf.coef_).all()
+    assert (loaded.predict(X) == clf.predict(X).astype(int)).all()
+    with pytest.raises(ValueError, match="not the same as on last call"):
+        loaded.partial_fit(X, texts.astype(int), classes=[1, 2, 11])
+
+
+def test_a_loaded_model_of_one_class_against_the_rest(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = np.arange(60) % 3
+    data, path = tmp_path / "d.svm", tmp_path / "m.rbm"
+    dump_svmlight_file(X, y, str(data), zero_based=False)
+    options = "--positive 1 --epochs 1 --order given --scale none --precision f64".split()
+    run("train", data, *options, "-o", path)
+    loaded = load(path)
+    assert loaded.classes_.tolist() == ["rest", "1"]
+    loaded.partial_fit(X, np.where(y == 1, "1", "rest"))
+    twice = Perceptron(max_iter=2, shuffle=False).fit(X, y == 1)
+    assert np.allclose(loaded.coef_, twice.coef_, rtol=1e-9)
