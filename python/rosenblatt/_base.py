@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from numbers import Real
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, Iterator, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -97,16 +98,31 @@ class Estimator(ClassifierMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        X, y = validate_data(self, X, y, **_data.ROWS)
-        check_classification_targets(y)
-        X, y, weight = _data.counted(X, y, _data.weights(sample_weight, X))
-        carry_on = self._model if self._carries_on() else None
-        classes, found = np.unique(y, return_inverse=True)
-        if carry_on is None:
-            self.classes_ = classes
-        else:
-            found = self._known(y)
-        return self._train(X, found, weight, carry_on=carry_on, progress=progress)
+        with self._all_or_nothing():
+            carry_on = self._model if self._carries_on() else None
+            X, y = validate_data(self, X, y, reset=carry_on is None, **_data.ROWS)
+            check_classification_targets(y)
+            X, y, weight = _data.counted(X, y, _data.weights(sample_weight, X))
+            classes, found = np.unique(y, return_inverse=True)
+            if carry_on is None:
+                self.classes_ = classes
+            else:
+                found = self._known(y)
+            return self._train(X, found, weight, carry_on=carry_on, progress=progress)
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Leaves the estimator as it was if a fit fails or is interrupted.
+
+        Classes and features of new rows beside the model of old ones would predict nonsense.
+        """
+        before = dict(vars(self))
+        try:
+            yield
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
 
     def _carries_on(self) -> bool:
         return bool(getattr(self, "warm_start", False)) and hasattr(self, "_model")

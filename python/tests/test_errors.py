@@ -123,3 +123,51 @@ def test_separability():
         check_separability([[np.nan], [1.0]], [0, 1])
     with pytest.raises(ValueError, match="3 feature_names for 2 features"):
         check_separability(X, y, feature_names=["a", "b", "c"])
+
+
+def test_a_fit_that_fails_changes_nothing():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y, three = (X[:, 0] > 0).astype(int), np.arange(60) % 3
+    clf = Perceptron(max_iter=3).fit(X, y)
+    answers, before = clf.predict(X), dict(vars(clf))
+
+    def interrupt(record):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(np.c_[X, X], three, progress=interrupt)
+    assert vars(clf) == before
+    clf.set_params(max_iter=-1)
+    for warm_start in (False, True):
+        clf.set_params(warm_start=warm_start)
+        for rows, labels in ((np.c_[X, X], three), (X, y), (X, y + 5)):
+            with pytest.raises(ValueError):
+                clf.fit(rows, labels)
+            assert clf.n_features_in_ == 3 and clf.classes_.tolist() == [0, 1]
+            assert (clf.predict(X) == answers).all()
+    with pytest.raises(ValueError, match="6 features"):
+        clf.predict(np.c_[X, X])
+    # Going on takes the features it knows.
+    clf.set_params(max_iter=3)
+    with pytest.raises(ValueError, match="6 features"):
+        clf.fit(np.c_[X, X], y)
+    assert (clf.predict(X) == answers).all()
+
+
+def test_a_first_part_that_fails_is_no_first_part():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = (X[:, 0] > 0).astype(int)
+    bad = X.copy()
+    bad[0, 0] = np.nan
+    clf = Perceptron(shuffle=False)
+    with pytest.raises(ValueError, match="NaN"):
+        clf.partial_fit(bad, y, classes=[0, 1])
+    assert not hasattr(clf, "classes_")
+    with pytest.raises(ValueError, match="classes must be passed"):
+        clf.partial_fit(X, y)
+    clf.partial_fit(X, y, classes=[0, 1])
+    weights = clf.coef_
+    with pytest.raises(ValueError, match="NaN"):
+        clf.partial_fit(bad, y)
+    assert clf.coef_ is weights
+    assert (weights == Perceptron(shuffle=False, max_iter=1).fit(X, y).coef_).all()
