@@ -79,13 +79,7 @@ def load(path: Any) -> Estimator:
     if kind is None:
         raise ValueError(f"there is no estimator for the learner {options['learner']!r}")
     known = kind._get_param_names()
-    told = {
-        name: _value(options[_options.option_of(name)], name)
-        for name in known
-        if name not in kind._own
-        and options.get(_options.option_of(name))
-        != _options.DEFAULTS.get(_options.option_of(name))
-    }
+    told = _told(kind, options)
     if "bias" not in known and options["bias"] == "none" and "fit_intercept" in known:
         told["fit_intercept"] = False
     if "order" not in known and options["order"] == "given":
@@ -102,8 +96,28 @@ def load(path: Any) -> Estimator:
     return estimator
 
 
+def _told(kind: type[Estimator], options: dict[str, str]) -> dict[str, Any]:
+    """The parameters that a model's options set apart from an estimator made of defaults.
+
+    The defaults of the library and of the estimators differ: a hard margin is the library's.
+    """
+    told = {}
+    for name, default in kind().get_params(deep=False).items():
+        option = _options.option_of(name)
+        if name in kind._own:
+            continue
+        if default is None and options[option] == _options.DEFAULTS[option]:
+            continue
+        value = _value(options[option], name)
+        if not np.array_equal(value, default):
+            told[name] = value
+    return told
+
+
 def _value(text: str, name: str) -> Any:
     """An option's text as the value of a parameter."""
+    if name == "C" and text == "none":
+        return float("inf")
     if name in ("hidden", "start_dual") or (name == "start" and text[0] in "-.0123456789"):
         return [_value(item, "") for item in text.split(",")]
     for kind in (int, float):

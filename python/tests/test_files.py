@@ -21,6 +21,7 @@ from sklearn.datasets import (
 from rosenblatt import (
     KernelPerceptron,
     LinearUnit,
+    MaxMarginClassifier,
     Perceptron,
     PerceptronNetwork,
     load,
@@ -238,3 +239,35 @@ def test_a_loaded_model_of_one_class_against_the_rest(tmp_path):
     loaded.partial_fit(X, np.where(y == 1, "1", "rest"))
     twice = Perceptron(max_iter=2, shuffle=False).fit(X, y == 1)
     assert np.allclose(loaded.coef_, twice.coef_, rtol=1e-9)
+
+
+GIVEN = [
+    MaxMarginClassifier(),
+    MaxMarginClassifier(C=float("inf"), bias="unlifted", max_iter=7, tol=1e-3),
+    MaxMarginClassifier(C=2.5, kernel="rbf:0.5", multiclass="ovo", at_zero="negative"),
+    MaxMarginClassifier(C=1, class_weight={0: 2.0}, embed="squares", time_limit=5.5),
+    Perceptron(),
+    Perceptron(max_iter=4, eta0=0.5, random_state=3, readout="voted", ties="positive"),
+    Perceptron(order="random", margin=0.25, normalise_weights=True, max_updates=50),
+    Perceptron(start=[0.5, 1.0, -1.0, 2.0], bias="unlifted:2", max_iter=2),
+    Perceptron(start="random:2", class_weight="balanced", multiclass="ovr", max_iter=2),
+    KernelPerceptron(max_iter=2),
+    KernelPerceptron("polynomial:3", bias="lifted", start_dual=[1.0] + 59 * [0.0]),
+    LinearUnit(max_iter=3),
+    LinearUnit(gradient="stochastic", eta0=0.01, decay=0.5, tol=1e-9, max_iter=2),
+    PerceptronNetwork(max_iter=2),
+    PerceptronNetwork([3, 2], activation="tanh", loss="squared", batch_size=8, restarts=1),
+]
+
+
+@pytest.mark.parametrize("clf", GIVEN)
+def test_parameters_come_back_from_a_file(clf, tmp_path):
+    """Or a refit of a loaded model would be another one."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = (X[:, 0] > 0).astype(int)
+    save(clf.fit(X, y), tmp_path / "m.rbm")
+    loaded = load(tmp_path / "m.rbm")
+    for name, value in clf.get_params().items():
+        again = getattr(loaded, name)
+        assert np.array_equal(again, value), (name, again, value)
+    assert (loaded.fit(X, y).predict(X) == clf.predict(X)).all()
