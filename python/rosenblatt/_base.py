@@ -102,13 +102,11 @@ class Estimator(ClassifierMixin, BaseEstimator):
             carry_on = self._model if self._carries_on() else None
             X, y = validate_data(self, X, y, reset=carry_on is None, **_data.ROWS)
             check_classification_targets(y)
-            X, y, weight = _data.counted(X, y, _data.weights(sample_weight, X))
-            classes, found = np.unique(y, return_inverse=True)
+            weight = _data.weights(sample_weight, X)
             if carry_on is None:
-                self.classes_ = classes
-            else:
-                found = self._known(y)
-            return self._train(X, found, weight, carry_on=carry_on, progress=progress)
+                counted = _data.counted(weight)
+                self.classes_ = np.unique(y if counted is None else y[counted])
+            return self._train(X, y, weight, carry_on=carry_on, progress=progress)
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
@@ -142,7 +140,7 @@ class Estimator(ClassifierMixin, BaseEstimator):
     def _train(
         self,
         X: Any,
-        found: np.ndarray,
+        y: np.ndarray,
         weight: np.ndarray | None,
         *,
         carry_on: _core.Model | None = None,
@@ -156,20 +154,40 @@ class Estimator(ClassifierMixin, BaseEstimator):
             )
         if progress is None and self.verbose:
             progress = _told
+        counted = _data.counted(weight)
+        if counted is not None:
+            y, weight = y[counted], weight[counted]
+        labels = self._known(y).astype(np.uint32)
+        options, session = {**self._options(), **changes}, self._session()
         with _options.spoken():
+            X = self._rows(X, labels, counted, options, session.get("validate"))
             self._model = _core.fit(
-                {**self._options(), **changes},
+                options,
                 _data.rows(X),
-                found.astype(np.uint32),
+                labels,
                 _data.names(self.classes_),
                 weights=weight,
                 carry_on=carry_on,
                 progress=progress,
-                **self._session(),
+                **session,
             )
         self._single = X.dtype == np.float32
         self._describe()
         return self
+
+    def _rows(
+        self,
+        X: Any,
+        labels: np.ndarray,
+        counted: np.ndarray | None,
+        options: dict[str, str],
+        share: float | None,
+    ) -> Any:
+        """The rows for the core: of X those that count, whose classes are ``labels``.
+
+        ``options`` and the ``share`` that is held out are those of the run.
+        """
+        return X if counted is None else X[np.flatnonzero(counted)]
 
     def _describe(self) -> None:
         """Sets the attributes that tell of the fitted model."""

@@ -54,12 +54,9 @@ def weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     return np.ascontiguousarray(found)
 
 
-def counted(X: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Any, Any, Any]:
-    """The rows that count: those of weight 0 are left out."""
-    if weight is None or weight.all():
-        return X, y, weight
-    kept = np.flatnonzero(weight)
-    return X[kept], y[kept], weight[kept]
+def counted(weight: np.ndarray | None) -> np.ndarray | None:
+    """Which rows count, None if all do: those of weight 0 are left out."""
+    return None if weight is None or weight.all() else weight > 0
 
 
 def names(classes: np.ndarray) -> list[str]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ._base import EarlyStopping, Estimator
+from ._dual import Dual
 
 
-class KernelPerceptron(EarlyStopping, Estimator):
+class KernelPerceptron(Dual, EarlyStopping, Estimator):
     r"""The perceptron in its dual form, over a kernel.
 
     The score of x is :math:`\sum_j \alpha_j K(x_j, x)`, where :math:`\alpha_j` counts how
@@ -75,7 +74,8 @@ class KernelPerceptron(EarlyStopping, Estimator):
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted; of two the last is the positive one.
     support_ : ndarray of shape (n_support,)
-        The training rows that were corrected, ascending.
+        The training rows that were corrected, ascending. In a loaded model they are counted
+        among the rows that were trained on, without those of weight 0 or held out.
     dual_coef_ : ndarray of shape (n_discriminators, n_support)
         Their coefficients in the read-out.
     n_iter_ : int
@@ -187,11 +187,3 @@ class KernelPerceptron(EarlyStopping, Estimator):
         if self.order is None and not self.shuffle:
             found["order"] = "given"
         return found
-
-    def _session(self) -> dict[str, Any]:
-        return {**super()._session(), "memory": self.memory}
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ._base import Estimator
+from ._dual import Dual
 
 
-class MaxMarginClassifier(Estimator):
+class MaxMarginClassifier(Dual, Estimator):
     r"""The plane of largest margin: hard where the classes can be separated, else soft.
 
     Minimises :math:`\frac{1}{2}\|w\|^2 + C \sum_i c_i \max(0, 1 - y_i (w \cdot x_i + b))`,
@@ -60,7 +59,8 @@ class MaxMarginClassifier(Estimator):
     intercept_ : ndarray of shape (n_discriminators,)
         Biases, without a kernel.
     support_ : ndarray of shape (n_support,)
-        With a kernel: the training rows that hold the margin.
+        With a kernel: the training rows that hold the margin; in a loaded model counted
+        without those of weight 0.
     dual_coef_ : ndarray of shape (n_discriminators, n_support)
         With a kernel: their coefficients.
     n_iter_ : int
@@ -144,11 +144,3 @@ class MaxMarginClassifier(Estimator):
         if self.bias is None and not self.fit_intercept:
             found["bias"] = "none"
         return found
-
-    def _session(self) -> dict[str, Any]:
-        return {**super()._session(), "memory": self.memory}
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags

@@ -71,9 +71,9 @@ class PartialFit:
         with self._all_or_nothing():
             first = self._is_first(classes)
             X, y = validate_data(self, X, y, reset=first, **_data.ROWS)
-            X, y, weight = _data.counted(X, y, _data.weights(sample_weight, X))
+            weight = _data.weights(sample_weight, X)
             before = None if first else self._model
-            return self._train(X, self._known(y), weight, carry_on=before, epochs="1")
+            return self._train(X, y, weight, carry_on=before, epochs="1")
 
 
 class Perceptron(PartialFit, EarlyStopping, Estimator):

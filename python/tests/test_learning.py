@@ -9,7 +9,14 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_classification
 
-from rosenblatt import KernelPerceptron, LinearUnit, Perceptron, PerceptronNetwork, trace
+from rosenblatt import (
+    KernelPerceptron,
+    LinearUnit,
+    MaxMarginClassifier,
+    Perceptron,
+    PerceptronNetwork,
+    trace,
+)
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 AND = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
@@ -192,3 +199,33 @@ def test_least_squares_is_reached():
     best, *_ = np.linalg.lstsq(lifted, 2.0 * y - 1, rcond=None)
     assert clf.stop_reason_ == "converged"
     assert np.abs(clf.decision_function(X) - lifted @ best).max() < 1e-6
+
+
+DUALS = [
+    KernelPerceptron("linear", max_iter=5),
+    KernelPerceptron("linear", max_iter=5, early_stopping=True),
+    KernelPerceptron(
+        "linear",
+        max_iter=5,
+        early_stopping=True,
+        validation_fraction=0.3,
+        random_state=np.random.RandomState(7),
+    ),
+    MaxMarginClassifier(kernel="linear", C=0.5),
+]
+
+
+@pytest.mark.parametrize("clf", DUALS)
+@pytest.mark.parametrize("left_out", [0, 20])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_support_numbers_the_rows_of_X(clf, left_out, classes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 1) * (classes == 3)
+    weight = np.ones(60)
+    weight[:left_out] = 0
+    clf = clone(clf).fit(X, y, weight)
+    scores = (X @ X.T)[:, clf.support_] @ clf.dual_coef_.T
+    found = clf.decision_function(X).reshape(60, -1)
+    assert np.abs(found - scores).max() < 1e-9
+    assert clf.support_.min() >= left_out
