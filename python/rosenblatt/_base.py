@@ -201,6 +201,9 @@ class Estimator(ClassifierMixin, BaseEstimator):
         self.radius_ = model.radius
         self.margin_ = None if model.margin is None else Margin(*model.margin)
         self.mistake_bound_ = model.most_updates
+        # Those that this model has not may be left over from another one.
+        for name in ("coef_", "intercept_", "support_", "dual_coef_"):
+            vars(self).pop(name, None)
         if model.weights is not None:
             self.coef_, self.intercept_ = model.weights
         if model.dual is not None:

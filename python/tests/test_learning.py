@@ -229,3 +229,15 @@ def test_support_numbers_the_rows_of_X(clf, left_out, classes):
     found = clf.decision_function(X).reshape(60, -1)
     assert np.abs(found - scores).max() < 1e-9
     assert clf.support_.min() >= left_out
+
+
+def test_a_refit_leaves_no_attributes_of_another_model():
+    clf = Perceptron(max_iter=3).fit(IRIS, SPECIES)
+    clf.set_params(readout="voted").fit(IRIS, SPECIES)
+    assert not hasattr(clf, "coef_") and not hasattr(clf, "intercept_")
+    planes = MaxMarginClassifier().fit(IRIS, SPECIES)
+    planes.set_params(kernel="linear").fit(IRIS, SPECIES)
+    assert not hasattr(planes, "coef_") and hasattr(planes, "support_")
+    planes.set_params(kernel=None).fit(IRIS, SPECIES)
+    assert hasattr(planes, "coef_")
+    assert not hasattr(planes, "support_") and not hasattr(planes, "dual_coef_")
