@@ -159,6 +159,9 @@ class Estimator(ClassifierMixin, BaseEstimator):
             y, weight = y[counted], weight[counted]
         labels = self._known(y).astype(np.uint32)
         options, session = {**self._options(), **changes}, self._session()
+        if carry_on is not None and not _options.is_fixed(self.random_state):
+            # A generator gives another seed each time, but a run goes on with its own.
+            options["seed"] = carry_on.options["seed"]
         with _options.spoken():
             X = self._rows(X, labels, counted, options, session.get("validate"))
             self._model = _core.fit(

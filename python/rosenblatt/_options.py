@@ -61,6 +61,11 @@ def text_of(value: Any) -> str:
     return ",".join(text_of(item) for item in np.asarray(value).ravel().tolist())
 
 
+def is_fixed(random_state: Any) -> bool:
+    """Whether a ``random_state`` stands for the same seed each time."""
+    return random_state is None or isinstance(random_state, Integral)
+
+
 def seed_of(random_state: Any) -> int:
     """The seed that a ``random_state`` stands for; None is the library's own."""
     if random_state is None:

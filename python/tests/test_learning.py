@@ -241,3 +241,18 @@ def test_a_refit_leaves_no_attributes_of_another_model():
     planes.set_params(kernel=None).fit(IRIS, SPECIES)
     assert hasattr(planes, "coef_")
     assert not hasattr(planes, "support_") and not hasattr(planes, "dual_coef_")
+
+
+def test_a_generator_gives_a_run_one_seed():
+    clf = Perceptron(random_state=np.random.RandomState(3), max_iter=1, warm_start=True)
+    clf.partial_fit(IRIS, SPECIES, classes=[0, 1, 2]).partial_fit(IRIS, SPECIES)
+    clf.fit(IRIS, SPECIES)
+    seed = int(clf._model.options["seed"])
+    other = Perceptron(random_state=seed, max_iter=1, warm_start=True)
+    for _ in range(3):
+        other.fit(IRIS, SPECIES)
+    assert (clf.coef_ == other.coef_).all()
+    assert int(clf.set_params(warm_start=False).fit(IRIS, SPECIES)._model.options["seed"]) != seed
+    fixed = Perceptron(random_state=1).partial_fit(IRIS, SPECIES, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="random_state"):
+        fixed.set_params(random_state=2).partial_fit(IRIS, SPECIES)
