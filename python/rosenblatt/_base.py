@@ -168,7 +168,8 @@ class Estimator(ClassifierMixin, BaseEstimator):
                 options,
                 _data.rows(X),
                 labels,
-                _data.names(self.classes_),
+                # A file may have spelled them otherwise: +1.
+                _data.names(self.classes_) if carry_on is None else carry_on.classes,
                 weights=weight,
                 carry_on=carry_on,
                 progress=progress,

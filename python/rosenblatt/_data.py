@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -64,13 +65,32 @@ def names(classes: np.ndarray) -> list[str]:
     return [str(label) for label in classes.tolist()]
 
 
+#: A number as it is commonly written: without padding, and + at most as libsvm has it.
+NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+def _whole(name: str) -> int | None:
+    found = NUMBER.fullmatch(name)
+    if found is None or found[2] or found[3] or name == "-0":
+        return None
+    return int(name) if -(2**63) <= int(name) < 2**63 else None
+
+
+def _real(name: str) -> float | None:
+    if NUMBER.fullmatch(name) is None or not np.isfinite(float(name)):
+        return None
+    # Digits that a float would lose are a name, not a number.
+    exact = not name.lstrip("+-").isdigit() or int(float(name)) == int(name)
+    return float(name) if exact else None
+
+
 def labels(names: list[str]) -> np.ndarray:
-    """Classes from their texts: whole numbers, numbers, or texts."""
-    for kind in (np.int64, np.float64):
-        try:
-            found = np.array([kind(name) for name in names])
-        except ValueError:
-            continue
-        if np.isfinite(found).all() and len(np.unique(found)) == len(names):
-            return found
+    """Classes from their texts: whole numbers, else numbers, where all are; else texts.
+
+    007 and 1_0 are names that Python would take for numbers, and so is what int64 cannot hold.
+    """
+    for kind, dtype in ((_whole, np.int64), (_real, np.float64)):
+        found = [kind(name) for name in names]
+        if None not in found and len(set(found)) == len(names):
+            return np.array(found, dtype=dtype)
     return np.array(names)

@@ -84,10 +84,13 @@ def load(path: Any) -> Estimator:
         told["fit_intercept"] = False
     if "order" not in known and options["order"] == "given":
         told["shuffle"] = False
+    classes = _data.labels(model.classes)
+    if isinstance(told.get("class_weight"), dict):
+        told["class_weight"] = _by_class(told["class_weight"], model.classes, classes)
     estimator = kind(**told)
     estimator._model = model
     estimator._single = False
-    estimator.classes_ = _data.labels(model.classes)
+    estimator.classes_ = classes
     estimator.n_features_in_ = model.features
     names = model.feature_names
     if names is not None and not all(name.isdigit() for name in names):
@@ -114,6 +117,15 @@ def _told(kind: type[Estimator], options: dict[str, str]) -> dict[str, Any]:
     return told
 
 
+def _by_class(
+    weight: dict[str, float], names: list[str], classes: np.ndarray
+) -> dict[Any, float]:
+    """Weights by class as ``classes_`` have them, not as the options spell them."""
+    known = dict(zip(names, classes.tolist()))
+    known |= {str(label): label for label in classes.tolist()}
+    return {known.get(name, name): value for name, value in weight.items()}
+
+
 def _value(text: str, name: str) -> Any:
     """An option's text as the value of a parameter."""
     if name == "C" and text == "none":
@@ -127,8 +139,7 @@ def _value(text: str, name: str) -> Any:
             continue
     if name == "class_weight" and "=" in text:
         pairs = (pair.rsplit("=", 1) for pair in text.split(","))
-        labels, weights = zip(*pairs)
-        return dict(zip(_data.labels(list(labels)).tolist(), map(float, weights)))
+        return {label: float(weight) for label, weight in pairs}
     return {"true": True, "false": False}.get(text, text)
 
 

@@ -271,3 +271,58 @@ def test_parameters_come_back_from_a_file(clf, tmp_path):
         again = getattr(loaded, name)
         assert np.array_equal(again, value), (name, again, value)
     assert (loaded.fit(X, y).predict(X) == clf.predict(X)).all()
+
+
+@pytest.mark.parametrize(
+    "names, loaded",
+    [
+        (["0", "1"], [0, 1]),
+        (["-1", "+1"], [1, -1]),
+        (["-9223372036854775808", "9223372036854775807"], [-(2**63), 2**63 - 1]),
+        (["1.0", "2.0"], [1.0, 2.0]),
+        (["0", "99999999999999999999"], None),
+        (["0.5", "99999999999999999999"], None),
+        (["1", "1_0"], None),
+        (["1", "007"], None),
+        (["0.5", "00.7"], None),
+        (["0", "-0"], None),
+        (["1", " 2"], None),
+        (["1", "a"], None),
+        (["1", "inf"], None),
+        (["1", "\u0662"], None),
+    ],
+)
+def test_labels_that_are_not_plainly_numbers_stay_texts(names, loaded, tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = np.array(names)[(X[:, 0] > 0).astype(int)]
+    weight = {names[0]: 2.5}
+    clf = Perceptron(max_iter=2, shuffle=False, class_weight=weight).fit(X, y)
+    save(clf, tmp_path / "m.rbm")
+    again = load(tmp_path / "m.rbm")
+    wanted = sorted(names) if loaded is None else loaded
+    assert again.classes_.tolist() == wanted
+    assert again.classes_.dtype.kind == np.array(wanted).dtype.kind
+    assert again.class_weight == {wanted[sorted(names).index(names[0])]: 2.5}
+    # Its classes are still those of the model, with their weights.
+    labels = again.classes_[np.searchsorted(clf.classes_, y)]
+    again.partial_fit(X, labels)
+    assert (again.coef_ == clf.partial_fit(X, y).coef_).all()
+    assert (again.predict(X) == again.classes_[clf._model.predict(X, 1)]).all()
+    once = Perceptron(max_iter=2, shuffle=False, class_weight=weight).fit(X, y)
+    assert again.set_params(max_iter=2).fit(X, labels).n_updates_ == once.n_updates_
+
+
+def test_numbers_of_a_file_are_numbers(tmp_path):
+    data = tmp_path / "d.svm"
+    data.write_text("0.5 1:2\n-1e-07 1:3\n2 2:1\n")
+    assert read_libsvm(data)[1].tolist() == [0.5, -1e-7, 2.0]
+
+
+def test_a_class_weight_in_the_words_of_the_command_line(tmp_path):
+    data, path = tmp_path / "d.svm", tmp_path / "m.rbm"
+    data.write_text("+1 1:2\n-1 1:3\n+1 2:1\n")
+    run("train", data, "--class-weight", "1=2", "--epochs", "2", "-o", path)
+    loaded = load(path)
+    assert loaded.classes_.tolist() == [-1, 1] and loaded.class_weight == {1: 2.0}
+    loaded.partial_fit(np.eye(2), [1, -1])
+    assert read_libsvm(data)[1].tolist() == [1, -1, 1]
