@@ -41,11 +41,12 @@ class Verdict:
         R, the length of the longest row, lifted where there is a bias.
     mistake_bound : int or None
         Updates that a perceptron from zero makes at most, if separable.
-    infinite_coefficients : dict of str to {"+inf", "-inf", "either"}
+    infinite_coefficients : dict of str to {"+inf", "-inf", "either"}, or None
         Coefficients of a logistic regression whose estimates are not finite, and where they
-        go ("either": to infinity, the sign being open).
-    not_identified : list of str
-        Coefficients that other coefficients can make up for exactly.
+        go ("either": to infinity, the sign being open). None: coefficients were not
+        classified, being more than ``max_coefficients`` or of three or more classes.
+    not_identified : list of str or None
+        Coefficients that other coefficients can make up for exactly. None: not classified.
     rank : int or None
         The rank of all rows, where coefficients were classified.
     separator : list of int or None
@@ -69,8 +70,8 @@ class Verdict:
     plain_margin: Margin | None
     radius: float
     mistake_bound: int | None
-    infinite_coefficients: dict[str, str]
-    not_identified: list[str]
+    infinite_coefficients: dict[str, str] | None
+    not_identified: list[str] | None
     rank: int | None
     separator: list[int] | None
     multipliers: dict[int, int]
@@ -214,7 +215,7 @@ def check_separability(
 
     A logistic regression has finite and unique estimates if and only if the classes overlap
     and the columns of X are linearly independent (Albert and Anderson, 1984); where they do
-    not, the verdict names the coefficients. A column of X that is constant while
+    not, the verdict names the coefficients of two classes. A column of X that is constant while
     ``fit_intercept`` is true, as in a design matrix with its own constant, is then reported
     as not identified.
 
@@ -229,7 +230,8 @@ def check_separability(
     feature_names : array-like of str, default=None
         Names for coefficients; None: the columns of a frame, else x0, x1, …
     max_coefficients : int, default=200
-        Classify coefficients if there are at most so many; it costs a solve for each.
+        Classify coefficients if there are at most so many, the bias counted, and two classes;
+        it costs a solve for each.
     n_jobs : int, default=None
         Threads; None is all cores.
 
@@ -274,6 +276,10 @@ def check_separability(
         )
     names = ([BIAS] if fit_intercept else []) + [str(name) for name in feature_names]
     trends = dict(zip(names, found["trends"]))
+    infinite = {n: t for n, t in trends.items() if t in ("+inf", "-inf", "either")}
+    not_identified = [n for n, toward in trends.items() if toward == "not_identified"]
+    # Nothing found is not the same as nothing looked for.
+    classified = found["rank"] is not None
 
     def margin(kind: str, bounds: tuple[float, float] | None) -> Margin | None:
         return None if bounds is None else Margin(*bounds, kind)
@@ -287,14 +293,8 @@ def check_separability(
         plain_margin=margin("plain", found["plain_margin"]),
         radius=found["radius"],
         mistake_bound=found["mistake_bound"],
-        infinite_coefficients={
-            name: toward
-            for name, toward in trends.items()
-            if toward in ("+inf", "-inf", "either")
-        },
-        not_identified=[
-            name for name, toward in trends.items() if toward == "not_identified"
-        ],
+        infinite_coefficients=infinite if classified else None,
+        not_identified=not_identified if classified else None,
         rank=found["rank"],
         separator=None if separator is None else [int(w) for w in separator],
         multipliers=dict(zip(found["support"], weights)) if two else {},

@@ -126,3 +126,14 @@ def test_several_classes():
     vectors = np.array(found.separator, dtype=float).reshape(2, 3)
     scores = np.column_stack([np.ones(len(X)), X]) @ vectors.T
     assert (np.argmax(np.column_stack([scores, np.zeros(len(X))]), axis=1) == y).all()
+
+
+def test_coefficients_that_nobody_looked_at_are_not_called_finite():
+    for found in (
+        check_separability(DOSED, OUTCOME, max_coefficients=2),
+        check_separability(IRIS, SPECIES),
+    ):
+        assert found.infinite_coefficients is None and found.not_identified is None
+        assert found.rank is None
+    found = check_separability(DOSED, OUTCOME, max_coefficients=3)
+    assert found.infinite_coefficients == {"x1": "+inf"} and found.not_identified == []
