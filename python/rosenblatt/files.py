@@ -59,8 +59,8 @@ def load(path: Any) -> Estimator:
     estimator : estimator
         A fitted estimator of the learner's kind. What only a run knows (``radius_``,
         ``margin_``, ``mistake_bound_``) is None. ``classes_`` have the order of the file,
-        which is sorted as text, or has the class of ``--positive`` last. A model that was
-        trained on a table takes rows as :func:`read_table` makes them with ``model=``.
+        which need not be sorted. A model that was trained on a table takes rows as
+        :func:`read_table` makes them with ``model=``.
 
     Examples
     --------

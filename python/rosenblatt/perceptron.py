@@ -33,6 +33,20 @@ class PartialFit:
         """Whether the learner, as its parameters are, can go on with other rows."""
         return True
 
+    def _refuse_what_needs_all_rows(self) -> None:
+        """Refuses parameters that a part of the rows cannot serve."""
+        if self.early_stopping:
+            raise ValueError(
+                "early_stopping should be False with partial_fit: it would hold out rows of "
+                "every part. Score rows of your own between calls, or use fit"
+            )
+        if self.class_weight == "balanced":
+            raise ValueError(
+                "class_weight 'balanced' is not supported for partial_fit, which does not see "
+                "all rows. Pass the weights of compute_class_weight('balanced', classes=classes, "
+                "y=y) of sklearn.utils.class_weight as a dict"
+            )
+
     def _is_first(self, classes: Any) -> bool:
         """Whether nothing was learned yet; sets ``classes_`` then, else checks them."""
         known = getattr(self, "classes_", None)
@@ -50,7 +64,8 @@ class PartialFit:
 
         Calls over the parts of a data set visit what one pass of :meth:`fit` over the whole
         visits with ``shuffle=False``, and repeated calls with the same rows visit what that
-        many passes of :meth:`fit` do: the weights are the same.
+        many passes of :meth:`fit` do: the weights are the same. What needs all rows,
+        ``early_stopping`` and ``class_weight="balanced"``, is refused.
 
         Parameters
         ----------
@@ -68,6 +83,7 @@ class PartialFit:
         self : object
             The estimator.
         """
+        self._refuse_what_needs_all_rows()
         with self._all_or_nothing():
             first = self._is_first(classes)
             X, y = validate_data(self, X, y, reset=first, **_data.ROWS)

@@ -171,3 +171,17 @@ def test_a_first_part_that_fails_is_no_first_part():
         clf.partial_fit(bad, y)
     assert clf.coef_ is weights
     assert (weights == Perceptron(shuffle=False, max_iter=1).fit(X, y).coef_).all()
+
+
+def test_parts_cannot_have_what_needs_all_rows():
+    """Each part would lose a tenth of its rows, or have weights of its own."""
+    stochastic = LinearUnit(gradient="stochastic", eta0=0.01)
+    for clf in (Perceptron(), stochastic):
+        clf.set_params(early_stopping=True)
+        with pytest.raises(ValueError, match="early_stopping should be False"):
+            clf.partial_fit(X, y, classes=[0, 1])
+        clf.set_params(early_stopping=False, class_weight="balanced")
+        with pytest.raises(ValueError, match="'balanced' is not supported for partial_fit"):
+            clf.partial_fit(X, y, classes=[0, 1])
+        assert not hasattr(clf, "classes_")
+        clf.set_params(class_weight={0: 2.0}).partial_fit(X, y, classes=[0, 1])
