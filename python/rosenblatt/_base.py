@@ -215,7 +215,11 @@ class Estimator(ClassifierMixin, BaseEstimator):
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "_model")
-        return _data.rows(validate_data(self, X, reset=False, **_data.ROWS))
+        return validate_data(self, X, reset=False, **_data.ROWS)
+
+    def _feature_names(self) -> np.ndarray | None:
+        """The names of the features that the model takes, where there are some."""
+        return getattr(self, "feature_names_in_", None)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of rows.
@@ -237,7 +241,7 @@ class Estimator(ClassifierMixin, BaseEstimator):
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def _model_scores(self, X: Any) -> np.ndarray:
-        rows = self._checked(X)
+        rows = _data.rows(self._checked(X))
         return self._model.scores(rows, threads(self.n_jobs))
 
     def predict(self, X: Any) -> np.ndarray:
@@ -253,7 +257,7 @@ class Estimator(ClassifierMixin, BaseEstimator):
         labels : ndarray of shape (n_samples,)
             A label for each row.
         """
-        rows = self._checked(X)
+        rows = _data.rows(self._checked(X))
         return self.classes_[self._model.predict(rows, threads(self.n_jobs))]
 
     def __sklearn_tags__(self):

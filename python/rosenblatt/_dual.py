@@ -52,7 +52,26 @@ class Dual:
             inner = trained_on(labels, share, seed)
             kept = inner if kept is None else kept[inner]
         self._trained = kept
-        return super()._rows(X, labels, counted, options, share)
+        self._taken = kept if self.kernel == "precomputed" else None
+        if self._taken is not None:
+            n = len(labels) if counted is None else len(counted)
+            if X.shape[1] != n:
+                raise ValueError(
+                    f"a Gram matrix is square: X has {n} rows and {X.shape[1]} columns"
+                )
+        return super()._rows(self._columns(X), labels, counted, options, share)
+
+    def _columns(self, X: Any) -> Any:
+        """Kernel values with the rows trained on alone, which are all that the core knows."""
+        taken = getattr(self, "_taken", None)
+        return X if taken is None else X[:, taken]
+
+    def _checked(self, X: Any) -> Any:
+        return self._columns(super()._checked(X))
+
+    def _feature_names(self) -> Any:
+        names = super()._feature_names()
+        return None if names is None else self._columns(names[None])[0]
 
     def _describe(self) -> None:
         super()._describe()

@@ -159,7 +159,7 @@ def save(estimator: Estimator, path: Any, *, label: str = "label") -> None:
         The name of the label's column in files that the command line tests the model on.
     """
     check_is_fitted(estimator, "_model")
-    names = getattr(estimator, "feature_names_in_", None)
+    names = estimator._feature_names()
     estimator._model.save(
         os.fspath(path),
         None if names is None else [str(name) for name in names],

@@ -19,7 +19,8 @@ class KernelPerceptron(Dual, EarlyStopping, Estimator):
         "linear", "quadratic", "polynomial:DEGREE[,SCALE,CONST]", "geometric:DEGREE",
         "monomial:DEGREE", "rbf:GAMMA", "laplacian:GAMMA", "sigmoid:A,C", or "precomputed",
         with which X holds kernel values: of training rows with each other for :meth:`fit`,
-        of rows with training rows for :meth:`predict`.
+        of rows with training rows for :meth:`predict`. A loaded model takes no columns for
+        training rows of weight 0 or held out.
     max_iter : int, default=None
         At most so many passes. None: about 3e12 multiplications, at least 10 passes.
     eta0 : float, default=None

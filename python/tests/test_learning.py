@@ -6,6 +6,7 @@ import pickle
 import joblib
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_classification
 
@@ -15,6 +16,8 @@ from rosenblatt import (
     MaxMarginClassifier,
     Perceptron,
     PerceptronNetwork,
+    load,
+    save,
     trace,
 )
 
@@ -256,3 +259,40 @@ def test_a_generator_gives_a_run_one_seed():
     fixed = Perceptron(random_state=1).partial_fit(IRIS, SPECIES, classes=[0, 1, 2])
     with pytest.raises(ValueError, match="random_state"):
         fixed.set_params(random_state=2).partial_fit(IRIS, SPECIES)
+
+
+@pytest.mark.parametrize("clf", DUALS)
+@pytest.mark.parametrize("left_out", [0, 20])
+@pytest.mark.parametrize("kind", ["array", "sparse", "frame"])
+def test_kernel_values_of_rows_that_are_left_out(clf, left_out, kind, tmp_path):
+    make = {"array": np.asarray, "sparse": sparse.csr_matrix}.get(kind)
+    if kind == "frame":
+        frame = pytest.importorskip("pandas").DataFrame
+        make = lambda rows: frame(rows, columns=[f"row {i}" for i in range(rows.shape[1])])
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = (X[:, 0] > 0).astype(int)
+    weight = np.ones(60)
+    weight[10 : 10 + left_out] = 0
+    seeded = clone(clf).set_params(random_state=5)
+    plain = clone(seeded).fit(X, y, weight)
+    gram = make(X @ X.T)
+    given = clone(seeded).set_params(kernel="precomputed").fit(gram, y, weight)
+    assert given.n_features_in_ == 60
+    assert np.allclose(given.decision_function(gram), plain.decision_function(X))
+    assert (given.predict(gram) == plain.predict(X)).all()
+    assert (given.support_ == plain.support_).all()
+    copied = pickle.loads(pickle.dumps(given))
+    assert (copied.predict(gram) == given.predict(gram)).all()
+    save(given, tmp_path / "m.rbm")
+    loaded = load(tmp_path / "m.rbm")
+    trained = np.arange(60) if given._trained is None else given._trained
+    assert loaded.n_features_in_ == len(trained)
+    few = gram.iloc[:, trained] if kind == "frame" else gram[:, trained]
+    assert (loaded.predict(few) == given.predict(gram)).all()
+    with pytest.raises(ValueError, match="square"):
+        given.fit(make((X @ X.T)[:, :50]), y, weight)
+    # A refit with all rows takes all columns again.
+    if hasattr(given, "early_stopping"):
+        given.set_params(early_stopping=False)
+        plain.set_params(early_stopping=False)
+    assert (given.fit(gram, y).predict(gram) == plain.fit(X, y).predict(X)).all()
