@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from numbers import Integral
+from typing import Any, Iterator
 
 import numpy as np
 from scipy import sparse
@@ -41,6 +42,43 @@ def rows(X: Any) -> Any:
     offsets = X.indptr
     offsets = offsets.view(np.uintp) if offsets.dtype == np.intp else offsets.astype(np.uintp)
     return X.shape[1], offsets, indices, X.data[:stored]
+
+
+def _parts(X: Any) -> Iterator[np.ndarray]:
+    """The numbers of X as they were given: what has columns may have a type for each."""
+    if sparse.issparse(X):
+        yield X.data
+    elif hasattr(X, "iloc"):
+        for j in range(X.shape[1] if len(X.shape) == 2 else 0):
+            yield np.asarray(X.iloc[:, j])
+    elif hasattr(X, "__dataframe__"):
+        for name in X.column_names if hasattr(X, "column_names") else X.columns:
+            yield np.asarray(X[name])
+    else:
+        # In a list, whole numbers beside others would become floats unseen.
+        yield np.asarray(X, dtype=None if hasattr(X, "dtype") else object)
+
+
+def refuse_rounding(X: Any) -> None:
+    """Refuses whole numbers that float64 cannot hold: what is proved is of the numbers given."""
+    for part in _parts(X):
+        if part.dtype.kind in "iu":
+            part = part[(part > 2**53) | (part < -(2**53))]
+        elif part.dtype.kind != "O":
+            continue
+        for value in part.ravel().tolist():
+            if isinstance(value, Integral) and not _holds(value):
+                raise ValueError(
+                    f"{value} in X is not exact as a float64; subtract a constant from its "
+                    "column, or round it first"
+                )
+
+
+def _holds(value: Integral) -> bool:
+    try:
+        return int(float(value)) == int(value)
+    except OverflowError:
+        return False
 
 
 def weights(sample_weight: Any, X: Any) -> np.ndarray | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Callable
@@ -103,6 +104,7 @@ class Verdict:
             overlapping, whether their rows also span all rows. False for data of another
             number of rows.
         """
+        _data.refuse_rounding(X)
         X, y = check_X_y(X, y, accept_sparse=False, dtype=_data.FLOATS)
         classes = np.unique(y)
         if len(classes) > 2:
@@ -202,6 +204,15 @@ def _without(row: list[Any], pivot: list[Any], place: int) -> list[Any]:
     return [a - factor * b for a, b in zip(row, pivot)] if factor else row
 
 
+def _refuse_one_name_for_two(names: list[str]) -> None:
+    """The verdict finds coefficients by name, and would keep but one of two."""
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if BIAS in twice:
+        raise ValueError(f"{BIAS!r} in feature_names is the name of the intercept")
+    if twice:
+        raise ValueError(f"feature_names must differ; more than one is {twice[0]!r}")
+
+
 def check_separability(
     X: Any,
     y: Any,
@@ -222,13 +233,14 @@ def check_separability(
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Rows; the verdict speaks of their numbers as they are, exactly.
+        Rows; the verdict speaks of their numbers as they are, exactly, and so whole numbers
+        that float64 cannot hold are refused.
     y : array-like of shape (n_samples,)
         Labels.
     fit_intercept : bool, default=True
         Whether planes may stand off the origin.
     feature_names : array-like of str, default=None
-        Names for coefficients; None: the columns of a frame, else x0, x1, …
+        Names for coefficients, each its own; None: the columns of a frame, else x0, x1, …
     max_coefficients : int, default=200
         Classify coefficients if there are at most so many, the bias counted, and two classes;
         it costs a solve for each.
@@ -258,12 +270,15 @@ def check_separability(
     """
     if feature_names is None:
         feature_names = _get_feature_names(X)
+    _data.refuse_rounding(X)
     X, y = check_X_y(X, y, **_data.ROWS)
     check_classification_targets(y)
     if feature_names is None:
         feature_names = [f"x{j}" for j in range(X.shape[1])]
     if len(feature_names) != X.shape[1]:
         raise ValueError(f"{len(feature_names)} feature_names for {X.shape[1]} features")
+    names = ([BIAS] if fit_intercept else []) + [str(name) for name in feature_names]
+    _refuse_one_name_for_two(names)
     classes, labels = np.unique(y, return_inverse=True)
     with _options.spoken():
         found = _core.check(
@@ -274,7 +289,6 @@ def check_separability(
             most_coefficients=max_coefficients,
             threads=threads(n_jobs),
         )
-    names = ([BIAS] if fit_intercept else []) + [str(name) for name in feature_names]
     trends = dict(zip(names, found["trends"]))
     infinite = {n: t for n, t in trends.items() if t in ("+inf", "-inf", "either")}
     not_identified = [n for n, toward in trends.items() if toward == "not_identified"]

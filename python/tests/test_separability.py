@@ -137,3 +137,59 @@ def test_coefficients_that_nobody_looked_at_are_not_called_finite():
         assert found.rank is None
     found = check_separability(DOSED, OUTCOME, max_coefficients=3)
     assert found.infinite_coefficients == {"x1": "+inf"} and found.not_identified == []
+
+
+def test_a_name_is_of_one_coefficient():
+    with pytest.raises(ValueError, match="feature_names must differ.*'a'"):
+        check_separability(DOSED, OUTCOME, feature_names=["a", "a"])
+    with pytest.raises(ValueError, match="name of the intercept"):
+        check_separability(DOSED, OUTCOME, feature_names=["a", "(bias)"])
+    own = check_separability(
+        DOSED, OUTCOME, feature_names=["(bias)", "x"], fit_intercept=False
+    )
+    assert own.infinite_coefficients == {"x": "+inf"}
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="must differ|unique"):
+        check_separability(pandas.DataFrame(DOSED, columns=["a", "a"]), OUTCOME)
+
+
+BIG = [[2**53 + 1, 0], [2**53, 1], [3, 2], [4, 3]]
+
+
+def given_in_many_ways():
+    yield BIG
+    yield [[x, y + 0.5] for x, y in BIG]
+    yield np.array(BIG)
+    yield -np.array(BIG)
+    yield np.array(BIG, dtype=np.uint64)
+    yield np.array(BIG, dtype=object)
+    yield [[10**400, 0]] + BIG[1:]
+    yield sparse.csr_matrix(np.array(BIG))
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [x for x, _ in BIG], "b": [0.5, 1.5, 2.5, 3.5]})
+    yield frame
+    yield frame.astype({"a": "Int64"})
+
+
+def test_numbers_that_would_be_rounded_are_refused():
+    y = [0, 1, 0, 1]
+    for X in given_in_many_ways():
+        with pytest.raises(ValueError, match="not exact as a float64"):
+            check_separability(X, y)
+    even = np.array(BIG)
+    even[0, 0] += 1
+    found = check_separability(even, y)
+    assert found.holds(even, y)
+    with pytest.raises(ValueError, match="not exact"):
+        found.holds(BIG, y)
+
+
+@pytest.mark.parametrize("module", ["polars", "pyarrow"])
+def test_other_frames_are_looked_through(module):
+    frames = pytest.importorskip(module)
+    make = frames.DataFrame if module == "polars" else frames.table
+    columns = {"a": [x for x, _ in BIG], "b": [0.5, 1.5, 2.5, 3.5]}
+    with pytest.raises(ValueError, match="not exact"):
+        check_separability(make(columns), [0, 1, 0, 1])
+    columns["a"][0] -= 1
+    assert check_separability(make(columns), [0, 1, 0, 1]).n_samples == 4
