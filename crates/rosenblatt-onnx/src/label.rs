@@ -1,20 +1,24 @@
 //! From scores to labels.
 
+use std::collections::BTreeSet;
+
 use rosenblatt::model::{Model, Scheme, Weights};
 use rosenblatt::options::AtZero;
 
 use crate::graph::{Attribute, CLASSICAL, Element, Graph, Value};
 
-/// The classes as whole numbers, if they are.
+/// The classes as whole numbers, if they are written plainly as such (with or without a +) and
+/// none is another's: 01 and 1 are two classes.
 fn whole_numbers(model: &Model) -> Option<Vec<i64>> {
-    let names = model.classes.names().iter();
-    names
-        .map(|name| {
-            // Others, as 01, would not come back as they were, and might be taken for one another.
-            let number: i64 = name.parse().ok()?;
-            (number.to_string() == *name).then_some(number)
-        })
-        .collect()
+    let number = |name: &String| {
+        let digits = name.strip_prefix('+').unwrap_or(name);
+        let number: i64 = digits.parse().ok()?;
+        (number.to_string() == digits).then_some(number)
+    };
+    let names = model.classes.names();
+    let numbers: Vec<i64> = names.iter().map(number).collect::<Option<_>>()?;
+    let distinct: BTreeSet<i64> = numbers.iter().copied().collect();
+    (distinct.len() == numbers.len()).then_some(numbers)
 }
 
 fn texts(model: &Model) -> Vec<&str> {
