@@ -365,3 +365,22 @@ fn inspect_gives_the_reason_that_train_gave() {
     let said = ok(&["inspect", &model]);
     assert!(said.contains(reason), "{said}");
 }
+
+#[test]
+fn columns_at_both_ends_of_what_floats_hold_are_decided() {
+    let place = Place::new();
+    let rows = (0..24).map(|i| {
+        let label = if i > 12 { "p" } else { "n" };
+        format!(
+            "{:e},{:e},{label}\n",
+            f64::from(i - 12) * 1e306,
+            f64::from(i) * 1e-320
+        )
+    });
+    let data = place.file("ends.csv", format!("a,b,y\n{}", rows.collect::<String>()));
+    let proof = place.to("proof.json");
+    let said = ok(&["check", &data, "--certificate", &proof]);
+    assert!(said.contains("separable: a plane"), "{said}");
+    assert_eq!(said.matches("sign open").count(), 3, "{said}");
+    ok(&["verify", &proof, &data]);
+}

@@ -203,6 +203,10 @@ impl Scales {
         let w = self.unscale(&v.near);
         let size = v.near.iter().map(|x| x * x).sum::<f64>().sqrt();
         let margin = self.relative_error() * size;
+        // Weights near the ends of what floating point holds have lost digits.
+        let held = 1e-280..1e280;
+        let lost = |(w, v): (&f64, &f64)| *v != 0.0 && !held.contains(&w.abs());
+        let any_lost = w.iter().zip(&v.near).any(lost);
         let stop = AtomicBool::new(false);
         let found = pieces(rows.groups(), self.terms, self.threads, |range| {
             let mut bad = None;
@@ -212,20 +216,19 @@ impl Scales {
                     break;
                 }
                 let bound = (margin * self.norm[group]).max(1e-290);
-                let mut any = false;
+                let mut any = any_lost;
                 rows.score(group, &w, &mut |_, score| any |= unsurely(score, bound));
                 if any {
                     unsure.clear();
                     rows.score_with_size(group, &w, &mut |row, score, size| {
                         let bound = (self.relative_error() * size).max(1e-290);
-                        if unsurely(score, bound) && !skip.get(row).is_some_and(|&s| s) {
-                            unsure.push((row, score < -bound));
+                        let unsurely = any_lost || unsurely(score, bound);
+                        if unsurely && !skip.get(row).is_some_and(|&s| s) {
+                            unsure.push(row);
                         }
                     });
-                    bad = unsure
-                        .iter()
-                        .find(|&&(row, negative)| negative || v.sign(self, rows, row) <= 0)
-                        .map(|&(row, _)| row);
+                    let mut unsure = unsure.iter().copied();
+                    bad = unsure.find(|&row| v.sign(self, rows, row) <= 0);
                 }
             }
             if bad.is_some() {
