@@ -51,8 +51,11 @@ def _parts(X: Any) -> Iterator[np.ndarray]:
     elif hasattr(X, "iloc"):
         for j in range(X.shape[1] if len(X.shape) == 2 else 0):
             yield np.asarray(X.iloc[:, j])
-    elif hasattr(X, "__dataframe__"):
-        for name in X.column_names if hasattr(X, "column_names") else X.columns:
+    elif hasattr(X, "get_columns"):  # polars
+        for column in X.get_columns():
+            yield np.asarray(column)
+    elif hasattr(X, "column_names"):  # Arrow
+        for name in X.column_names:
             yield np.asarray(X[name])
     else:
         # In a list, whole numbers beside others would become floats unseen.
