@@ -14,16 +14,20 @@ pub fn available() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// Bytes of memory to use when nothing is said: half of what is free now.
+/// Bytes of memory to use when nothing is said: half of what is free now, or of what a container
+/// may have.
 pub fn memory_to_use() -> u64 {
     const WHERE_UNKNOWN: u64 = 2 << 30;
-    let free = std::fs::read_to_string("/proc/meminfo")
-        .ok()
-        .and_then(|text| {
-            let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
-            line.split_whitespace().nth(1)?.parse::<u64>().ok()
-        });
-    free.map_or(WHERE_UNKNOWN, |kib| kib * 512)
+    let number = |text: &str| text.trim().parse::<u64>().ok();
+    let text = |path: &str| std::fs::read_to_string(path).ok();
+    let free = text("/proc/meminfo").and_then(|text| {
+        let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
+        number(line.split_whitespace().nth(1)?).map(|kib| kib << 10)
+    });
+    // It says "max" where there is no limit.
+    let limit = text("/sys/fs/cgroup/memory.max").and_then(|text| number(&text));
+    let least = free.into_iter().chain(limit).min();
+    least.map_or(WHERE_UNKNOWN, |bytes| bytes / 2)
 }
 
 /// How many of `threads` threads so many items pay for.

@@ -95,11 +95,15 @@ impl Chunk {
 
     /// The line and column, from 1, of the byte at `at`.
     pub(crate) fn position(&self, at: usize) -> (u64, u64) {
-        let before = &self.buffer[..at.min(self.len)];
-        let line = memchr::memchr_iter(b'\n', before).count() as u64 + 1;
-        let column = before.len() - memrchr(b'\n', before).map_or(0, |n| n + 1) + 1;
-        (line, column as u64)
+        position(&self.buffer[..at.min(self.len)])
     }
+}
+
+/// The line and column, from 1, of what follows `before`.
+pub(crate) fn position(before: &[u8]) -> (u64, u64) {
+    let line = memchr::memchr_iter(b'\n', before).count() as u64 + 1;
+    let column = before.len() - memrchr(b'\n', before).map_or(0, |n| n + 1) + 1;
+    (line, column as u64)
 }
 
 /// Cuts what a reader gives into chunks.

@@ -11,7 +11,7 @@ mod usual;
 use memchr::memchr;
 
 use self::usual::Usual;
-use super::chunk::Chunk;
+use super::chunk::{Chunk, position};
 use super::faults::{Faults, OnError, overlong, quote};
 use super::labels::{ABSENT, LabelSink};
 use super::number::{self, Stored, WINDOW, load, up_to_seven_digits};
@@ -72,8 +72,12 @@ impl SparsePart {
 }
 
 struct Parser<'a, I, T> {
-    chunk: &'a Chunk,
+    /// Lines, then bytes that may be looked at without being theirs.
     bytes: &'a [u8],
+    /// The length of the lines, the last newline included.
+    len: usize,
+    /// Text that is read soon and should be near by then.
+    coming: &'a [u8],
     #[cfg(target_arch = "x86_64")]
     found: eights::Found<'a>,
     rules: Rules,
@@ -106,26 +110,9 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> SparsePart {
 
 /// The same with indices of this width, unless one does not fit.
 fn parse_as<I: Index, T: Stored>(chunk: &Chunk, rules: Rules) -> Option<SparsePart> {
-    let values = chunk.about_numbers(b':', 1);
-    let mut parser = Parser::<I, T> {
-        chunk,
-        bytes: chunk.padded(),
-        #[cfg(target_arch = "x86_64")]
-        found: eights::Found::new(chunk.padded()),
-        rules,
-        ends: Vec::new(),
-        indices: large::room(values),
-        too_wide: false,
-        values: large::room(values),
-        labels: LabelSink::default(),
-        smallest: 1,
-        width: 0,
-        qids: 0,
-        unsorted: 0,
-        long: Vec::new(),
-        faults: Faults::default(),
-    };
-    simd::dispatch_bytes(Run(&mut parser));
+    let mut parser = Parser::<I, T>::new(rules, chunk.about_numbers(b':', 1));
+    parser.begin(chunk.padded(), chunk.len());
+    simd::dispatch_bytes(Run(&mut parser, chunk));
     if parser.too_wide {
         return None;
     }
@@ -143,15 +130,18 @@ fn parse_as<I: Index, T: Stored>(chunk: &Chunk, rules: Rules) -> Option<SparsePa
     })
 }
 
+/// Bytes that are asked for between groups of tokens, which seldom take as many.
+const AT_ONCE: usize = 128;
+
 /// Reads all lines, with the best instructions for shifting that there are.
-struct Run<'a, 'b, I, T>(&'a mut Parser<'b, I, T>);
+struct Run<'a, 'b, I, T>(&'a mut Parser<'b, I, T>, &'b Chunk);
 
 impl<I: Index, T: Stored> Work for Run<'_, '_, I, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<const LEVEL: u8>(self) {
-        self.0.run::<LEVEL>();
+        self.0.run::<LEVEL>(self.1);
     }
 }
 
@@ -174,16 +164,58 @@ fn is_blank(b: u8) -> bool {
     b == b' ' || b == b'\t' || b == b'\r'
 }
 
-impl<I: Index, T: Stored> Parser<'_, I, T> {
+impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
+    /// A parser with room for so many values, before any text.
+    fn new(rules: Rules, values: usize) -> Self {
+        Parser {
+            bytes: &[],
+            len: 0,
+            coming: &[],
+            #[cfg(target_arch = "x86_64")]
+            found: eights::Found::new(),
+            rules,
+            ends: Vec::new(),
+            indices: large::room(values),
+            too_wide: false,
+            values: large::room(values),
+            labels: LabelSink::default(),
+            smallest: 1,
+            width: 0,
+            qids: 0,
+            unsorted: 0,
+            long: Vec::new(),
+            faults: Faults::default(),
+        }
+    }
+
+    /// Goes to whole lines that take the first `len` of these bytes.
     #[inline(always)]
-    fn run<const LEVEL: u8>(&mut self) {
-        if self.chunk.overlong {
+    fn begin(&mut self, bytes: &'a [u8], len: usize) {
+        (self.bytes, self.len) = (bytes, len);
+        #[cfg(target_arch = "x86_64")]
+        self.found.restart(bytes);
+    }
+
+    /// Asks for a little of the text that comes: for all of it at once, nothing else could be
+    /// had meanwhile.
+    #[inline(always)]
+    fn look_forward(&mut self) {
+        if let Some((next, rest)) = self.coming.split_first_chunk::<AT_ONCE>() {
+            simd::prefetch(next);
+            self.coming = rest;
+        }
+    }
+
+    /// Reads the lines of a chunk.
+    #[inline(always)]
+    fn run<const LEVEL: u8>(&mut self, chunk: &Chunk) {
+        if chunk.overlong {
             let fault = overlong(1);
             self.faults.add(fault, OnError::Fail);
             return;
         }
         let (mut at, mut lines) = (0, 0);
-        while at < self.chunk.len() {
+        while at < self.len {
             lines += 1;
             let kept = (
                 self.indices.len(),
@@ -210,15 +242,15 @@ impl<I: Index, T: Stored> Parser<'_, I, T> {
                 }
             }
         }
-        self.faults.measured(lines, self.chunk);
+        self.faults.measured(lines, chunk);
     }
 
     fn line_end(&self, at: usize) -> usize {
-        memchr(b'\n', &self.bytes[at..self.chunk.len()]).map_or(self.chunk.len(), |n| at + n)
+        memchr(b'\n', &self.bytes[at..self.len]).map_or(self.len, |n| at + n)
     }
 
     fn fault(&self, at: usize, error: Error) -> Error {
-        let (line, column) = self.chunk.position(at);
+        let (line, column) = position(&self.bytes[..at.min(self.len)]);
         error.at(line, column)
     }
 
@@ -385,7 +417,7 @@ impl<I: Index, T: Stored> Parser<'_, I, T> {
     fn odd_token(&mut self, token: usize) -> Result<Odd> {
         let bytes = self.bytes;
         let mut end = token;
-        while !bytes[end].is_ascii_whitespace() && end < self.chunk.len() {
+        while !bytes[end].is_ascii_whitespace() && end < self.len {
             end += 1;
         }
         let text = &bytes[token..end];
@@ -427,7 +459,7 @@ impl<I: Index, T: Stored> Parser<'_, I, T> {
             return self.fault(value, error);
         }
         let mut end = value;
-        while !bytes[end].is_ascii_whitespace() && end < self.chunk.len() {
+        while !bytes[end].is_ascii_whitespace() && end < self.len {
             end += 1;
         }
         let index = String::from_utf8_lossy(&bytes[token..value - 1]).into_owned();
@@ -477,6 +509,73 @@ impl<I: Index, T: Stored> Parser<'_, I, T> {
             }
         }
         Ok(places.last().map_or(0, |p| p.0 + 1))
+    }
+}
+
+/// Why a line is not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// An index does not fit.
+    TooWide,
+    /// It is not of the usual sort.
+    Unusual,
+}
+
+/// Reads lines one by one, wherever they are.
+pub(crate) struct Lines<'a, I, T> {
+    parser: Parser<'a, I, T>,
+    /// What indices count from.
+    first: u32,
+}
+
+impl<'a, I: Index, T: Stored> Lines<'a, I, T> {
+    pub(crate) fn new(first: u32) -> Self {
+        let rules = Rules {
+            labels_required: true,
+            ..Rules::default()
+        };
+        let mut parser = Parser::new(rules, 0);
+        parser.smallest = first;
+        Lines { parser, first }
+    }
+
+    /// The indices, as written, and the values of the line that takes the first `len` bytes, if
+    /// it is of the usual sort: nothing but a label and so many values, their indices in order.
+    /// Meanwhile the text that is `coming` is brought near.
+    #[inline(always)]
+    pub(crate) fn read<const LEVEL: u8>(
+        &mut self,
+        (bytes, len): (&'a [u8], usize),
+        values: usize,
+        coming: &'a [u8],
+    ) -> std::result::Result<(&[I], &[T]), Trouble> {
+        let parser = &mut self.parser;
+        parser.indices.clear();
+        parser.values.clear();
+        parser.ends.clear();
+        parser.labels.codes.clear();
+        parser.begin(bytes, len);
+        simd::prefetch(parser.coming);
+        parser.coming = coming;
+        let end = parser.line::<LEVEL>(0).map_err(|_| Trouble::Unusual)?;
+        if parser.too_wide {
+            return Err(Trouble::TooWide);
+        }
+        let usual = end == len
+            && parser.ends.len() == 1
+            && parser.values.len() == values
+            && parser.qids == 0
+            && parser.unsorted == 0
+            && parser.smallest == self.first;
+        match usual {
+            true => Ok((&parser.indices, &parser.values)),
+            false => Err(Trouble::Unusual),
+        }
+    }
+
+    /// One past the largest index.
+    pub(crate) fn width(&self) -> u64 {
+        self.parser.width
     }
 }
 

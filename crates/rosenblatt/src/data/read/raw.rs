@@ -86,7 +86,7 @@ pub(super) fn in_source(error: Error, source: &Source) -> Error {
     }
 }
 
-fn report(source: &Source, format: Format, options: &ReadOptions) -> ReadReport {
+pub(super) fn report(source: &Source, format: Format, options: &ReadOptions) -> ReadReport {
     ReadReport {
         file: source.name().display().to_string(),
         format,
@@ -116,7 +116,7 @@ fn note_skipped(report: &mut ReadReport, tally: Tally) {
 }
 
 impl Raw {
-    fn new(
+    pub(super) fn new(
         content: Content,
         codes: &[u32],
         names: &Interner,
@@ -369,7 +369,18 @@ impl Raw {
             let file = self.report.file.as_str();
             return Err(overflows_scaled(order.row_at(place)).in_file(file));
         }
-        Ok(Dataset {
+        Ok(self.with_matrix(matrix, &order, preparation, layout))
+    }
+
+    /// The examples whose rows, in this order, are those of `matrix`.
+    pub(super) fn with_matrix(
+        &self,
+        matrix: Matrix,
+        order: &Order<'_>,
+        preparation: &Preparation,
+        layout: Layout,
+    ) -> Dataset {
+        Dataset {
             matrix,
             labels: order.iter().map(|r| self.labels[r]).collect(),
             classes: self.classes.clone(),
@@ -379,7 +390,7 @@ impl Raw {
                 .map(|w| order.iter().map(|r| w[r]).collect()),
             names: preparation.feature_names(),
             layout,
-        })
+        }
     }
 
     /// All examples, prepared and laid out; what was read is given up.

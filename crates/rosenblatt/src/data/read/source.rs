@@ -8,6 +8,9 @@ use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use memmap2::Mmap;
 
 use crate::error::{Error, Result};
 
@@ -28,6 +31,44 @@ const BLOCKS: usize = 4;
 pub(crate) struct Source {
     name: PathBuf,
     origin: Origin,
+}
+
+/// The length of a file and when it was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    bytes: u64,
+    changed: SystemTime,
+}
+
+impl Stamp {
+    pub(crate) fn of(path: &Path) -> Result<Self> {
+        let facts = std::fs::metadata(path).map_err(|e| Error::io(path, &e))?;
+        let changed = facts.modified().map_err(|e| Error::io(path, &e))?;
+        Ok(Stamp {
+            bytes: facts.len(),
+            changed,
+        })
+    }
+
+    /// The length of the file.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Fails if the file at `path` is not what it was.
+    pub(crate) fn require_same(&self, path: &Path) -> Result<()> {
+        match Stamp::of(path)? == *self {
+            true => Ok(()),
+            false => Err(Self::changed(path)),
+        }
+    }
+
+    /// What to say if it is not.
+    pub(crate) fn changed(path: &Path) -> Error {
+        Error::data("the file was changed while it was read")
+            .in_file(path)
+            .remedy("start again once nobody writes to it")
+    }
 }
 
 /// The beginning of a source.
@@ -111,6 +152,27 @@ impl Source {
         decompressed(raw).map_err(|e| Error::io(&self.name, &e))
     }
 
+    /// All bytes of a file that is not compressed or empty, where they lie, and its stamp.
+    #[allow(unsafe_code)] // measured: a text is trained on a fifth sooner if it is not copied
+    pub(crate) fn map(&self) -> Result<Option<(Stamp, Mmap)>> {
+        let Origin::File(path) = &self.origin else {
+            return Ok(None);
+        };
+        let stamp = Stamp::of(path)?;
+        if stamp.bytes == 0 {
+            return Ok(None);
+        }
+        let file = File::open(path).map_err(|e| Error::io(path, &e))?;
+        // SAFETY: whoever writes to a file breaks the promise that any program with a mapped
+        // file relies on. Bytes that change are bytes still, and the stamp then is another one;
+        // the system ends the program if the file is made shorter while it is looked at.
+        let Ok(mapped) = (unsafe { Mmap::map(&file) }) else {
+            return Ok(None);
+        };
+        let plain = compression(&mapped).is_none();
+        Ok(plain.then_some((stamp, mapped)))
+    }
+
     /// So many first bytes, and as many again while they are not `enough`.
     pub(crate) fn peek(&self, bytes: usize, enough: impl Fn(&[u8]) -> bool) -> Result<Peeked> {
         let mut reader = self.open()?;
@@ -150,11 +212,9 @@ impl AsRef<[u8]> for Shared {
     }
 }
 
-/// The bytes behind `raw`, which may be compressed.
-fn decompressed(mut raw: Reader) -> io::Result<Reader> {
-    let mut magic = Vec::new();
-    (&mut raw).take(10).read_to_end(&mut magic)?;
-    let compression = match magic.as_slice() {
+/// How bytes that start so are compressed, if they are.
+fn compression(start: &[u8]) -> Option<&'static str> {
+    match start {
         [0x1F, 0x8B, ..] => Some("gzip"),
         [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Some("zstd"),
         // The digits of π open a block, those of its root close an empty stream.
@@ -184,7 +244,14 @@ fn decompressed(mut raw: Reader) -> io::Result<Reader> {
         ] => Some("bzip2"),
         [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Some("xz"),
         _ => None,
-    };
+    }
+}
+
+/// The bytes behind `raw`, which may be compressed.
+fn decompressed(mut raw: Reader) -> io::Result<Reader> {
+    let mut magic = Vec::new();
+    (&mut raw).take(10).read_to_end(&mut magic)?;
+    let compression = compression(&magic);
     let whole = Cursor::new(magic).chain(raw);
     Ok(match compression {
         None => Box::new(whole),

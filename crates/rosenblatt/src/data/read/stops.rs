@@ -8,7 +8,7 @@
 use crate::simd;
 
 /// Bytes that are looked at together.
-const BLOCK: usize = 64;
+pub(crate) const BLOCK: usize = 64;
 
 /// Blocks that are looked at ahead.
 const AHEAD: usize = 32;
@@ -54,6 +54,14 @@ impl<'a> Stops<'a> {
             count: 0,
             scanned: 0,
         }
+    }
+
+    /// Goes on with other text.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // see above
+    #[inline(always)]
+    pub(crate) fn restart(&mut self, bytes: &'a [u8]) {
+        self.bytes = bytes;
+        (self.next, self.count, self.scanned) = (0, 0, 0);
     }
 
     /// The next mark; beyond all bytes where none is left or fewer than 64 bytes are.
@@ -153,7 +161,7 @@ fn first_places<const LEVEL: u8>(bits: u64, start: u32, places: &mut [u32; AT_ON
 impl Mark {
     /// A bit for each byte that is one, the first lowest.
     #[inline(always)]
-    fn find<const LEVEL: u8>(self, block: &[u8; BLOCK]) -> u64 {
+    pub(crate) fn find<const LEVEL: u8>(self, block: &[u8; BLOCK]) -> u64 {
         #[cfg(target_arch = "x86_64")]
         if let Some(text) = simd::Text::at::<LEVEL>() {
             return match self {

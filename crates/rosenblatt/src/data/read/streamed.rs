@@ -6,7 +6,6 @@
 //! stays in memory is a few numbers for each row.
 
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use super::batches::Batches;
 use super::libsvm::SparsePart;
@@ -14,7 +13,7 @@ use super::prepare::Preparation;
 use super::raw::{Raw, in_source, read_sparse};
 use super::report::ReadReport;
 use super::scale::Scale;
-use super::source::Source;
+use super::source::{Source, Stamp};
 use super::{Format, ReadOptions, open};
 use crate::data::{Classes, Indices, Precision, Values};
 use crate::error::{Error, Result};
@@ -26,8 +25,8 @@ const ROW: u64 = 32;
 #[derive(Debug)]
 pub struct Streamed {
     path: PathBuf,
-    /// Its length and when it was changed, before anything was read.
-    stamp: (u64, SystemTime),
+    /// Taken before anything was read.
+    stamp: Stamp,
     options: ReadOptions,
     /// What was read, without the rows; it never leaves this module.
     raw: Raw,
@@ -62,7 +61,7 @@ impl Streamed {
         if !source.rereadable() || scale.is_some_and(Scale::by_column) {
             return Ok(None);
         }
-        let stamp = stamp(path)?;
+        let stamp = Stamp::of(path)?;
         let opened = open(&source, &options)?;
         if opened.format != Format::Libsvm {
             return Ok(None);
@@ -154,22 +153,11 @@ impl Streamed {
 
     /// Fails if the file is not what it was when it was opened.
     pub(crate) fn require_unchanged(&self) -> Result<()> {
-        match stamp(&self.path)? == self.stamp {
-            true => Ok(()),
-            false => Err(self.changed()),
-        }
+        self.stamp.require_same(&self.path)
     }
 
     /// What to say if rows are not those of the first time.
     pub(crate) fn changed(&self) -> Error {
-        Error::data("the file was changed while it was read")
-            .in_file(&self.path)
-            .remedy("start again once nobody writes to it")
+        Stamp::changed(&self.path)
     }
-}
-
-fn stamp(path: &Path) -> Result<(u64, SystemTime)> {
-    let facts = std::fs::metadata(path).map_err(|e| Error::io(path, &e))?;
-    let changed = facts.modified().map_err(|e| Error::io(path, &e))?;
-    Ok((facts.len(), changed))
 }

@@ -16,12 +16,20 @@ pub(super) struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    /// Nothing: there is no text yet.
+    pub(super) fn new() -> Self {
         Found {
-            blanks: Stops::new(bytes, Mark::Blank),
-            colons: Stops::new(bytes, Mark::Byte(b':')),
+            blanks: Stops::new(&[], Mark::Blank),
+            colons: Stops::new(&[], Mark::Byte(b':')),
             apart: 0,
         }
+    }
+
+    /// Goes to other text.
+    #[inline(always)]
+    pub(super) fn restart(&mut self, bytes: &'a [u8]) {
+        self.blanks.restart(bytes);
+        self.colons.restart(bytes);
     }
 }
 
@@ -43,6 +51,7 @@ impl<I: Index, T: Stored> Parser<'_, I, T> {
         self.found.blanks.go_to(at);
         self.found.colons.go_to(at);
         loop {
+            self.look_forward();
             let ends = self.found.blanks.eight::<LEVEL>();
             let (stops, colons) = (
                 text.places(ends),

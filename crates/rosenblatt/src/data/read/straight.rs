@@ -1,0 +1,163 @@
+//! A libsvm file read straight to where training wants its rows.
+//!
+//! Where a row will stand in memory is known once the lines are counted, and where its values
+//! begin once its colons are. So the text is gone through twice: first for its lines and labels,
+//! at the speed of memory, then line by line in the order of the rows in memory, each parsed to
+//! its place. No number is held twice, which takes a quarter less time than parsing the text as
+//! it comes and moving the rows afterwards, unless lines are short.
+//!
+//! That goes for files whose lines are all of the usual sort. Where one is not (it has a comment,
+//! is out of order, cannot be read) nothing is made of it here: [`read`](super::read()) knows
+//! what to do, and what to say.
+
+mod fill;
+mod survey;
+mod text;
+
+use std::path::Path;
+
+use memchr::memchr_iter;
+
+use self::fill::{Filled, Filling};
+use self::survey::Survey;
+use self::text::Text;
+use super::order::Order;
+use super::prepare::Preparation;
+use super::raw::{Content, Raw, in_source, report};
+use super::report::ReadReport;
+use super::scale::Scale;
+use super::source::Source;
+use super::sparse::SparseRaw;
+use super::{Format, Opened, ReadOptions, open};
+use crate::data::{Dataset, Layout, Matrix, Precision};
+use crate::error::Result;
+use crate::threads;
+
+/// Bytes of a line for which finding it takes little of the time that parsing it does.
+const LONG: usize = 640;
+
+/// The examples of a file that was read at one go.
+#[derive(Debug)]
+pub struct Straight {
+    /// What was read, without the rows; it never leaves this module.
+    raw: Raw,
+    preparation: Preparation,
+    examples: Dataset,
+}
+
+impl Straight {
+    /// The examples of the libsvm file at `path`, prepared and laid out: what
+    /// [`read`](super::read()), [`Preparation::fit`] and [`Raw::dataset`] make of all its rows.
+    /// None where they have to do it, or do it sooner: the file is of another format, compressed,
+    /// a pipe, or larger than memory, its lines are short or some of them not of the usual sort,
+    /// its columns are to be scaled.
+    ///
+    /// # Errors
+    /// If there is no such file, its labels are not what the options say, or it is written to.
+    pub fn read(
+        path: impl AsRef<Path>,
+        options: &ReadOptions,
+        scale: Option<Scale>,
+        layout: Layout,
+    ) -> Result<Option<Self>> {
+        Self::of_lines(path.as_ref(), LONG, options, scale, layout)
+    }
+
+    /// The same if lines have so many bytes on average.
+    fn of_lines(
+        path: &Path,
+        long: usize,
+        options: &ReadOptions,
+        scale: Option<Scale>,
+        layout: Layout,
+    ) -> Result<Option<Self>> {
+        let source = Source::new(path)?;
+        let scale = scale.unwrap_or(Scale::None);
+        if scale.by_column() || options.keep_long_decimals {
+            return Ok(None);
+        }
+        let Some((stamp, mapped)) = source.map()? else {
+            return Ok(None);
+        };
+        let Opened { format, head, .. } = open(&source, options)?;
+        let lines = memchr_iter(b'\n', &head).count();
+        // Lines are met in any order, so all of them should stay in memory.
+        if format != Format::Libsvm
+            || head.len() < long * lines
+            || stamp.bytes() > threads::memory_to_use()
+        {
+            return Ok(None);
+        }
+        let text = Text::new(mapped);
+        let found = examples(&source, &text, options, scale, layout);
+        let found = found.map_err(|e| in_source(e, &source))?;
+        stamp.require_same(source.name())?;
+        Ok(found)
+    }
+
+    /// What was found.
+    pub fn report(&self) -> &ReadReport {
+        self.raw.report()
+    }
+
+    /// The labels as the file writes them, each with the class it became.
+    pub fn label_texts(&self) -> &[(String, u32)] {
+        self.raw.label_texts()
+    }
+
+    /// How its rows became features, and the examples.
+    pub fn into_parts(self) -> (Preparation, Dataset) {
+        (self.preparation, self.examples)
+    }
+}
+
+fn examples(
+    source: &Source,
+    text: &Text,
+    options: &ReadOptions,
+    scale: Scale,
+    layout: Layout,
+) -> Result<Option<Straight>> {
+    let Some(survey) = Survey::of(text, options.threads) else {
+        return Ok(None);
+    };
+    let order = Order::new(survey.lines.len(), None, layout, options.threads);
+    let filling = Filling::new(text, &survey, &order, scale, options.threads);
+    let filled = match options.precision {
+        Precision::F32 => filling.rows::<f32>(),
+        Precision::F64 => filling.rows::<f64>(),
+    };
+    let Some(Filled {
+        indices,
+        values,
+        width,
+    }) = filled
+    else {
+        return Ok(None);
+    };
+    let offsets = filling.into_offsets();
+    let content = Content::Sparse(SparseRaw::without_rows(
+        survey.first,
+        width,
+        options.precision,
+    ));
+    let mut report = report(source, Format::Libsvm, options);
+    report.bytes = text.len() as u64;
+    let raw = Raw::new(content, &survey.codes, &survey.names, report, options)?;
+    let preparation = Preparation::fit(&raw, None, Some(scale))?;
+    let matrix = Matrix::Sparse {
+        columns: preparation.features(),
+        offsets: offsets.into(),
+        indices,
+        values,
+    };
+    let examples = raw.with_matrix(matrix, &order, &preparation, layout);
+    Ok(Some(Straight {
+        raw,
+        preparation,
+        examples,
+    }))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! Where the lines of a text are, how many values each has, and their labels.
+
+use memchr::memchr;
+
+use super::text::Text;
+use crate::data::read::chunk::LONGEST_RECORD;
+use crate::data::read::intern::Interner;
+use crate::data::read::labels::LabelSink;
+use crate::data::read::stops::{BLOCK, Mark};
+use crate::simd::{self, Work};
+use crate::{large, threads};
+
+/// Bytes that are gone through together.
+const RANGE: usize = 1 << 20;
+
+/// A line that holds a row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Line {
+    pub(super) start: usize,
+    /// Its bytes, the newline included.
+    pub(super) len: u32,
+    /// How many colons it has, which is how many values unless it is an unusual line.
+    pub(super) values: u32,
+}
+
+/// All lines.
+pub(super) struct Survey {
+    pub(super) lines: Vec<Line>,
+    /// The label of each, a number in `names`.
+    pub(super) codes: Vec<u32>,
+    pub(super) names: Interner,
+    /// What indices count from, if no line is out of order.
+    pub(super) first: u32,
+}
+
+/// The lines of a range.
+#[derive(Default)]
+struct Part {
+    lines: Vec<Line>,
+    labels: LabelSink,
+    /// Whether one begins with the index 0.
+    from_zero: bool,
+}
+
+impl Survey {
+    /// The lines of `text`; none if one of them does not begin with a label.
+    pub(super) fn of(text: &Text, threads: usize) -> Option<Self> {
+        let mut scans = Vec::new();
+        for (start, len, bytes) in text.parts() {
+            scans.extend((0..len).step_by(RANGE).map(|from| Scan {
+                bytes,
+                start,
+                from,
+                to: (from + RANGE).min(len),
+            }));
+        }
+        let mut parts: Vec<Option<Part>> = Vec::new();
+        parts.resize_with(scans.len(), || None);
+        threads::chunks(&mut parts, 1, threads, || {
+            |k: usize, part: &mut [Option<Part>]| part[0] = simd::dispatch_bytes(scans[k])
+        });
+        let rows = parts.iter().flatten().map(|part| part.lines.len()).sum();
+        let mut all = Survey {
+            lines: large::room(rows),
+            codes: large::room(rows),
+            names: Interner::default(),
+            first: 1,
+        };
+        for part in parts {
+            let part = part?;
+            let new = all.names.merge(&part.labels.names);
+            let codes = part.labels.codes.iter();
+            all.codes.extend(codes.map(|&code| new[code as usize]));
+            all.lines.extend(part.lines);
+            if part.from_zero {
+                all.first = 0;
+            }
+        }
+        (rows > 0).then_some(all)
+    }
+}
+
+/// Goes through the lines that begin in a range of bytes.
+#[derive(Clone, Copy)]
+struct Scan<'a> {
+    bytes: &'a [u8],
+    /// Where the bytes begin in the text.
+    start: usize,
+    from: usize,
+    to: usize,
+}
+
+impl Work for Scan<'_> {
+    type Output = Option<Part>;
+
+    #[inline(always)]
+    fn run<const LEVEL: u8>(self) -> Option<Part> {
+        let mut part = Part::default();
+        let mut line = match self.from {
+            0 => 0,
+            from => from + memchr(b'\n', &self.bytes[from - 1..])?,
+        };
+        // Blocks that do not lie across lines of the cache come sooner.
+        let mut at = line - line % BLOCK;
+        let (mut before, mut skip) = (0, line - at);
+        while line < self.to {
+            let block: &[u8; BLOCK] = self.bytes.get(at..)?.first_chunk()?;
+            let here = u64::MAX << std::mem::take(&mut skip);
+            let mut newlines = Mark::Byte(b'\n').find::<LEVEL>(block) & here;
+            let mut colons = Mark::Byte(b':').find::<LEVEL>(block) & here;
+            if newlines == 0 {
+                before += colons.count_ones();
+                at += BLOCK;
+                continue;
+            }
+            while newlines != 0 && line < self.to {
+                let end = newlines.trailing_zeros();
+                let here = colons & ((1 << end) - 1);
+                colons ^= here;
+                newlines &= newlines - 1;
+                let next = at + end as usize + 1;
+                part.add(self.bytes, line, next, before + here.count_ones())?;
+                part.lines.last_mut()?.start += self.start;
+                (line, before) = (next, 0);
+            }
+            before += colons.count_ones();
+            at += BLOCK;
+        }
+        Some(part)
+    }
+}
+
+impl Part {
+    /// Adds the line at `start`, if it begins with a label.
+    #[inline(never)] // the loop around it keeps its numbers in registers
+    fn add(&mut self, bytes: &[u8], start: usize, next: usize, values: u32) -> Option<()> {
+        let mut at = start;
+        while bytes[at] > b' ' && bytes[at] != b':' && bytes[at] != b'#' {
+            at += 1;
+        }
+        if at == start || bytes[at] == b':' || next - start > LONGEST_RECORD {
+            return None;
+        }
+        self.labels.push(bytes, start, at).ok()?;
+        while bytes[at] == b' ' {
+            at += 1;
+        }
+        if bytes[at] == b'0' {
+            while bytes[at] == b'0' {
+                at += 1;
+            }
+            self.from_zero |= bytes[at] == b':';
+        }
+        self.lines.push(Line {
+            start,
+            len: (next - start) as u32,
+            values,
+        });
+        Some(())
+    }
+}

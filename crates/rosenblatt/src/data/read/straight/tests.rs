@@ -1,0 +1,202 @@
+//! Files read straight against the same files read in parts.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proptest::prelude::*;
+
+use super::Straight;
+use crate::data::read::{Preparation, ReadOptions, Scale, read};
+use crate::data::{Layout, Matrix, Precision};
+use crate::random::{Random, Stream};
+
+/// A file that goes when it is dropped.
+struct Passing(PathBuf);
+
+impl Passing {
+    fn new(bytes: &[u8]) -> Self {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("rosenblatt-straight-{}-{number}.svm", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        Passing(path)
+    }
+}
+
+impl Drop for Passing {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn options(precision: Precision, threads: usize) -> ReadOptions {
+    ReadOptions {
+        precision,
+        threads,
+        format: Some(crate::data::read::Format::Libsvm),
+        ..ReadOptions::default()
+    }
+}
+
+/// Whether these bytes are read straight; if so, that everything is as if they were not.
+fn agrees(bytes: &[u8], options: &ReadOptions, scale: Option<Scale>, layout: Layout) -> bool {
+    let file = Passing::new(bytes);
+    let Ok(Some(found)) = Straight::of_lines(&file.0, 0, options, scale, layout) else {
+        return false;
+    };
+    let raw = read(&file.0, options).unwrap();
+    let report = |report| serde_json::to_string(report).unwrap();
+    assert_eq!(report(found.report()), report(raw.report()));
+    assert_eq!(found.label_texts(), raw.label_texts());
+    let expected = Preparation::fit(&raw, None, scale).unwrap();
+    let data = raw.dataset(&expected, None, layout).unwrap();
+    let (preparation, examples) = found.into_parts();
+    assert_eq!(preparation, expected);
+    assert_eq!(examples.labels, data.labels);
+    assert_eq!(examples.classes, data.classes);
+    assert_eq!(examples.layout, data.layout);
+    assert_eq!(examples.matrix, data.matrix);
+    let narrow = |matrix: &Matrix| match matrix {
+        Matrix::Sparse { indices, .. } => matches!(indices, crate::data::Indices::Narrow(_)),
+        Matrix::Dense { .. } => panic!("dense rows"),
+    };
+    assert_eq!(narrow(&examples.matrix), narrow(&data.matrix));
+    true
+}
+
+fn plainly(text: &str) -> bool {
+    agrees(
+        text.as_bytes(),
+        &options(Precision::F32, 2),
+        None,
+        Layout::Scattered,
+    )
+}
+
+#[test]
+fn usual_lines_are_read_straight() {
+    for text in [
+        "1 1:2\n",
+        "1 1:2\n-1 3:4 5:1e-3",
+        "+1 2:0.25 65535:7\r\n-1 1:3\r\n",
+        "a 0:1 1:2\nb 1:4\n",
+        "a 00:1 1:2\nb 1:4\n",
+        "a 01:1 2:2\nb 1:4\n",
+        "\u{feff}a 1:1\nb 2:4\n",
+        "a\nb 1:2\nc \n",
+        "a 1:1\t2:3  4:5 \nb 2:-4\n",
+        "a 1:123456789.123456789e-5 70000:1\nb 2:0.1234567890123456789012345678901234567890\n",
+        "a 65536:1\nb 65537:1\n",
+        "the_first_class 1:1 # without a mark\nthe_second_class 2:1\n",
+    ] {
+        assert!(plainly(text), "{text:?}");
+    }
+}
+
+#[test]
+fn unusual_lines_are_left_to_those_who_know() {
+    for text in [
+        "",
+        "\n",
+        "1 1:2\n\n-1 2:1\n",
+        " 1 1:2\n",
+        "# a comment\n1 1:2\n",
+        "1 1:2 # a: comment\n-1 3:1\n",
+        "1 qid:3 1:2\n-1 qid:4 1:1\n",
+        "1 3:1 2:1\n-1 1:1\n",
+        "1 2:1 0:1\n-1 1:1\n",
+        "1 1:0 2:3\n-1 1:1\n",
+        "1 1:1 1:2\n-1 1:1\n",
+        "1 1:x\n-1 1:1\n",
+        "1 1:nan\n-1 1:1\n",
+        "1 1:1e99\n-1 1:1\n",
+        "1 1:2 3\n-1 1:1\n",
+        "1:2 2:3\n-1 1:1\n",
+        "1 1: 2\n-1 1:1\n",
+        "1 1:2:3\n-1 1:1\n",
+        "1 4294967296:2\n-1 1:1\n",
+        "\u{1}\u{2}\n1 1:1\n",
+        // 65,536 features, which fit 16 bits although the last index does not.
+        "1 65536:2\n-1 1:1\n",
+    ] {
+        assert!(!plainly(text), "{text:?}");
+    }
+    let file = Passing::new(b"1 1:2\n-1 2:1\n");
+    let f32s = options(Precision::F32, 1);
+    let by_column = Straight::of_lines(&file.0, 0, &f32s, Some(Scale::Standard), Layout::AsGiven);
+    assert!(by_column.unwrap().is_none());
+    let long = ReadOptions {
+        keep_long_decimals: true,
+        ..f32s.clone()
+    };
+    let kept = Straight::of_lines(&file.0, 0, &long, None, Layout::AsGiven);
+    assert!(kept.unwrap().is_none());
+    let gzip = Passing::new(&crate::data::read::source::tests::gzip(b"1 1:2\n-1 2:1\n"));
+    let compressed = Straight::of_lines(&gzip.0, 0, &f32s, None, Layout::AsGiven);
+    assert!(compressed.unwrap().is_none());
+    let short = Straight::read(&file.0, &f32s, None, Layout::AsGiven);
+    assert!(short.unwrap().is_none());
+    assert!(Straight::read(file.0.with_extension("none"), &f32s, None, Layout::AsGiven).is_err());
+}
+
+/// Rows of up to so many values, the line of one of them longer than a range of the survey.
+fn many_rows(rows: usize, features: u64, seed: u64) -> String {
+    let mut random = Random::new(seed, Stream::Start, 0);
+    let mut text = String::new();
+    for row in 0..rows {
+        text += ["1", "-1", "some", "a_rather_long_label"][random.below(4) as usize];
+        let (mut index, last) = (0, row == rows / 2);
+        let values = if last { 200_000 } else { random.below(90) };
+        for _ in 0..values {
+            index += 1 + random.below((features / 300).max(1));
+            match random.below(4) {
+                0 => text += &format!(" {index}:{}", random.below(1000) + 1),
+                1 => text += &format!(" {index}:-{}.5", random.below(100)),
+                2 => text += &format!(" {index}:{:e}", random.positive_unit()),
+                _ => text += &format!(" {index}:0.{:04}", random.below(9999) + 1),
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[test]
+fn large_files_are_the_same_by_both_ways() {
+    let text = many_rows(20_000, 3000, 1);
+    assert!(text.len() > 4 << 20);
+    for (precision, threads) in [
+        (Precision::F32, 1),
+        (Precision::F32, 3),
+        (Precision::F64, 2),
+    ] {
+        for layout in [Layout::Scattered, Layout::AsGiven] {
+            for scale in [None, Some(Scale::UnitRows)] {
+                let options = options(precision, threads);
+                assert!(agrees(text.as_bytes(), &options, scale, layout));
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// However a file is put together, it is read straight only with the same result.
+    #[test]
+    fn any_lines_are_the_same_by_both_ways(
+        lines in prop::collection::vec(
+            "(1|-1|\\+1|b|) ?(|[0-3]:[0-9]{1,2}|0:1)( [1-9][0-9]{0,5}:-?[0-9]{1,3}(\\.[0-9]{0,9})?){0,12}[ \t\r]?",
+            0..40,
+        ),
+        ended: bool,
+        threads in 1_usize..4,
+    ) {
+        let mut text = lines.join("\n");
+        if ended {
+            text.push('\n');
+        }
+        agrees(text.as_bytes(), &options(Precision::F32, threads), None, Layout::Scattered);
+    }
+}
