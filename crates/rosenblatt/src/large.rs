@@ -40,7 +40,9 @@ pub(crate) fn room<T>(n: usize) -> Vec<T> {
     list
 }
 
-/// Asks on all threads for the pages of arrays that are zero and about to be written in any order.
+/// Asks on all threads for the pages of arrays that are zero and about to be read and written in
+/// any order. Large pages are worth waiting for there: with small ones, every second look-up
+/// among millions of numbers has to find its page first.
 pub(crate) fn bring<T: Sync>(arrays: &[&[T]], threads: usize) {
     // No large page is asked for by two threads, who would both clear it.
     let pieces: Vec<&[T]> = arrays
@@ -56,7 +58,11 @@ pub(crate) fn bring<T: Sync>(arrays: &[&[T]], threads: usize) {
     let next = AtomicUsize::new(0);
     let work = || {
         while let Some(piece) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) {
-            Pages::of(piece).reach(piece);
+            let mut pages = Pages {
+                patient: true,
+                ..Pages::of(piece)
+            };
+            pages.reach(piece);
         }
     };
     std::thread::scope(|scope| {
@@ -73,6 +79,8 @@ static SLOW: AtomicBool = AtomicBool::new(false);
 pub(crate) struct Pages {
     at: usize,
     end: usize,
+    /// Whether large pages are asked for however slow they are.
+    patient: bool,
 }
 
 impl Pages {
@@ -81,6 +89,7 @@ impl Pages {
         Pages {
             at: start,
             end: start + size_of_val(array),
+            patient: false,
         }
     }
 
@@ -97,7 +106,7 @@ impl Pages {
     fn more(&mut self) {
         let large = self.at.is_multiple_of(LARGE)
             && self.end - self.at >= LARGE
-            && !SLOW.load(Ordering::Relaxed);
+            && (self.patient || !SLOW.load(Ordering::Relaxed));
         if large {
             advise(self.at, LARGE);
             let before = Instant::now();

@@ -97,7 +97,11 @@ impl<I: Index, T: Stored> Parser<'_, I, T> {
                 }
             } else {
                 let end = self.indices.len() + count;
-                self.indices.extend_from_slice(&listed.map(I::of));
+                let fitting = match I::LIMIT > u16::LIMIT {
+                    true => listed.map(I::of),
+                    false => text.narrowed(indices).map(|j| I::of(u32::from(j))),
+                };
+                self.indices.extend_from_slice(&fitting);
                 self.indices.truncate(end);
                 self.values.extend_from_slice(&values);
                 self.values.truncate(end);

@@ -67,6 +67,18 @@ impl Text {
         listed
     }
 
+    /// The lower half of each.
+    #[inline(always)]
+    pub(crate) fn narrowed(self, places: Places) -> [u16; 8] {
+        let mut narrowed = [0; 8];
+        // SAFETY: see above; eight numbers of 16 bits are written.
+        unsafe {
+            let lower = _mm256_cvtepi32_epi16(places.0);
+            _mm_storeu_si128(narrowed.as_mut_ptr().cast(), lower);
+        }
+        narrowed
+    }
+
     /// One place on.
     #[inline(always)]
     pub(crate) fn behind(self, places: Places) -> Places {

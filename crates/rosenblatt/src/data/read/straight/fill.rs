@@ -24,7 +24,7 @@ const FAR: usize = 16;
 const TOGETHER: usize = 256;
 
 /// Values of the rows that a thread takes at a time, about.
-const SOME: usize = 1 << 18;
+const SOME: usize = 1 << 20;
 
 /// Lines and the places of their rows.
 pub(super) struct Filling<'a> {
