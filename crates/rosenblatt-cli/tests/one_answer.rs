@@ -135,3 +135,41 @@ fn model_files_are_equal_across_threads() {
     }
     assert_eq!(std::fs::read(one).unwrap(), std::fs::read(two).unwrap());
 }
+
+/// Files with long lines are parsed to where rows are wanted, unless something is in the way.
+#[test]
+fn long_lines_are_read_the_same_by_every_way() {
+    let place = Place::new();
+    let plain = place.to("plain.svm");
+    ok(&["generate", "sparse", "--examples", "900", "-o", &plain]);
+    let text = std::fs::read_to_string(&plain).unwrap();
+    assert!(text.len() > 640 * text.lines().count());
+    let commented = place.file("commented.svm", format!("# the same\n{text}"));
+    let windows = place.file("windows.svm", text.replace('\n', "\r\n"));
+    let (cached, shuffled) = (place.to("cached.rbc"), ["--epochs", "3", "--seed", "5"]);
+    ok(&["convert", &plain, &cached]);
+    let train = |data: &str, more: &[&str]| {
+        let model = place.to("m.rbm");
+        let command = ["train", data, "-o", &model];
+        ok(&[&command, &shuffled[..], more].concat());
+        std::fs::read(model).unwrap()
+    };
+    let expected = train(&plain, &[]);
+    for (data, more) in [
+        (&plain, &["--threads", "1"][..]),
+        (&plain, &["--memory", "1G"]),
+        (&commented, &[]),
+        (&windows, &[]),
+        (&cached, &[]),
+    ] {
+        assert!(train(data, more) == expected, "{data} {more:?}");
+    }
+    // What is wrong is found, and said, the same way as in short lines.
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines[700] += " 9x:1";
+    let wrong = place.file("wrong.svm", lines.join("\n"));
+    let column = lines[700].len() - 3;
+    let said = format!("wrong.svm:701:{column}: expected index:value, found \"9x:1\"");
+    let error = common::stderr(&common::run(&["train", &wrong]));
+    assert!(error.contains(&said), "{error} {said}");
+}
