@@ -138,6 +138,7 @@ fn model_files_are_equal_across_threads() {
 
 /// Files with long lines are parsed to where rows are wanted, unless something is in the way.
 #[test]
+#[cfg(unix)]
 fn long_lines_are_read_the_same_by_every_way() {
     let place = Place::new();
     let plain = place.to("plain.svm");
@@ -164,6 +165,16 @@ fn long_lines_are_read_the_same_by_every_way() {
     ] {
         assert!(train(data, more) == expected, "{data} {more:?}");
     }
+    // A named pipe can be opened but once.
+    let pipe = place.to("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let writer = std::thread::spawn({
+        let (pipe, text) = (pipe.clone(), text.clone());
+        move || std::fs::write(pipe, text)
+    });
+    assert!(train(&pipe, &["--format", "libsvm"]) == expected, "a pipe");
+    writer.join().unwrap().unwrap();
     // What is wrong is found, and said, the same way as in short lines.
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     lines[700] += " 9x:1";
