@@ -31,7 +31,7 @@ use super::sparse::SparseRaw;
 use super::{Format, Opened, ReadOptions, open};
 use crate::data::{Dataset, Layout, Matrix, Precision};
 use crate::error::Result;
-use crate::threads;
+use crate::{large, threads};
 
 /// Bytes of a line for which finding it takes little of the time that parsing it does.
 const LONG: usize = 640;
@@ -92,6 +92,7 @@ impl Straight {
         }
         let text = Text::new(mapped);
         let found = examples(&source, &text, options, scale, layout);
+        large::discard(text);
         let found = found.map_err(|e| in_source(e, &source))?;
         stamp.require_same(source.name())?;
         Ok(found)

@@ -16,9 +16,15 @@ use crate::large::{self, Pages};
 use crate::simd::{self, Work};
 use crate::threads;
 
-/// How many rows ahead of being parsed a line is asked for, and where it is.
+/// How many rows ahead of being parsed a line is asked for, the pages that it is on, and where
+/// it is.
 const NEAR: usize = 4;
-const FAR: usize = 16;
+const FAR: usize = 8;
+const FARTHEST: usize = 32;
+
+/// Rows whose pages are asked for together. Whoever asks for something on a page that was not in
+/// use waits until the page is found, and several are found at once.
+const PAGES: usize = 8;
 
 /// Rows that are looked up together.
 const TOGETHER: usize = 256;
@@ -172,6 +178,21 @@ impl<'a> Filling<'a> {
         &self.lines[self.order.row_at(p)]
     }
 
+    /// Asks for the pages of lines that are parsed soon after position `p`, and where those are
+    /// that are parsed later, all before `end`.
+    #[inline(always)]
+    fn look_forward(&self, p: usize, end: usize) {
+        for p in (p + FARTHEST..p + FARTHEST + PAGES).take_while(|&p| p < end) {
+            simd::prefetch(std::slice::from_ref(self.line(p)));
+        }
+        for p in (p + FAR..p + FAR + PAGES).take_while(|&p| p < end) {
+            let line = self.line(p);
+            let bytes = &self.bytes(line)[..line.len as usize];
+            simd::prefetch(&bytes[..1]);
+            simd::prefetch(&bytes[bytes.len() - 1..]);
+        }
+    }
+
     /// Its bytes, and some behind them.
     #[inline(always)]
     fn bytes(&self, line: &Line) -> &'a [u8] {
@@ -198,9 +219,11 @@ impl<I: Index, T: Stored> Work for Fill<'_, '_, '_, I, T> {
         let mut pages = (Pages::of(job.indices), Pages::of(job.values));
         let start = filling.offsets[job.rows.start];
         for p in job.rows.clone() {
+            if (p - job.rows.start).is_multiple_of(PAGES) {
+                filling.look_forward(p, job.rows.end);
+            }
             let mut coming: &[u8] = &[];
-            if p + FAR < job.rows.end {
-                simd::prefetch(std::slice::from_ref(filling.line(p + FAR)));
+            if p + NEAR < job.rows.end {
                 coming = filling.bytes(filling.line(p + NEAR));
             }
             let line = filling.line(p);

@@ -13,6 +13,9 @@ use crate::{large, threads};
 /// Bytes that are gone through together.
 const RANGE: usize = 1 << 20;
 
+/// How far ahead bytes are asked for.
+const LATER: usize = 2048;
+
 /// A line that holds a row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line {
@@ -105,6 +108,9 @@ impl Work for Scan<'_> {
         let (mut before, mut skip) = (0, line - at);
         while line < self.to {
             let block: &[u8; BLOCK] = self.bytes.get(at..)?.first_chunk()?;
+            if let Some(later) = self.bytes.get(at + LATER..at + LATER + 1) {
+                simd::prefetch(later);
+            }
             let here = u64::MAX << std::mem::take(&mut skip);
             let mut newlines = Mark::Byte(b'\n').find::<LEVEL>(block) & here;
             let mut colons = Mark::Byte(b':').find::<LEVEL>(block) & here;
