@@ -68,10 +68,11 @@ impl Random {
     /// `n` must not be 0.
     pub fn below(&mut self, n: u64) -> u64 {
         debug_assert!(n > 0);
-        let threshold = n.wrapping_neg() % n;
         loop {
             let wide = u128::from(self.bits()) * u128::from(n);
-            if wide as u64 >= threshold {
+            // What is left of a division by n is below n, so it is seldom asked for.
+            let low = wide as u64;
+            if low >= n || low >= n.wrapping_neg() % n {
                 return (wide >> 64) as u64;
             }
         }

@@ -23,7 +23,7 @@ use self::digits::{leading_digits, some_digits, up_to_eight_to_top};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use self::eight::{Eight, Places};
 #[cfg(target_arch = "x86_64")]
-pub(crate) use self::near::Tokens;
+pub(crate) use self::near::{Pairs, Tokens};
 pub(crate) use self::stored::Stored;
 use crate::simd;
 

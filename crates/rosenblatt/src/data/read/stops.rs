@@ -17,7 +17,7 @@ const AHEAD: usize = 32;
 const AT_ONCE: usize = 16;
 
 /// Ends that may be asked for at once.
-const EIGHT: usize = 8;
+const MOST: usize = 16;
 
 /// What to find.
 #[derive(Debug, Clone, Copy)]
@@ -27,8 +27,8 @@ pub(crate) enum Mark {
     Byte(u8),
     /// This byte or a newline.
     Either(u8),
-    /// A blank or any byte below, as newlines and tabs are.
-    Blank,
+    /// This byte, or a blank or any byte below, as newlines and tabs are.
+    OrBlank(u8),
 }
 
 /// The marks in some text, one after the other.
@@ -36,7 +36,7 @@ pub(crate) enum Mark {
 pub(crate) struct Stops<'a> {
     bytes: &'a [u8],
     mark: Mark,
-    ends: Box<[u32; EIGHT + BLOCK * AHEAD + AT_ONCE]>,
+    ends: Box<[u32; MOST + BLOCK * AHEAD + AT_ONCE]>,
     next: usize,
     count: usize,
     /// Up to where marks are listed.
@@ -49,7 +49,7 @@ impl<'a> Stops<'a> {
         Stops {
             bytes,
             mark,
-            ends: Box::new([0; EIGHT + BLOCK * AHEAD + AT_ONCE]),
+            ends: Box::new([0; MOST + BLOCK * AHEAD + AT_ONCE]),
             next: 0,
             count: 0,
             scanned: 0,
@@ -73,15 +73,23 @@ impl<'a> Stops<'a> {
         self.ends[self.next] as usize
     }
 
-    /// The next eight of them.
+    /// The next few of them, up to sixteen.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // see above
     #[inline(always)]
-    pub(crate) fn eight<const LEVEL: u8>(&mut self) -> [u32; EIGHT] {
-        if self.next + EIGHT > self.count {
-            self.list::<LEVEL>(EIGHT);
+    pub(crate) fn few<const FEW: usize, const LEVEL: u8>(&mut self) -> &[u32; FEW] {
+        const { assert!(FEW <= MOST) };
+        if self.next + FEW > self.count {
+            self.list::<LEVEL>(FEW);
         }
         let ends = self.ends[self.next..].first_chunk();
-        ends.copied().unwrap_or([u32::MAX; EIGHT])
+        ends.unwrap_or(&[u32::MAX; FEW])
+    }
+
+    /// The last of the next `count`, which are listed.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // see above
+    #[inline(always)]
+    pub(crate) fn last_of(&self, count: usize) -> usize {
+        self.ends[self.next + count - 1] as usize
     }
 
     /// Goes on behind the next `count` of them.
@@ -104,13 +112,15 @@ impl<'a> Stops<'a> {
     /// Lists the marks of the next blocks until there are so many, or no blocks are left.
     #[inline(always)] // compiled for the processor that its caller was compiled for
     fn list<const LEVEL: u8>(&mut self, least: usize) {
-        self.ends.copy_within(self.next..self.count, 0);
+        if self.next < self.count {
+            self.ends.copy_within(self.next..self.count, 0);
+        }
         (self.next, self.count) = (0, self.count - self.next);
         while self.count < least {
             let rest = self.bytes.get(self.scanned..).unwrap_or_default();
             let blocks = rest.as_chunks::<BLOCK>().0;
             if blocks.is_empty() {
-                self.ends[self.count..self.count + EIGHT].fill(u32::MAX);
+                self.ends[self.count..self.count + MOST].fill(u32::MAX);
                 return;
             }
             for block in blocks.iter().take(AHEAD) {
@@ -167,13 +177,13 @@ impl Mark {
             return match self {
                 Mark::Byte(byte) => text.equal(block, byte),
                 Mark::Either(byte) => text.equal(block, byte) | text.equal(block, b'\n'),
-                Mark::Blank => text.up_to(block, b' '),
+                Mark::OrBlank(byte) => text.equal(block, byte) | text.up_to(block, b' '),
             };
         }
         match self {
             Mark::Byte(byte) => equal(block, byte),
             Mark::Either(byte) => equal(block, byte) | equal(block, b'\n'),
-            Mark::Blank => plain(block, |b| b <= b' '),
+            Mark::OrBlank(byte) => equal(block, byte) | plain(block, |b| b <= b' '),
         }
     }
 }

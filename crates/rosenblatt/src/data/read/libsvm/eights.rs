@@ -2,15 +2,14 @@
 
 use super::Parser;
 use crate::data::Index;
-use crate::data::read::number::{Places, Stored, Tokens};
+use crate::data::read::number::{Pairs, Places, Stored, Tokens};
 use crate::data::read::stops::{Mark, Stops};
 use crate::simd;
 
 /// What was found ahead of being read.
 pub(super) struct Found<'a> {
-    /// The ends of tokens, and the colons in them.
-    blanks: Stops<'a>,
-    colons: Stops<'a>,
+    /// The colons in tokens and the ends of them, which take turns.
+    marks: Stops<'a>,
     /// Groups of tokens to be read as if they were far apart.
     apart: u8,
 }
@@ -19,8 +18,7 @@ impl<'a> Found<'a> {
     /// Nothing: there is no text yet.
     pub(super) fn new() -> Self {
         Found {
-            blanks: Stops::new(&[], Mark::Blank),
-            colons: Stops::new(&[], Mark::Byte(b':')),
+            marks: Stops::new(&[], Mark::OrBlank(b':')),
             apart: 0,
         }
     }
@@ -28,8 +26,16 @@ impl<'a> Found<'a> {
     /// Goes to other text.
     #[inline(always)]
     pub(super) fn restart(&mut self, bytes: &'a [u8]) {
-        self.blanks.restart(bytes);
-        self.colons.restart(bytes);
+        self.marks.restart(bytes);
+    }
+
+    /// Where the text goes on behind the next `count` tokens, the first of which starts at `at`.
+    #[inline(always)]
+    fn behind(&self, count: usize, at: usize) -> usize {
+        match count {
+            0 => at,
+            _ => self.marks.last_of(2 * count) + 1,
+        }
     }
 }
 
@@ -48,33 +54,28 @@ impl<I: Index, T: Stored> Parser<'_, I, T> {
             disorder: false,
             ended: false,
         };
-        self.found.blanks.go_to(at);
-        self.found.colons.go_to(at);
+        self.found.marks.go_to(at);
         loop {
             self.look_forward();
-            let ends = self.found.blanks.eight::<LEVEL>();
-            let (stops, colons) = (
-                text.places(ends),
-                text.places(self.found.colons.eight::<LEVEL>()),
-            );
+            let pairs = text.pairs(self.found.marks.few::<16, LEVEL>());
             let near = match self.found.apart {
-                0 => text.near_tokens(self.bytes, read.at, colons, stops),
+                0 => text.near_tokens(self.bytes, read.at, pairs),
                 _ => None,
             };
             let mut group = match near {
                 Some(tokens) => Group::new(text, tokens),
-                None => self.anywhere(text, read.at, colons, stops),
+                None => self.anywhere(text, read.at, pairs),
             };
             // Branched on, so that the next eight need not wait until these are understood.
             let (mut count, mut ended) = (group.looked_at(), false);
             if group.good & !group.newlines != group.lanes {
                 (count, ended) = up_to_newline(group.good, group.newlines);
                 let cut_short = !ended && count < group.looked_at();
-                if near.is_some() && cut_short && !self.row_ends_at(behind(&ends[..count], read.at))
-                {
+                let behind = self.found.behind(count, read.at);
+                if near.is_some() && cut_short && !self.row_ends_at(behind) {
                     // Longer tokens are likely to come together.
                     self.found.apart = APART;
-                    group = self.anywhere(text, read.at, colons, stops);
+                    group = self.anywhere(text, read.at, pairs);
                     (count, ended) = up_to_newline(group.good, group.newlines);
                 }
             }
@@ -97,18 +98,21 @@ impl<I: Index, T: Stored> Parser<'_, I, T> {
                 }
             } else {
                 let end = self.indices.len() + count;
-                let fitting = match I::LIMIT > u16::LIMIT {
-                    true => listed.map(I::of),
-                    false => text.narrowed(indices).map(|j| I::of(u32::from(j))),
-                };
+                // (The `map` of arrays is not always inlined.)
+                let mut fitting = [I::default(); 8];
+                if I::LIMIT > u16::LIMIT {
+                    (fitting.iter_mut().zip(listed)).for_each(|(to, j)| *to = I::of(j));
+                } else {
+                    let narrowed = text.narrowed(indices);
+                    (fitting.iter_mut().zip(narrowed)).for_each(|(to, j)| *to = I::of(j.into()));
+                }
                 self.indices.extend_from_slice(&fitting);
                 self.indices.truncate(end);
                 self.values.extend_from_slice(&values);
                 self.values.truncate(end);
             }
-            read.at = behind(&ends[..count], read.at);
-            self.found.blanks.pass(count);
-            self.found.colons.pass(count);
+            read.at = self.found.behind(count, read.at);
+            self.found.marks.pass(2 * count);
             read.ended = ended;
             if ended || count < group.looked_at() {
                 return read;
@@ -124,7 +128,8 @@ impl<I: Index, T: Stored> Parser<'_, I, T> {
 
     /// The eight tokens from `at` on, wherever they are.
     #[inline(always)]
-    fn anywhere(&self, text: simd::Text, at: usize, colons: Places, stops: Places) -> Group<T> {
+    fn anywhere(&self, text: simd::Text, at: usize, pairs: Pairs) -> Group<T> {
+        let (colons, stops) = text.apart(pairs);
         let (indices, whole) = text.wholes(self.bytes, text.starts(at, stops), colons);
         let numbers = text.numbers::<false>(self.bytes, text.behind(colons), stops);
         let tokens = Tokens {
@@ -160,15 +165,11 @@ impl<T: Stored> Group<T> {
         } = tokens;
         let (values, good) = T::from_eight(text, &numbers);
         let newlines = text.ending_with(&numbers, b'\n');
-        let blanks = newlines
-            | text.ending_with(&numbers, b' ')
-            | text.ending_with(&numbers, b'\t')
-            | text.ending_with(&numbers, b'\r');
         Group {
             indices,
             values,
             lanes,
-            good: whole & good & blanks,
+            good: whole & good & text.ending_blank(&numbers),
             newlines,
         }
     }
@@ -178,12 +179,6 @@ impl<T: Stored> Group<T> {
     fn looked_at(&self) -> usize {
         self.lanes.count_ones() as usize
     }
-}
-
-/// Where the text goes on behind the last of these ends, or from `at` on if there is none.
-#[inline(always)]
-fn behind(ends: &[u32], at: usize) -> usize {
-    ends.last().map_or(at, |&end| end as usize + 1)
 }
 
 /// How many of the lowest bits are `good`, up to and including the first newline; and whether

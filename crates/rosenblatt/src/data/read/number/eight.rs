@@ -54,7 +54,7 @@ unsafe fn inside(text: &[u8], starts: __m256i, ends: __m256i) -> u8 {
 // bytes are only gathered for lanes that `inside` lets through.
 impl Text {
     #[inline(always)]
-    pub(crate) fn places(self, places: [u32; 8]) -> Places {
+    pub(crate) fn places(self, places: &[u32; 8]) -> Places {
         // SAFETY: see above; eight numbers of 32 bits are read.
         Places(unsafe { _mm256_loadu_si256(places.as_ptr().cast()) })
     }
@@ -114,7 +114,8 @@ impl Text {
         unsafe { _mm256_cmple_epu32_mask(numbers.0, _mm256_set1_epi32(most as i32)) }
     }
 
-    /// Whole numbers of up to eight digits from `starts` to `ends`, and which of them are good.
+    /// Whole numbers of up to eight digits from `starts` to a colon at `ends`, and which of them
+    /// are good.
     #[inline(always)]
     pub(crate) fn wholes(self, text: &[u8], starts: Places, ends: Places) -> (Places, u8) {
         // SAFETY: see above.
@@ -128,7 +129,10 @@ impl Text {
             );
             let words = digits(gather(text, starts, lanes));
             let words = to_top(words, bits);
-            let good = lanes & usual & !beyond_nine(words);
+            let behind = gather(text, ends, lanes);
+            let first = _mm512_and_si512(behind, _mm512_set1_epi64(0xFF));
+            let colons = _mm512_cmpeq_epi64_mask(first, _mm512_set1_epi64(i64::from(b':')));
+            let good = lanes & usual & colons & !beyond_nine(words);
             (Places(_mm512_cvtepi64_epi32(joined(words))), good)
         }
     }
@@ -211,6 +215,17 @@ impl Text {
     pub(crate) fn ending_with(self, numbers: &Eight, byte: u8) -> u8 {
         // SAFETY: see above.
         unsafe { _mm512_cmpeq_epi64_mask(numbers.stops, _mm512_set1_epi64(i64::from(byte))) }
+    }
+
+    /// Which of them end with a blank, a tab or the end of a line.
+    #[inline(always)]
+    pub(crate) fn ending_blank(self, numbers: &Eight) -> u8 {
+        const BLANKS: i64 = 1 << b' ' | 1 << b'\t' | 1 << b'\r' | 1 << b'\n';
+        // SAFETY: see above.
+        unsafe {
+            let bits = _mm512_srlv_epi64(_mm512_set1_epi64(BLANKS), numbers.stops);
+            _mm512_test_epi64_mask(bits, _mm512_set1_epi64(1))
+        }
     }
 
     /// The numbers, rounded as [`Stored::from_small`](super::Stored::from_small) does, and which

@@ -12,6 +12,10 @@ use crate::simd::Text;
 /// Bytes of text that are looked at.
 const SPAN: usize = 128;
 
+/// Sixteen places of bytes in text: of a colon and of what ends the number behind it, eight times.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pairs(__m512i);
+
 /// Eight tokens, a lane for each.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tokens {
@@ -19,48 +23,61 @@ pub(crate) struct Tokens {
     pub(crate) numbers: Eight,
     /// A bit for each token that was looked at, the first lowest: the others end too far away.
     pub(crate) near: u8,
-    /// A bit for each of them whose index is a number.
+    /// A bit for each of them whose index is a number before a colon.
     pub(crate) whole: u8,
 }
 
 // SAFETY of all below: a `Text` says that the processor has every feature that is used.
 impl Text {
-    /// The tokens from `at` on that end with a byte at `stops`, their colons being at `colons`:
-    /// up to eight digits, a colon, and a number of up to eight characters. `None` if there are
-    /// fewer than 128 bytes left.
     #[inline(always)]
-    pub(crate) fn near_tokens(
-        self,
-        text: &[u8],
-        at: usize,
-        colons: Places,
-        stops: Places,
-    ) -> Option<Tokens> {
+    pub(crate) fn pairs(self, places: &[u32; 16]) -> Pairs {
+        // SAFETY: see above; sixteen numbers of 32 bits are read.
+        Pairs(unsafe { _mm512_loadu_si512(places.as_ptr().cast()) })
+    }
+
+    /// The places of colons, and those of what ends the numbers.
+    #[inline(always)]
+    pub(crate) fn apart(self, pairs: Pairs) -> (Places, Places) {
+        // SAFETY: see above.
+        unsafe {
+            let seconds = _mm512_srli_epi64::<32>(pairs.0);
+            let (colons, stops) = (
+                _mm512_cvtepi64_epi32(pairs.0),
+                _mm512_cvtepi64_epi32(seconds),
+            );
+            (Places(colons), Places(stops))
+        }
+    }
+
+    /// The tokens from `at` on whose colons and ends are at `pairs`: up to eight digits, a colon,
+    /// and a number of up to eight characters. `None` if there are fewer than 128 bytes left.
+    #[inline(always)]
+    pub(crate) fn near_tokens(self, text: &[u8], at: usize, pairs: Pairs) -> Option<Tokens> {
         let span: &[u8; SPAN] = text.get(at..)?.first_chunk()?;
         // SAFETY: see above; the two halves of the span are read.
         unsafe {
             let low = _mm512_loadu_si512(span.as_ptr().cast());
             let high = _mm512_loadu_si512(span.as_ptr().add(SPAN / 2).cast());
             // Places are counted from `at` on.
-            let base = _mm256_set1_epi32(at as i32);
-            let stops = _mm256_sub_epi32(stops.0, base);
-            let colons = _mm256_sub_epi32(colons.0, base);
-            let none = _mm256_set1_epi32(-1);
-            let starts = _mm256_sub_epi32(_mm256_alignr_epi32::<7>(stops, none), none);
-            let near = _mm256_cmplt_epu32_mask(stops, _mm256_set1_epi32(SPAN as i32));
+            let pairs = _mm512_sub_epi32(pairs.0, _mm512_set1_epi32(at as i32));
+            let (colons, stops) = (lower(pairs), _mm512_srli_epi64::<32>(pairs));
+            let stops_before = _mm512_alignr_epi64::<7>(stops, _mm512_set1_epi64(-1));
+            let near = _mm512_cmplt_epu64_mask(stops, _mm512_set1_epi64(SPAN as i64));
+            let marks = at_each(low, high, pairs);
+            let (first, second) = (lower(marks), _mm512_srli_epi64::<32>(marks));
+            let parted = _mm512_cmpeq_epi64_mask(first, _mm512_set1_epi64(i64::from(b':')));
 
-            let length = _mm256_sub_epi32(colons, starts);
-            let mut usual = from_one_to_eight(length);
-            let digits = _mm512_xor_si512(before(low, high, colons), zeros());
-            let digits = _mm512_and_si512(digits, last_bytes(length));
-            let whole = near & usual & !beyond_nine(digits);
+            let missing = missing_of_eight(stops_before, colons);
+            let digits = _mm512_xor_si512(before(low, high, pairs, FIRSTS), zeros());
+            let digits = _mm512_and_si512(digits, last_bytes(missing));
+            let whole = near & parted & from_none_to_seven(missing) & !beyond_nine(digits);
             let indices = Places(_mm512_cvtepi64_epi32(joined(digits)));
 
-            let length = _mm256_sub_epi32(_mm256_sub_epi32(stops, colons), _mm256_set1_epi32(1));
-            usual = from_one_to_eight(length);
-            let word = before(low, high, stops);
+            let missing = missing_of_eight(colons, stops);
+            let mut usual = from_none_to_seven(missing);
+            let word = before(low, high, pairs, SECONDS);
             // The bytes of the number: first with its sign, then without.
-            let all = last_bytes(length);
+            let all = last_bytes(missing);
             let first = _mm512_andnot_si512(_mm512_slli_epi64::<8>(all), all);
             let minus = bytes_equal(word, b'-', all);
             let negative = _mm512_cmpeq_epi64_mask(minus, first);
@@ -88,7 +105,7 @@ impl Text {
                 mantissas: _mm512_mask_mov_epi64(one, good, lower(joined(digits))),
                 places,
                 negative,
-                stops: at_each(low, high, stops),
+                stops: second,
                 good,
             };
             Some(Tokens {
@@ -103,14 +120,18 @@ impl Text {
 
 // SAFETY of the helpers: their callers'.
 
-/// Which lengths are from one to eight.
+/// How many of eight bytes there are not between one place and another.
 #[inline(always)]
-unsafe fn from_one_to_eight(lengths: __m256i) -> u8 {
+unsafe fn missing_of_eight(from: __m512i, to: __m512i) -> __m512i {
     // SAFETY: the caller's.
-    unsafe {
-        let less = _mm256_sub_epi32(lengths, _mm256_set1_epi32(1));
-        _mm256_cmplt_epu32_mask(less, _mm256_set1_epi32(8))
-    }
+    unsafe { _mm512_add_epi64(_mm512_sub_epi64(from, to), _mm512_set1_epi64(9)) }
+}
+
+/// Which numbers are from none to seven.
+#[inline(always)]
+unsafe fn from_none_to_seven(numbers: __m512i) -> u8 {
+    // SAFETY: the caller's.
+    unsafe { _mm512_cmplt_epu64_mask(numbers, _mm512_set1_epi64(8)) }
 }
 
 /// The character of the digit 0, eight times in each word.
@@ -120,39 +141,38 @@ unsafe fn zeros() -> __m512i {
     unsafe { _mm512_set1_epi8(b'0' as i8) }
 }
 
-/// The eight bytes of the span before each place, the last one highest.
+/// The lowest byte of the first or of the second of each pair, eight times.
+const FIRSTS: [i64; 2] = [0, 0x0808_0808_0808_0808];
+const SECONDS: [i64; 2] = [0x0404_0404_0404_0404, 0x0C0C_0C0C_0C0C_0C0C];
+
+/// The eight bytes of the span before one of each pair of places, the last one highest.
 #[inline(always)]
-unsafe fn before(low: __m512i, high: __m512i, places: __m256i) -> __m512i {
+unsafe fn before(low: __m512i, high: __m512i, pairs: __m512i, which: [i64; 2]) -> __m512i {
     // SAFETY: the caller's.
     unsafe {
-        // The lowest byte of each word, eight times, less eight to one.
-        let places = _mm512_cvtepu32_epi64(places);
-        let spread = _mm512_set4_epi32(0x0808_0808, 0x0808_0808, 0, 0);
-        let places = _mm512_shuffle_epi8(places, spread);
+        let spread = _mm512_set4_epi64(which[1], which[0], which[1], which[0]);
+        let places = _mm512_shuffle_epi8(pairs, spread);
+        // Less eight to one.
         let back = _mm512_set1_epi64(i64::from_le_bytes([248, 249, 250, 251, 252, 253, 254, 255]));
         _mm512_permutex2var_epi8(low, _mm512_add_epi8(places, back), high)
     }
 }
 
-/// The byte of the span at each place.
+/// The byte of the span at each of sixteen places.
 #[inline(always)]
-unsafe fn at_each(low: __m512i, high: __m512i, places: __m256i) -> __m512i {
+unsafe fn at_each(low: __m512i, high: __m512i, places: __m512i) -> __m512i {
     // SAFETY: the caller's.
     unsafe {
-        let lowest = 0x0101_0101_0101_0101;
-        _mm512_maskz_permutex2var_epi8(lowest, low, _mm512_cvtepu32_epi64(places), high)
+        let lowest = 0x1111_1111_1111_1111;
+        _mm512_maskz_permutex2var_epi8(lowest, low, places, high)
     }
 }
 
-/// All bits of so many bytes of each word, from the top.
+/// All bits of all but so many bytes of each word, from the top.
 #[inline(always)]
-unsafe fn last_bytes(counts: __m256i) -> __m512i {
+unsafe fn last_bytes(missing: __m512i) -> __m512i {
     // SAFETY: the caller's.
-    unsafe {
-        let others = _mm256_sub_epi32(_mm256_set1_epi32(8), counts);
-        let others = _mm512_slli_epi64::<3>(_mm512_cvtepu32_epi64(others));
-        _mm512_sllv_epi64(_mm512_set1_epi64(-1), others)
-    }
+    unsafe { _mm512_sllv_epi64(_mm512_set1_epi64(-1), _mm512_slli_epi64::<3>(missing)) }
 }
 
 /// Those bytes of `among` at which a byte of `words` is this one.

@@ -37,7 +37,7 @@ impl simd::Work for AmongEight<'_> {
                 line.len() as u32 - 1
             });
             line += "0123456789abcdef";
-            let stops = text.places(ends);
+            let stops = text.places(&ends);
             let starts = text.starts(16, stops);
             let often = text.numbers::<true>(line.as_bytes(), starts, stops);
             let rarely = text.numbers::<false>(line.as_bytes(), starts, stops);
@@ -77,18 +77,19 @@ impl simd::Work for AmongTokens<'_> {
         if let Some(text) = simd::Text::at::<LEVEL>() {
             let lane = self.0.len() % 8;
             let indices = [1, 98, 345, 4321, 56_789, 987_654, 7_654_321, 12_345_678];
-            let (mut line, mut colons) = (String::from("+1 "), [0; 8]);
-            let ends = std::array::from_fn(|k| {
+            let (mut line, mut pairs) = (String::from("+1 "), [0; 16]);
+            let ends: [u32; 8] = std::array::from_fn(|k| {
                 line += &indices[k].to_string();
-                colons[k] = line.len() as u32;
+                pairs[2 * k] = line.len() as u32;
                 line.push(':');
                 line += if k == lane { self.0 } else { "-7.25" };
                 line.push(' ');
-                line.len() as u32 - 1
+                pairs[2 * k + 1] = line.len() as u32 - 1;
+                pairs[2 * k + 1]
             });
             line += &"x".repeat(128);
-            let (colons, stops) = (text.places(colons), text.places(ends));
-            let tokens = text.near_tokens(line.as_bytes(), 3, colons, stops).unwrap();
+            let pairs = text.pairs(&pairs);
+            let tokens = text.near_tokens(line.as_bytes(), 3, pairs).unwrap();
             let near = ends.map(|end| end < 3 + 128);
             assert_eq!(std::array::from_fn(|k| tokens.near >> k & 1 == 1), near);
             assert_eq!(tokens.whole, tokens.near);

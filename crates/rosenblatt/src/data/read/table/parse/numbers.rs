@@ -85,8 +85,8 @@ impl<T: Stored> Parser<'_, T> {
         most: usize,
         ends_record: bool,
     ) -> usize {
-        let ends = self.stops.eight::<LEVEL>();
-        let stops = text.places(ends);
+        let ends = *self.stops.few::<8, LEVEL>();
+        let stops = text.places(&ends);
         let numbers = text.numbers::<true>(self.bytes, text.starts(*at, stops), stops);
         let (values, good) = T::from_eight(text, &numbers);
         // A newline stands behind the last of a record, and there only.
