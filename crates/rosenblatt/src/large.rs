@@ -8,6 +8,7 @@
 //! outside, and then they come four times slower than small ones, not twice as fast. So they are
 //! timed, and the first that is slow is the last.
 
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -44,6 +45,10 @@ pub(crate) fn room<T>(n: usize) -> Vec<T> {
 /// any order. Large pages are worth waiting for there: with small ones, passes over rows of a
 /// million features took a fifth longer.
 pub(crate) fn bring<T: Sync>(arrays: &[&[T]], threads: usize) {
+    // Said of all beforehand, for who says it must wait until no page is being cleared.
+    for array in arrays {
+        advise(array.as_ptr().addr(), size_of_val(*array));
+    }
     // No large page is asked for by two threads, who would both clear it.
     let pieces: Vec<&[T]> = arrays
         .iter()
@@ -54,19 +59,19 @@ pub(crate) fn bring<T: Sync>(arrays: &[&[T]], threads: usize) {
             std::iter::once(head).chain(rest.chunks(LARGE / size_of::<T>().max(1)))
         })
         .collect();
+    // A thread cannot be made while a page is being cleared, so they wait for each other.
+    let threads = threads.clamp(1, pieces.len().max(1));
+    let all_there = Barrier::new(threads);
     // Some come faster than others, so nobody is given a share beforehand.
     let next = AtomicUsize::new(0);
     let work = || {
+        all_there.wait();
         while let Some(piece) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let mut pages = Pages {
-                patient: true,
-                ..Pages::of(piece)
-            };
-            pages.reach(piece);
+            fetch(piece.as_ptr().addr(), size_of_val(*piece));
         }
     };
     std::thread::scope(|scope| {
-        (1..threads.min(pieces.len())).for_each(|_| drop(scope.spawn(work)));
+        (1..threads).for_each(|_| drop(scope.spawn(work)));
         work();
     });
 }
@@ -79,8 +84,6 @@ static SLOW: AtomicBool = AtomicBool::new(false);
 pub(crate) struct Pages {
     at: usize,
     end: usize,
-    /// Whether large pages are asked for however slow they are.
-    patient: bool,
 }
 
 impl Pages {
@@ -89,7 +92,6 @@ impl Pages {
         Pages {
             at: start,
             end: start + size_of_val(array),
-            patient: false,
         }
     }
 
@@ -106,7 +108,7 @@ impl Pages {
     fn more(&mut self) {
         let large = self.at.is_multiple_of(LARGE)
             && self.end - self.at >= LARGE
-            && (self.patient || !SLOW.load(Ordering::Relaxed));
+            && !SLOW.load(Ordering::Relaxed);
         if large {
             advise(self.at, LARGE);
             let before = Instant::now();

@@ -8,6 +8,7 @@ use super::file::bad;
 use super::parts::Parts;
 use super::{Scheme, Weights};
 use crate::error::Result;
+use crate::simd::{self, Work};
 
 /// Features from which on zeros are left out.
 const MANY: usize = 1 << 12;
@@ -22,14 +23,16 @@ pub(super) fn put_weights<'a>(parts: &mut Parts<'a>, prefix: &str, weights: &'a 
     let discriminators = weights.discriminators();
     let packed = weights.packed();
     if let Some(bits) = present(&packed, discriminators) {
-        let mut kept = Vec::with_capacity(count(&bits) * discriminators);
-        match discriminators {
-            // Said apart, for copying one number by the way of copying many takes long.
-            1 => each_set(&bits, |j| kept.push(packed[j])),
-            k => each_set(&bits, |j| {
-                kept.extend_from_slice(&packed[j * k..(j + 1) * k])
-            }),
-        }
+        let kept = match discriminators {
+            1 => ones_kept(&packed, &bits),
+            k => {
+                let mut kept = Vec::with_capacity(count(&bits) * k);
+                each_set(&bits, |j| {
+                    kept.extend_from_slice(&packed[j * k..(j + 1) * k]);
+                });
+                kept
+            }
+        };
         parts.put_fact(&format!("{name}.features"), weights.features());
         parts.put(&format!("{name}.present"), bits);
         parts.put_table(&name, discriminators, kept.into());
@@ -53,11 +56,7 @@ fn present(packed: &[f64], discriminators: usize) -> Option<Vec<u8>> {
     // A negative zero counts, for it must come back as one.
     let any = |weights: &[f64]| weights.iter().fold(0, |any, x| any | x.to_bits()) != 0;
     let mut bits: Vec<u8> = match discriminators {
-        // Said apart, so that eight are looked at together.
-        1 => packed
-            .chunks(8)
-            .map(|eight| byte_of(eight.iter().map(|x| x.to_bits() != 0)))
-            .collect(),
+        1 => simd::dispatch(NotZero(packed)),
         _ => packed
             .chunks(8 * discriminators)
             .map(|eight| byte_of(eight.chunks(discriminators).map(any)))
@@ -76,6 +75,51 @@ fn present(packed: &[f64], discriminators: usize) -> Option<Vec<u8>> {
         }
     }
     shape.pays().then_some(bits)
+}
+
+/// A bit for each of these that is not zero, with the best instructions there are for it.
+struct NotZero<'a>(&'a [f64]);
+
+impl Work for NotZero<'_> {
+    type Output = Vec<u8>;
+
+    #[inline(always)]
+    fn run<const LEVEL: u8>(self) -> Vec<u8> {
+        let (eights, rest) = self.0.as_chunks::<8>();
+        let mut bits = Vec::with_capacity(eights.len() + 1);
+        for eight in eights {
+            let mut byte = 0;
+            for (k, x) in eight.iter().enumerate() {
+                byte |= u8::from(x.to_bits() != 0) << k;
+            }
+            bits.push(byte);
+        }
+        if !rest.is_empty() {
+            bits.push(byte_of(rest.iter().map(|x| x.to_bits() != 0)));
+        }
+        bits
+    }
+}
+
+/// Those of `packed` whose bits are set. Each is written, and the place moves on behind those
+/// that are kept: whether one is cannot be foreseen.
+fn ones_kept(packed: &[f64], bits: &[u8]) -> Vec<f64> {
+    let count = count(bits);
+    let mut kept = vec![0.0; count + 8];
+    let mut end = 0;
+    for (eight, &bits) in packed.chunks(8).zip(bits) {
+        let Some(places) = kept[end..].first_chunk_mut::<8>() else {
+            break;
+        };
+        let mut next = 0;
+        for (k, &weight) in eight.iter().enumerate() {
+            places[next & 7] = weight;
+            next += usize::from(bits >> k & 1);
+        }
+        end += next;
+    }
+    kept.truncate(count);
+    kept
 }
 
 /// Up to eight bits, the first lowest.
