@@ -16,11 +16,9 @@ use crate::large::{self, Pages};
 use crate::simd::{self, Work};
 use crate::threads;
 
-/// How many rows ahead of being parsed a line is asked for, the pages that it is on, and where
-/// it is.
+/// How many rows ahead of being parsed a line is asked for, and the pages that it is on.
 const NEAR: usize = 4;
 const FAR: usize = 8;
-const FARTHEST: usize = 32;
 
 /// Rows whose pages are asked for together. Whoever asks for something on a page that was not in
 /// use waits until the page is found, and several are found at once.
@@ -35,8 +33,8 @@ const SOME: usize = 1 << 20;
 /// Lines and the places of their rows.
 pub(super) struct Filling<'a> {
     text: &'a Text,
-    lines: &'a [Line],
-    order: &'a Order<'a>,
+    /// In the order of the rows in memory.
+    lines: Vec<Line>,
     /// Where the values of each row begin, and where those of the last one end.
     offsets: Vec<usize>,
     /// What indices count from.
@@ -56,32 +54,30 @@ pub(super) struct Filled {
 impl<'a> Filling<'a> {
     pub(super) fn new(
         text: &'a Text,
-        survey: &'a Survey,
-        order: &'a Order<'a>,
+        survey: &Survey,
+        order: &Order<'_>,
         scale: Scale,
         threads: usize,
     ) -> Self {
-        // Lines are met in any order here, too, and several threads wait less.
-        let mut lengths = vec![0; order.len()];
+        let mut lines = vec![Line::default(); order.len()];
         let enough = threads::worth(threads, order.len());
-        threads::chunks(&mut lengths, TOGETHER, enough, || {
-            |k: usize, lengths: &mut [u32]| {
-                for (p, length) in (k * TOGETHER..).zip(lengths) {
-                    *length = survey.lines[order.row_at(p)].values;
+        threads::chunks(&mut lines, TOGETHER, enough, || {
+            |k: usize, lines: &mut [Line]| {
+                for (p, line) in (k * TOGETHER..).zip(lines) {
+                    *line = survey.lines[order.row_at(p)];
                 }
             }
         });
         let mut offsets = large::room(order.len() + 1);
         let mut end = 0;
         offsets.push(end);
-        offsets.extend(lengths.iter().map(|&length| {
-            end += length as usize;
+        offsets.extend(lines.iter().map(|line| {
+            end += line.values as usize;
             end
         }));
         Filling {
             text,
-            lines: &survey.lines,
-            order,
+            lines,
             offsets,
             first: survey.first,
             scale,
@@ -151,13 +147,13 @@ impl<'a> Filling<'a> {
     ) -> Vec<Job<'b, I, T>> {
         let mut jobs = Vec::new();
         let mut start = 0;
-        while start < self.order.len() {
+        while start < self.lines.len() {
             let full = self.offsets[start] + SOME;
             let end = self
                 .offsets
                 .partition_point(|&offset| offset < full)
                 .max(start + 1);
-            let rows = start..end.min(self.order.len());
+            let rows = start..end.min(self.lines.len());
             let len = self.offsets[rows.end] - self.offsets[start];
             let (indices_here, values_here);
             (indices_here, indices) = indices.split_at_mut(len);
@@ -172,28 +168,17 @@ impl<'a> Filling<'a> {
         jobs
     }
 
-    /// The line of the row at memory position `p`.
-    #[inline(always)]
-    fn line(&self, p: usize) -> &Line {
-        &self.lines[self.order.row_at(p)]
-    }
-
-    /// Asks for the pages of lines that are parsed soon after position `p`, and where those are
-    /// that are parsed later, all before `end`.
+    /// Asks for the pages of lines that are parsed soon after position `p`, and before `end`.
     #[inline(always)]
     fn look_forward(&self, p: usize, end: usize) {
-        for p in (p + FARTHEST..p + FARTHEST + PAGES).take_while(|&p| p < end) {
-            simd::prefetch(std::slice::from_ref(self.line(p)));
-        }
-        for p in (p + FAR..p + FAR + PAGES).take_while(|&p| p < end) {
-            let line = self.line(p);
+        for line in &self.lines[(p + FAR).min(end)..(p + FAR + PAGES).min(end)] {
             let bytes = &self.bytes(line)[..line.len as usize];
             simd::prefetch(&bytes[..1]);
             simd::prefetch(&bytes[bytes.len() - 1..]);
         }
     }
 
-    /// Its bytes, and some behind them.
+    /// The bytes of a line, and some behind them.
     #[inline(always)]
     fn bytes(&self, line: &Line) -> &'a [u8] {
         self.text.line(line.start, line.len as usize)
@@ -224,9 +209,9 @@ impl<I: Index, T: Stored> Work for Fill<'_, '_, '_, I, T> {
             }
             let mut coming: &[u8] = &[];
             if p + NEAR < job.rows.end {
-                coming = filling.bytes(filling.line(p + NEAR));
+                coming = filling.bytes(&filling.lines[p + NEAR]);
             }
-            let line = filling.line(p);
+            let line = &filling.lines[p];
             let text = (filling.bytes(line), line.len as usize);
             let (from, values) = lines.read::<LEVEL>(text, line.values as usize, coming)?;
             let place = filling.offsets[p] - start..filling.offsets[p + 1] - start;

@@ -17,7 +17,7 @@ const RANGE: usize = 1 << 20;
 const LATER: usize = 2048;
 
 /// A line that holds a row.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Line {
     pub(super) start: usize,
     /// Its bytes, the newline included.
