@@ -43,7 +43,13 @@ use write::{Places, index_width};
 const MAGIC: [u8; 8] = *b"RBCACHE\x03";
 
 /// What the file of a cache begins with, of whatever version.
-pub(crate) const NAME: &[u8] = MAGIC.split_at(7).0;
+const NAME: &[u8] = MAGIC.split_at(7).0;
+
+/// Whether the first bytes of a file are those of a cache, of whatever version. Text may begin
+/// with the same letters, but not go on with the number of a version.
+pub(crate) fn is_cache(head: &[u8]) -> bool {
+    matches!(head.strip_prefix(NAME), Some([1..=8, ..]))
+}
 
 /// Arrays start at multiples of this.
 const ALIGNMENT: u64 = 64;

@@ -282,3 +282,14 @@ fn blank_lines_in_a_wide_table_ask_for_no_memory() {
     let raw = read_from(Cursor::new(text.into_bytes()), "wide.csv", &options).unwrap();
     assert_eq!(raw.rows(), 2);
 }
+
+#[test]
+fn a_label_may_be_called_what_a_cache_begins_with() {
+    for behind in [" 1:2\n", "\n", "\t1:2\n", "\r\n", "S 1:2\n"] {
+        let text = format!("RBCACHE{behind}no 1:3\n");
+        let raw = from_bytes(text.as_bytes(), &of(Format::Libsvm)).unwrap();
+        assert_eq!(raw.rows(), 2, "{text:?}");
+    }
+    let error = message(from_bytes(b"RBCACHE\x02\n1 1:2\n", &of(Format::Libsvm)));
+    assert!(error.contains("a cache holds"), "{error}");
+}

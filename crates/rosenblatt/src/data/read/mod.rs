@@ -182,7 +182,7 @@ fn open(source: &Source, options: &ReadOptions) -> Result<Opened> {
             .in_file(file)
             .remedy("give a file with data"));
     }
-    if head.starts_with(crate::cache::NAME) {
+    if crate::cache::is_cache(&head) {
         return Err(only_for_training().in_file(file));
     }
     let ends = memchr::memchr2(b'\n', 0, &head).is_some();
