@@ -4,6 +4,7 @@ use std::io::Cursor;
 
 use super::*;
 use crate::data::{Classes, Layout, TextFormat, write};
+use crate::simd::tests::at_every_level;
 
 fn from_bytes(bytes: &[u8], options: &ReadOptions) -> Result<Raw> {
     read_from(Cursor::new(bytes.to_vec()), "f", options)
@@ -292,4 +293,24 @@ fn a_label_may_be_called_what_a_cache_begins_with() {
     }
     let error = message(from_bytes(b"RBCACHE\x02\n1 1:2\n", &of(Format::Libsvm)));
     assert!(error.contains("a cache holds"), "{error}");
+}
+
+#[test]
+fn a_blank_does_not_stand_for_a_colon() {
+    // Values that are read eight together near each other, and far from each other.
+    for value in ["0.5", "0.123456789012"] {
+        for wrong in 1..40 {
+            let token = |j: usize| match j == wrong {
+                true => format!("{j} {value}"),
+                false => format!("{j}:{value}"),
+            };
+            let tokens: Vec<String> = (1..40).map(token).collect();
+            let text = format!("no 1:1\nyes {}\nno 2:1\n", tokens.join(" "));
+            for error in
+                at_every_level(|| message(from_bytes(text.as_bytes(), &of(Format::Libsvm))))
+            {
+                assert!(error.contains(&format!("found \"{wrong}\"")), "{error}");
+            }
+        }
+    }
 }

@@ -1,0 +1,73 @@
+//! Lines read one by one, wherever they are.
+
+use super::{Parser, Rules};
+use crate::data::Index;
+use crate::data::read::number::Stored;
+use crate::simd;
+
+/// Why a line is not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// An index does not fit.
+    TooWide,
+    /// It is not of the usual sort.
+    Unusual,
+}
+
+/// Reads lines one by one, wherever they are.
+pub(crate) struct Lines<'a, I, T> {
+    parser: Parser<'a, I, T>,
+    /// What indices count from.
+    first: u32,
+}
+
+impl<'a, I: Index, T: Stored> Lines<'a, I, T> {
+    pub(crate) fn new(first: u32) -> Self {
+        let rules = Rules {
+            labels_required: true,
+            ..Rules::default()
+        };
+        let mut parser = Parser::new(rules, 0);
+        parser.smallest = first;
+        Lines { parser, first }
+    }
+
+    /// The indices, as written, and the values of the line that takes the first `len` bytes, if
+    /// it is of the usual sort: nothing but a label and so many values, their indices in order.
+    /// Meanwhile the text that is `coming` is brought near.
+    #[inline(always)]
+    pub(crate) fn read<const LEVEL: u8>(
+        &mut self,
+        (bytes, len): (&'a [u8], usize),
+        values: usize,
+        coming: &'a [u8],
+    ) -> std::result::Result<(&[I], &[T]), Trouble> {
+        let parser = &mut self.parser;
+        parser.indices.clear();
+        parser.values.clear();
+        parser.ends.clear();
+        parser.labels.codes.clear();
+        parser.begin(bytes, len);
+        simd::prefetch(parser.coming);
+        parser.coming = coming;
+        let end = parser.line::<LEVEL>(0).map_err(|_| Trouble::Unusual)?;
+        if parser.too_wide {
+            return Err(Trouble::TooWide);
+        }
+        let usual = end == len
+            && parser.ends.len() == 1
+            && parser.values.len() == values
+            && parser.qids == 0
+            && parser.unsorted == 0
+            && parser.smallest == self.first;
+        match usual {
+            true => Ok((&parser.indices, &parser.values)),
+            false => Err(Trouble::Unusual),
+        }
+    }
+
+    /// One past the largest index.
+    pub(crate) fn width(&self) -> u64 {
+        self.parser.width
+    }
+}
