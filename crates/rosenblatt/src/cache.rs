@@ -40,7 +40,7 @@ use janitor::Janitor;
 use write::{Places, index_width};
 
 /// The first bytes of a cache; the last of them is the version of the format.
-const MAGIC: [u8; 8] = *b"RBCACHE\x03";
+const MAGIC: [u8; 8] = *b"RBCACHE\x04";
 
 /// What the file of a cache begins with, of whatever version.
 const NAME: &[u8] = MAGIC.split_at(7).0;

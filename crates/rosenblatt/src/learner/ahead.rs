@@ -296,7 +296,7 @@ mod tests {
             let crew = Crew::new(helpers + 1);
             std::thread::scope(|scope| {
                 let _dismissal = Dismissal(&crew);
-                (0..helpers).for_each(|_| drop(scope.spawn(|| crew.serve())));
+                (0..helpers).for_each(|_| drop(scope.spawn(|| crew.serve(|| {}))));
                 while crew.helpers() < helpers {
                     std::thread::yield_now();
                 }

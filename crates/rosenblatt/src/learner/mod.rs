@@ -3,6 +3,7 @@
 mod adam;
 mod ahead;
 pub(crate) mod dual;
+pub(crate) mod ledger;
 pub(crate) mod linear_unit;
 pub(crate) mod max_margin;
 pub(crate) mod network;

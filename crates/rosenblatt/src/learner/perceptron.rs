@@ -14,6 +14,7 @@
 //! convergence proofs on perceptrons" (1962).
 
 use super::ahead::Ahead;
+use super::ledger::{Ledger, Note, PAGE};
 use crate::crew::Crew;
 use crate::data::{Dataset, Rows};
 use crate::error::{Error, Result};
@@ -38,6 +39,9 @@ pub(crate) struct Perceptron<'a> {
     normalise_weights: bool,
     normalised_average: bool,
     crew: &'a Crew,
+    ledger: &'a Ledger<'a>,
+    /// Notes for the ledger, while the sum of the weights is kept there.
+    page: Option<Vec<Note>>,
     scores: Vec<f64>,
     rows: Rows<'a>,
     ahead: Ahead<'a>,
@@ -50,7 +54,7 @@ impl<'a> Perceptron<'a> {
         importance: &'a Importance<'a>,
         scheme: Scheme,
         options: &Options,
-        crew: &'a Crew,
+        (crew, ledger): (&'a Crew, &'a Ledger<'a>),
         resume: Option<LinearState>,
     ) -> Result<Self> {
         let constant = match options.bias() {
@@ -101,6 +105,8 @@ impl<'a> Perceptron<'a> {
             normalise_weights: options.normalise_weights,
             normalised_average,
             crew,
+            ledger,
+            page: None,
             rows: Rows::of(&data.matrix),
             ahead: Ahead::new(&data.matrix, &state.weights, crew),
             scores: state.weights.score_buffer(),
@@ -123,13 +129,20 @@ impl<'a> Perceptron<'a> {
         self.start.as_ref()
     }
 
+    /// The weights as they are, in units of [`unit`](Hypothesis::unit).
+    pub(crate) fn weights(&self) -> &Weights {
+        &self.state.weights
+    }
+
     /// What the run remembers.
-    pub(crate) fn state(&self) -> &LinearState {
+    pub(crate) fn state(&mut self) -> &LinearState {
+        self.take_sum_back();
         &self.state
     }
 
     /// What the run remembers, when it is over: a perceptron without features is left.
     pub(crate) fn take_state(&mut self) -> LinearState {
+        self.take_sum_back();
         let nothing = LinearState {
             weights: Weights::zero(1, 0),
             unit: 1.0,
@@ -148,6 +161,56 @@ impl<'a> Perceptron<'a> {
             (0..self.scheme.discriminators()).for_each(|d| weights.map(d, |w| w * self.state.unit));
         }
         weights
+    }
+
+    /// Leaves the sum of the weights to helpers, if there are any now.
+    fn hand_sum_over(&mut self) {
+        // Weights that are rescaled are added to the sum before.
+        if self.page.is_some() || self.crew.helpers() == 0 || self.normalise_weights {
+            return;
+        }
+        if let Some(average) = &mut self.state.average {
+            let nothing = Weights::zero(1, 0);
+            self.ledger
+                .open(std::mem::replace(&mut average.correction, nothing));
+            self.page = Some(Vec::with_capacity(PAGE));
+        }
+    }
+
+    /// Has the sum of the weights here again, up to the last update.
+    fn take_sum_back(&mut self) {
+        if let (Some(page), Some(average)) = (self.page.take(), &mut self.state.average) {
+            self.ledger.add(page);
+            average.correction = self.ledger.close().unwrap_or_else(|| Weights::zero(1, 0));
+        }
+    }
+
+    /// Corrects the sum of the weights for one or two changes by the row of example `i`.
+    #[inline]
+    fn correct_sum(&mut self, i: usize, one: Change, other: Option<Change>) {
+        let Some(average) = &mut self.state.average else {
+            return;
+        };
+        let due = |change: Change| average.due(self.scheme.group(change.d), change);
+        let (change, other) = match (due(one), other.and_then(due)) {
+            (Some(change), other) => (change, other),
+            (None, Some(change)) => (change, None),
+            (None, None) => return,
+        };
+        let note = Note {
+            example: i as u32,
+            change,
+            other,
+        };
+        let Some(page) = &mut self.page else {
+            return note.correct(&mut average.correction, self.rows);
+        };
+        page.push(note);
+        if page.len() == PAGE {
+            self.ledger
+                .add(std::mem::replace(page, Vec::with_capacity(PAGE)));
+            self.crew.ask();
+        }
     }
 
     /// Counts a visit of `group` for the read-outs that want to know.
@@ -315,6 +378,7 @@ impl Hypothesis for Perceptron<'_> {
     }
 
     fn look_ahead(&mut self, block: &[u32], coming: &Block) {
+        self.hand_sum_over();
         self.ahead.expect(block, coming);
     }
 
@@ -364,18 +428,15 @@ impl Hypothesis for Perceptron<'_> {
                     cancelled.push(self.scheme.group(change.d));
                 }
             }
-            if let Some(average) = &mut self.state.average {
-                average.before_changes(self.scheme, both, row);
-            }
+            self.correct_sum(i, both[0], Some(both[1]));
             self.state.weights.add_both(both, row);
         } else {
-            for Change { d, scale, bias } in changes.iter().map(|&c| change(c)) {
+            for change in changes.iter().map(|&c| change(c)) {
+                let Change { d, scale, bias } = change;
                 if self.grow_norm(d, i, scores[d], scale) {
                     cancelled.push(self.scheme.group(d));
                 }
-                if let Some(average) = &mut self.state.average {
-                    average.before_change(self.scheme.group(d), d, row, scale, bias);
-                }
+                self.correct_sum(i, change, None);
                 self.state.weights.add(d, row, scale, bias);
             }
         }

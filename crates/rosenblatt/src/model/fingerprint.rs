@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::data::{Dataset, Row};
+use crate::data::{Dataset, Row, Rows, by_storage};
+use crate::simd::{self, Work};
 use crate::threads;
 
 /// What can be said of a data set in a few numbers: its size, and a hash of its content.
@@ -19,106 +20,90 @@ pub struct Fingerprint {
     pub hash: u64,
 }
 
-/// Rows that are hashed one after the other.
+/// Rows whose numbers are looked up together.
 const BLOCK: usize = 256;
 
+/// Rows that are asked for together.
+const SOME: usize = 4;
+
 fn mix(hash: u64, value: u64) -> u64 {
-    (hash ^ value)
-        .wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        .rotate_left(29)
+    (hash ^ value).wrapping_mul(ODD).rotate_left(29)
 }
 
-/// The hash of a row on its way: two accumulators that take turns, so that the multiplications
-/// of neighbours overlap.
-#[derive(Clone, Copy)]
-struct RowHash {
-    next: u64,
-    after: u64,
-    non_zeros: u64,
+const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// What value `x` of feature `j` adds to the hash of its row. No value waits for another, so that
+/// several are hashed at once.
+#[inline(always)]
+fn share(j: u32, x: f64) -> u64 {
+    let both = x.to_bits().wrapping_add(u64::from(j) * (ODD >> 32));
+    let mixed = (both ^ both >> 32).wrapping_mul(ODD);
+    mixed ^ mixed >> 29
 }
 
-impl RowHash {
-    /// The start of the hash of example `i`, which is row `number` of its source.
-    fn new(data: &Dataset, i: usize, number: usize) -> Self {
-        let mut after = u64::from(data.labels[i]);
-        if let Some(weights) = &data.weights {
-            after = mix(after, weights[i].to_bits());
-        }
-        RowHash {
-            next: number as u64,
-            after,
-            non_zeros: 0,
-        }
-    }
+/// Values of a row that are hashed at once.
+const LANES: usize = 8;
+
+/// The sum of what the values of a row add to its hash, and how many of them are not zero.
+struct HashRow<'a>(Row<'a>);
+
+impl Work for HashRow<'_> {
+    type Output = (u64, u64);
 
     #[inline(always)]
-    fn add(&mut self, j: u32, x: f64) {
-        let mixed = mix(self.next, x.to_bits() ^ u64::from(j).rotate_left(32));
-        (self.next, self.after) = (self.after, mixed);
-        self.non_zeros += 1;
-    }
-
-    /// The hash, and how many values went into it.
-    fn end(self) -> (u64, u64) {
-        let (next, after) = match self.non_zeros % 2 {
-            0 => (self.next, self.after),
-            _ => (self.after, self.next),
-        };
-        (mix(mix(next, after), self.non_zeros), self.non_zeros)
-    }
-}
-
-/// Indices and values of a sparse row.
-type Pairs<'a, I, T> = (&'a [I], &'a [T]);
-
-/// Two sparse rows in step, so that neither waits for the multiplications of the other.
-#[inline(always)]
-fn add_in_step<I: Copy + Into<u32>, T: Copy + Into<f64>>(
-    hashes: &mut [RowHash; 2],
-    a: Pairs<'_, I, T>,
-    b: Pairs<'_, I, T>,
-) {
-    let both = a.0.len().min(b.0.len());
-    let ((a, more_of_a), (b, more_of_b)) = (split(a, both), split(b, both));
-    let [own, other] = hashes;
-    for ((&i, &x), (&j, &z)) in a.0.iter().zip(a.1).zip(b.0.iter().zip(b.1)) {
-        own.add(i.into(), x.into());
-        other.add(j.into(), z.into());
-    }
-    for (hash, more) in [(own, more_of_a), (other, more_of_b)] {
-        (more.0.iter().zip(more.1)).for_each(|(&j, &x)| hash.add(j.into(), x.into()));
-    }
-}
-
-#[inline(always)]
-fn split<I, T>(row: Pairs<'_, I, T>, at: usize) -> (Pairs<'_, I, T>, Pairs<'_, I, T>) {
-    let ((i, j), (x, z)) = (row.0.split_at(at), row.1.split_at(at));
-    ((i, x), (j, z))
-}
-
-/// The hashes of the example at `i` and of the one behind it, if there is one.
-#[inline(always)]
-fn hash_pair(data: &Dataset, i: usize, numbers: &[u32], out: &mut [(u64, u64)]) {
-    let start = |k: usize| RowHash::new(data, i + k, numbers[k] as usize);
-    let alone = |hash: &mut RowHash, row: Row<'_>| row.for_each(|j, x| hash.add(j as u32, x));
-    if let [first] = out {
-        let mut hash = start(0);
-        alone(&mut hash, data.row(i));
-        *first = hash.end();
-        return;
-    }
-    let mut hashes = [start(0), start(1)];
-    match (data.row(i), data.row(i + 1)) {
-        (Row::Sparse32(i, x), Row::Sparse32(j, z)) => add_in_step(&mut hashes, (i, x), (j, z)),
-        (Row::Sparse64(i, x), Row::Sparse64(j, z)) => add_in_step(&mut hashes, (i, x), (j, z)),
-        (Row::Narrow32(i, x), Row::Narrow32(j, z)) => add_in_step(&mut hashes, (i, x), (j, z)),
-        (Row::Narrow64(i, x), Row::Narrow64(j, z)) => add_in_step(&mut hashes, (i, x), (j, z)),
-        rows => {
-            alone(&mut hashes[0], rows.0);
-            alone(&mut hashes[1], rows.1);
+    fn run<const LEVEL: u8>(self) -> (u64, u64) {
+        let mut sums = [0u64; LANES];
+        // (A closure would not be compiled for the registers of its caller.)
+        macro_rules! add {
+            ($lane:expr, $j:expr, $x:expr, $counts:expr) => {{
+                let share = share($j as u32, f64::from($x));
+                let share = if $counts { share } else { 0 };
+                sums[$lane] = sums[$lane].wrapping_add(share);
+            }};
         }
+        let non_zeros = by_storage!(
+            self.0,
+            Dense(values) => {
+                let (eights, rest) = values.as_chunks::<LANES>();
+                for (k, eight) in eights.iter().enumerate() {
+                    for lane in 0..LANES {
+                        add!(lane, k * LANES + lane, eight[lane], eight[lane] != 0.0);
+                    }
+                }
+                for (lane, &x) in rest.iter().enumerate() {
+                    add!(lane, eights.len() * LANES + lane, x, x != 0.0);
+                }
+                values.iter().filter(|&&x| x != 0.0).count()
+            },
+            Sparse(indices, values) => {
+                let ((places, more), (eights, rest)) =
+                    (indices.as_chunks::<LANES>(), values.as_chunks::<LANES>());
+                for (places, eight) in places.iter().zip(eights) {
+                    for lane in 0..LANES {
+                        add!(lane, places[lane], eight[lane], true);
+                    }
+                }
+                for (lane, (&j, &x)) in more.iter().zip(rest).enumerate() {
+                    add!(lane, j, x, true);
+                }
+                values.len()
+            },
+        );
+        let sum = sums.into_iter().fold(0, u64::wrapping_add);
+        (sum, non_zeros as u64)
     }
-    out.copy_from_slice(&hashes.map(RowHash::end));
+}
+
+/// The hash of example `i`, which is row `number` of its source, and how many values of it are
+/// not zero.
+#[inline]
+fn hash_example(data: &Dataset, i: usize, number: u32) -> (u64, u64) {
+    let (values, non_zeros) = simd::dispatch(HashRow(data.row(i)));
+    let mut hash = mix(mix(number.into(), data.labels[i].into()), values);
+    if let Some(weights) = &data.weights {
+        hash = mix(hash, weights[i].to_bits());
+    }
+    (mix(hash, non_zeros), non_zeros)
 }
 
 impl Fingerprint {
@@ -167,16 +152,16 @@ impl Fingerprint {
     ) -> (u64, u64) {
         let mut sum = (0u64, 0);
         let mut numbers = [0; BLOCK];
+        let all = Rows::of(&data.matrix);
         for first in rows.clone().step_by(BLOCK) {
             let numbers = &mut numbers[..BLOCK.min(rows.end - first)];
             number(first, numbers);
-            for (pair, numbers) in numbers.chunks(2).enumerate() {
-                let mut hashes = [(0, 0); 2];
-                let hashes = &mut hashes[..numbers.len()];
-                hash_pair(data, first + 2 * pair, numbers, hashes);
-                for (hash, non_zeros) in hashes {
-                    sum = (sum.0.wrapping_add(*hash), sum.1 + *non_zeros);
+            for (i, &number) in (first..).zip(&*numbers) {
+                if i.is_multiple_of(SOME) {
+                    all.look_past(i..(i + SOME).min(rows.end));
                 }
+                let (hash, non_zeros) = hash_example(data, i, number);
+                sum = (sum.0.wrapping_add(hash), sum.1 + non_zeros);
             }
         }
         sum
@@ -222,9 +207,26 @@ mod tests {
                     assert_eq!(Fingerprint::of(&sparse, threads), expected);
                 }
             }
-            rows[n / 2][4] = 1.25;
-            let other = dataset(Matrix::dense_from_rows(9, &rows, Precision::F64));
-            assert_ne!(Fingerprint::of(&other, 1), expected);
+            let hash = |rows: &[Vec<f64>]| {
+                let matrix = Matrix::dense_from_rows(9, rows, Precision::F64);
+                Fingerprint::of(&dataset(matrix), 1).hash
+            };
+            // A number that changes, changes sign, or trades places in its row or its column.
+            let changes: [fn(&mut [Vec<f64>]); 4] = [
+                |rows| rows[rows.len() / 2][4] = 1.25,
+                |rows| rows[rows.len() / 2][4] = -1.5,
+                |rows| rows[rows.len() / 2].swap(4, 7),
+                |rows| {
+                    let (last, here) = (rows.len() - 1, rows.len() / 2);
+                    (rows[here][4], rows[last][4]) = (rows[last][4], rows[here][4] + 1.0);
+                },
+            ];
+            for change in changes {
+                let mut other = rows.clone();
+                change(&mut other);
+                assert_eq!(hash(&rows), expected.hash);
+                assert_ne!(hash(&other), expected.hash);
+            }
         }
     }
 }

@@ -4,7 +4,6 @@
 
 use super::scheme::Scheme;
 use super::weights::{Change, Weights};
-use crate::data::Row;
 
 /// The running weights and what the read-out keeps beside them.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,32 +50,15 @@ impl Average {
         }
     }
 
-    /// Call before `w_d += scale·x`, `bias` more on its bias.
+    /// What to add to the correction when `change` is added to the weights of `group`.
     #[inline]
-    pub fn before_change(&mut self, group: usize, d: usize, row: Row<'_>, scale: f64, bias: f64) {
+    pub(crate) fn due(&self, group: usize, change: Change) -> Option<Change> {
         let factor = self.factor[group];
-        if factor != 0.0 {
-            self.correction.add(d, row, -factor * scale, -factor * bias);
-        }
-    }
-
-    /// The same for two changes by one row.
-    #[inline]
-    pub(crate) fn before_changes(&mut self, scheme: Scheme, changes: [Change; 2], row: Row<'_>) {
-        let factors = changes.map(|change| self.factor[scheme.group(change.d)]);
-        if factors.contains(&0.0) {
-            for Change { d, scale, bias } in changes {
-                self.before_change(scheme.group(d), d, row, scale, bias);
-            }
-            return;
-        }
-        let [one, other] = changes;
-        let corrected = [(one, factors[0]), (other, factors[1])].map(|(c, factor)| Change {
-            d: c.d,
-            scale: -factor * c.scale,
-            bias: -factor * c.bias,
-        });
-        self.correction.add_both(corrected, row);
+        (factor != 0.0).then_some(Change {
+            d: change.d,
+            scale: -factor * change.scale,
+            bias: -factor * change.bias,
+        })
     }
 
     /// Moves factor·w into the correction, as must be done before w is rescaled.

@@ -15,6 +15,7 @@ use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::Spectrum;
 use crate::learner::dual::{Dual, Means};
+use crate::learner::ledger::Ledger;
 use crate::learner::linear_unit::LinearUnit;
 use crate::learner::max_margin::MaxMargin;
 use crate::learner::network::NetworkLearner;
@@ -32,6 +33,8 @@ pub(super) struct Fitting<'f> {
     pub(super) means: Means,
     /// Who helps with small pieces of work.
     pub(super) crew: &'f Crew,
+    /// Where they keep the sum of the weights.
+    pub(super) ledger: &'f Ledger<'f>,
     pub(super) survey: &'f Survey<'f>,
     /// The model whose run over the same examples goes on.
     pub(super) resumed: Option<&'f Model>,
@@ -63,8 +66,8 @@ impl Fitting<'_> {
 
     fn perceptron(mut self) -> Result<Fitted> {
         let (data, importance, options) = (self.data, self.importance, self.options);
-        let (crew, state) = (self.crew, self.state.take());
-        let mut perceptron = Perceptron::new(data, importance, self.scheme, options, crew, state)?;
+        let (help, state) = ((self.crew, self.ledger), self.state.take());
+        let mut perceptron = Perceptron::new(data, importance, self.scheme, options, help, state)?;
         let ending = self.go(&mut perceptron)?;
         if ending.stop == Stop::Separated {
             self.survey.measure(self.means.threads);

@@ -42,10 +42,10 @@ pub(crate) trait Watch<H> {
     fn step(&mut self, _visit: Visit<'_>) {}
 
     /// A pass is over; gives the accuracy on held-out examples, where there are any.
-    fn pass(&mut self, hypothesis: &H, progress: &Progress) -> Result<Option<f64>>;
+    fn pass(&mut self, hypothesis: &mut H, progress: &Progress) -> Result<Option<f64>>;
 
     /// The pass and its validation accuracy are on record.
-    fn recorded(&mut self, hypothesis: &H, progress: &Progress) -> Result<()>;
+    fn recorded(&mut self, hypothesis: &mut H, progress: &Progress) -> Result<()>;
 }
 
 /// One visit, as reported to a watcher.

@@ -5,6 +5,7 @@
 //! return that γ ≤ ‖w_M‖/M. Both ends are rounded outward.
 
 use super::fitting::Ending;
+use super::hypothesis::Hypothesis;
 use super::{Importance, Progress, Stop};
 use crate::certificate::bounds;
 use crate::data::{Dataset, Rows};
@@ -45,7 +46,7 @@ pub(super) fn from_run(
     }
     let threads = threads::worth(perceptron.threads(), data.len());
     importance.measure(threads);
-    let weights = &perceptron.state().weights;
+    let weights = perceptron.weights();
     let lifted = options.bias() == Bias::Lifted;
     let lift = if lifted { 1.0 } else { 0.0 };
     let up = |x: f64| x * (1.0 + rounding(data.features() * scheme.discriminators()));
@@ -94,7 +95,7 @@ pub(super) fn from_run(
     let from_zero = options.start == Start::Zero && !options.normalise_weights;
     if from_zero && !unlifted && progress.updates > 0 {
         // M updates from zero have ηMγ ≤ u·w ≤ ‖w‖.
-        let kept_rate = perceptron.state().unit == 1.0;
+        let kept_rate = perceptron.unit() == 1.0;
         let rate = if kept_rate { options.rate() } else { 1.0 };
         upper = upper.min(norm / (progress.updates as f64 * rate));
     }
@@ -181,7 +182,7 @@ fn bound(
     least: f64,
 ) -> f64 {
     let constant = perceptron.constant();
-    let weights = &perceptron.state().weights;
+    let weights = perceptron.weights();
     let up = |x: f64| x * (1.0 + rounding(weights.features() * weights.discriminators()));
     let length = up(inner(weights, weights, constant).sqrt());
     let margin = least / length * (1.0 - 4.0 * f64::EPSILON);

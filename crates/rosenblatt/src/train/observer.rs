@@ -86,7 +86,7 @@ impl Watcher<'_> {
     }
 
     /// The model as it is.
-    fn model<H: Readable>(&self, hypothesis: &H, progress: &Progress) -> Model {
+    fn model<H: Readable>(&self, hypothesis: &mut H, progress: &Progress) -> Model {
         Model {
             state: hypothesis.saved_state(),
             ..self.without_state(hypothesis, progress)
@@ -102,7 +102,7 @@ impl Watcher<'_> {
         }
     }
 
-    fn without_state<H: Readable>(&self, hypothesis: &H, progress: &Progress) -> Model {
+    fn without_state<H: Readable>(&self, hypothesis: &mut H, progress: &Progress) -> Model {
         Model {
             decision: hypothesis.decision(self.data, self.template.options.readout()),
             progress: progress.clone(),
@@ -135,7 +135,7 @@ impl<H: Readable> Watch<H> for Watcher<'_> {
         });
     }
 
-    fn pass(&mut self, hypothesis: &H, _: &Progress) -> Result<Option<f64>> {
+    fn pass(&mut self, hypothesis: &mut H, _: &Progress) -> Result<Option<f64>> {
         let readout = self.template.options.readout();
         let Some(validation) = self.validation.filter(|_| readout != Readout::Voted) else {
             return Ok(None);
@@ -147,7 +147,7 @@ impl<H: Readable> Watch<H> for Watcher<'_> {
         Ok(Some(model.accuracy(validation, self.threads)))
     }
 
-    fn recorded(&mut self, hypothesis: &H, progress: &Progress) -> Result<()> {
+    fn recorded(&mut self, hypothesis: &mut H, progress: &Progress) -> Result<()> {
         if let Some(pass) = progress.passes.last() {
             self.observer.pass(progress.passes.len() as u64, pass);
         }

@@ -11,8 +11,8 @@ use crate::options::Readout;
 
 /// A learner whose state can become a model.
 pub(super) trait Readable {
-    fn decision(&self, data: &Dataset, readout: Readout) -> Decision;
-    fn saved_state(&self) -> Option<LinearState>;
+    fn decision(&mut self, data: &Dataset, readout: Readout) -> Decision;
+    fn saved_state(&mut self) -> Option<LinearState>;
     /// The same from a learner that is not asked again.
     fn give_up_state(&mut self) -> Option<LinearState> {
         self.saved_state()
@@ -23,11 +23,12 @@ pub(super) trait Readable {
 }
 
 impl Readable for Perceptron<'_> {
-    fn decision(&self, data: &Dataset, readout: Readout) -> Decision {
-        let state = self.state();
+    fn decision(&mut self, data: &Dataset, readout: Readout) -> Decision {
         let scheme = super::Hypothesis::scheme(self);
+        let (constant, threads) = (self.constant(), self.threads());
+        let state = self.state();
         if let (Readout::Voted, Some(log)) = (readout, &state.log) {
-            return Decision::Voted(Box::new(Voted::new(data, log.clone(), self.constant())));
+            return Decision::Voted(Box::new(Voted::new(data, log.clone(), constant)));
         }
         Decision::Linear(if let Some(average) = &state.average {
             // A direction has no unit.
@@ -35,7 +36,7 @@ impl Readable for Perceptron<'_> {
                 Readout::AveragedNormalised => 1.0,
                 _ => state.unit,
             };
-            average.mean(scheme, &state.weights, unit, self.threads())
+            average.mean(scheme, &state.weights, unit, threads)
         } else if let Some(kept) = &state.kept {
             let mut kept = kept.clone();
             (0..scheme.discriminators()).for_each(|d| kept.map(d, |w| w * state.unit));
@@ -45,7 +46,7 @@ impl Readable for Perceptron<'_> {
         })
     }
 
-    fn saved_state(&self) -> Option<LinearState> {
+    fn saved_state(&mut self) -> Option<LinearState> {
         Some(self.state().clone())
     }
 
@@ -55,32 +56,32 @@ impl Readable for Perceptron<'_> {
 }
 
 impl Readable for Dual<'_> {
-    fn decision(&self, _: &Dataset, _: Readout) -> Decision {
+    fn decision(&mut self, _: &Dataset, _: Readout) -> Decision {
         Decision::Kernel(Box::new(self.model()))
     }
 
     /// The log in the model is all the state there is.
-    fn saved_state(&self) -> Option<LinearState> {
+    fn saved_state(&mut self) -> Option<LinearState> {
         None
     }
 }
 
 impl Readable for NetworkLearner<'_> {
-    fn decision(&self, _: &Dataset, _: Readout) -> Decision {
+    fn decision(&mut self, _: &Dataset, _: Readout) -> Decision {
         Decision::Network(Box::new(self.network().clone()))
     }
 
-    fn saved_state(&self) -> Option<LinearState> {
+    fn saved_state(&mut self) -> Option<LinearState> {
         None
     }
 }
 
 impl Readable for MaxMargin<'_> {
-    fn decision(&self, _: &Dataset, _: Readout) -> Decision {
-        self.decision()
+    fn decision(&mut self, _: &Dataset, _: Readout) -> Decision {
+        MaxMargin::decision(self)
     }
 
-    fn saved_state(&self) -> Option<LinearState> {
+    fn saved_state(&mut self) -> Option<LinearState> {
         None
     }
 
@@ -90,11 +91,11 @@ impl Readable for MaxMargin<'_> {
 }
 
 impl Readable for LinearUnit<'_> {
-    fn decision(&self, _: &Dataset, _: Readout) -> Decision {
+    fn decision(&mut self, _: &Dataset, _: Readout) -> Decision {
         Decision::Linear(self.weights().clone())
     }
 
-    fn saved_state(&self) -> Option<LinearState> {
+    fn saved_state(&mut self) -> Option<LinearState> {
         Some(self.state().clone())
     }
 }

@@ -11,12 +11,13 @@ use super::progress::Progress;
 use super::survey::Survey;
 use super::{Importance, MarginBracket};
 use crate::crew::{Crew, Dismissal};
-use crate::data::{Dataset, FeatureNames, Matrix};
+use crate::data::{Dataset, FeatureNames, Matrix, Rows};
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
 use crate::kernel::Spectrum;
 use crate::large;
 use crate::learner::dual::Means;
+use crate::learner::ledger::Ledger;
 use crate::model::{Decision, Fingerprint, Model, Scheme, Weights};
 use crate::options::{Bias, LearnerKind, Multiclass, Options};
 
@@ -201,6 +202,7 @@ impl<'a> Session<'a> {
             false => 0,
         };
         let crew = Crew::new(self.threads);
+        let ledger = Ledger::new(Rows::of(&data.matrix));
         // The perceptron asks for few lengths before the end.
         let later = options.learner == LearnerKind::Perceptron && importance.is_surely_finite();
         if !(aside && later) {
@@ -272,6 +274,7 @@ impl<'a> Session<'a> {
             control,
             means: self.means(),
             crew: &crew,
+            ledger: &ledger,
             survey: &survey,
             resumed: match self.from {
                 From::Run(model) => Some(model),
@@ -296,7 +299,7 @@ impl<'a> Session<'a> {
                 other_work();
             }
             for helper in 0..helpers {
-                let (survey, crew) = (&survey, &crew);
+                let (survey, crew, ledger) = (&survey, &crew, &ledger);
                 scope.spawn(move || {
                     if aside {
                         survey.help();
@@ -304,7 +307,7 @@ impl<'a> Session<'a> {
                             other_work();
                         }
                     }
-                    crew.serve();
+                    crew.serve(|| ledger.work());
                 });
             }
             fitting.fit()
