@@ -23,16 +23,13 @@ pub(super) fn put_weights<'a>(parts: &mut Parts<'a>, prefix: &str, weights: &'a 
     let discriminators = weights.discriminators();
     let packed = weights.packed();
     if let Some(bits) = present(&packed, discriminators) {
-        let kept = match discriminators {
-            1 => ones_kept(&packed, &bits),
-            k => {
-                let mut kept = Vec::with_capacity(count(&bits) * k);
-                each_set(&bits, |j| {
-                    kept.extend_from_slice(&packed[j * k..(j + 1) * k]);
-                });
-                kept
-            }
-        };
+        let mut kept = Vec::with_capacity(count(&bits) * discriminators);
+        match discriminators {
+            1 => each_set(&bits, |j| kept.push(packed[j])),
+            k => each_set(&bits, |j| {
+                kept.extend_from_slice(&packed[j * k..(j + 1) * k]);
+            }),
+        }
         parts.put_fact(&format!("{name}.features"), weights.features());
         parts.put(&format!("{name}.present"), bits);
         parts.put_table(&name, discriminators, kept.into());
@@ -101,27 +98,6 @@ impl Work for NotZero<'_> {
     }
 }
 
-/// Those of `packed` whose bits are set. Each is written, and the place moves on behind those
-/// that are kept: whether one is cannot be foreseen.
-fn ones_kept(packed: &[f64], bits: &[u8]) -> Vec<f64> {
-    let count = count(bits);
-    let mut kept = vec![0.0; count + 8];
-    let mut end = 0;
-    for (eight, &bits) in packed.chunks(8).zip(bits) {
-        let Some(places) = kept[end..].first_chunk_mut::<8>() else {
-            break;
-        };
-        let mut next = 0;
-        for (k, &weight) in eight.iter().enumerate() {
-            places[next & 7] = weight;
-            next += usize::from(bits >> k & 1);
-        }
-        end += next;
-    }
-    kept.truncate(count);
-    kept
-}
-
 /// Up to eight bits, the first lowest.
 fn byte_of(bits: impl Iterator<Item = bool>) -> u8 {
     (0..8)
@@ -136,10 +112,13 @@ fn count(bits: &[u8]) -> usize {
 
 /// Calls `f` with the places of the bits that are set, ascending.
 fn each_set(bits: &[u8], mut f: impl FnMut(usize)) {
-    for (byte, &bits) in bits.iter().enumerate() {
-        let mut left = bits;
+    // How many are set cannot be foreseen, and is asked once in 64.
+    for (n, eight) in bits.chunks(8).enumerate() {
+        let mut word = [0; 8];
+        word[..eight.len()].copy_from_slice(eight);
+        let mut left = u64::from_le_bytes(word);
         while left != 0 {
-            f(8 * byte + left.trailing_zeros() as usize);
+            f(64 * n + left.trailing_zeros() as usize);
             left &= left - 1;
         }
     }

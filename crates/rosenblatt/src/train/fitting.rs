@@ -20,7 +20,7 @@ use crate::learner::linear_unit::LinearUnit;
 use crate::learner::max_margin::MaxMargin;
 use crate::learner::network::NetworkLearner;
 use crate::learner::perceptron::Perceptron;
-use crate::model::{Decision, LinearState, Model, Scheme};
+use crate::model::{Decision, LinearState, Model, Scheme, Weights};
 use crate::options::{LearnerKind, Options};
 
 /// Everything a learner needs.
@@ -196,11 +196,14 @@ impl Fitting<'_> {
 
 /// Refuses weights beyond what a number can hold.
 fn require_finite(model: Model) -> Result<Model> {
-    let finite = match &model.decision {
-        Decision::Linear(weights) => weights.is_finite(),
-        _ => true,
+    let read_out = match &model.decision {
+        Decision::Linear(weights) => Some(weights),
+        _ => None,
     };
-    if finite && model.state.as_ref().is_none_or(|s| s.weights.is_finite()) {
+    // A mean of weights is finite only if the last of them are.
+    let last = model.state.as_ref().filter(|state| state.average.is_none());
+    let last = last.map(|state| &state.weights);
+    if read_out.into_iter().chain(last).all(Weights::is_finite) {
         return Ok(model);
     }
     Err(

@@ -104,7 +104,7 @@ pub(super) fn from_run(
         upper: upper.max(lower),
         kind: if lifted { "lifted" } else { "plain" },
     };
-    let most = bound(importance, perceptron, options, joint, lower * norm);
+    let most = bound(importance, perceptron, options, joint, (lower * norm, norm));
     (Some(margin), bounds::count(most))
 }
 
@@ -169,7 +169,7 @@ pub(super) fn from_dual_run(
 }
 
 /// The bound on updates that the run's separator proves: no c_i times a margin under it is
-/// below `least`.
+/// below `least`, and it is no longer than `norm`.
 ///
 /// A bias with its own rate ηρ² is a lifted one behind the constant ρ, in coordinates where
 /// it is divided by ρ; and a correction of two discriminators at once is one of a row √2
@@ -179,12 +179,15 @@ fn bound(
     perceptron: &Perceptron<'_>,
     options: &Options,
     joint: bool,
-    least: f64,
+    (least, norm): (f64, f64),
 ) -> f64 {
     let constant = perceptron.constant();
     let weights = perceptron.weights();
     let up = |x: f64| x * (1.0 + rounding(weights.features() * weights.discriminators()));
-    let length = up(inner(weights, weights, constant).sqrt());
+    let length = match options.bias() {
+        Bias::Unlifted(_) => up(inner(weights, weights, constant).sqrt()),
+        Bias::Lifted | Bias::None => norm,
+    };
     let margin = least / length * (1.0 - 4.0 * f64::EPSILON);
     let reach = if joint { std::f64::consts::SQRT_2 } else { 1.0 };
     let radius = up(importance.squared_radius_with(constant).sqrt() * reach);
