@@ -79,7 +79,7 @@ impl Layer {
 
 impl Rule {
     /// What the line adds to the ranges of x and y: only what cannot be missed.
-    #[allow(clippy::type_complexity)]
+    #[allow(clippy::type_complexity)] // two ranges, either of which may be missing
     pub(super) fn extent(self) -> (Option<(f64, f64)>, Option<(f64, f64)>) {
         match self {
             Rule::Horizontal(y) if y.is_finite() => (None, Some((y, y))),

@@ -1,18 +1,19 @@
 //! The sum of the weights, kept up by whoever has time.
 //!
 //! A good part of what an update costs is its share in the sum of the weights over visits
-//! ([`Average`](crate::model::Average)), which nobody asks for while a run goes on. So where
+//! ([`Average`]), which nobody asks for while a run goes on. So where
 //! somebody is there to help, updates are only noted down, and the helper makes the corrections,
 //! in the order of the notes, which gives the same bits.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::crew::Crew;
 use crate::data::Rows;
-use crate::model::{Change, Weights};
+use crate::model::{Average, Change, Weights};
 
 /// Notes that are handed over together.
-pub(crate) const PAGE: usize = 64;
+const PAGE: usize = 64;
 
 /// Pages that may wait.
 const MOST: usize = 256;
@@ -53,12 +54,12 @@ impl<'a> Ledger<'a> {
     }
 
     /// Corrections are made to `sum` from now on.
-    pub(super) fn open(&self, sum: Weights) {
+    fn open(&self, sum: Weights) {
         *lock(&self.sum) = Some(sum);
     }
 
     /// Adds a page. Where helpers are far behind, some of the work is done here.
-    pub(super) fn add(&self, page: Vec<Note>) {
+    fn add(&self, page: Vec<Note>) {
         let mut pages = lock(&self.pages);
         pages.push_back(page);
         let too_many = pages.len() > MOST;
@@ -78,7 +79,7 @@ impl<'a> Ledger<'a> {
     }
 
     /// The sum after all corrections.
-    pub(super) fn close(&self) -> Option<Weights> {
+    fn close(&self) -> Option<Weights> {
         self.work_on(lock(&self.sum)).take()
     }
 
@@ -112,12 +113,67 @@ impl<'a> Ledger<'a> {
 impl Note {
     /// Makes this correction.
     #[inline]
-    pub(super) fn correct(self, sum: &mut Weights, rows: Rows<'_>) {
+    fn correct(self, sum: &mut Weights, rows: Rows<'_>) {
         let row = rows.row(self.example as usize);
         let Change { d, scale, bias } = self.change;
         match self.other {
             None => sum.add(d, row, scale, bias),
             Some(other) => sum.add_both([self.change, other], row),
+        }
+    }
+}
+
+/// Corrects the sum at once, or leaves that to helpers.
+pub(super) struct Keeper<'a> {
+    crew: &'a Crew,
+    ledger: &'a Ledger<'a>,
+    /// Notes for the ledger, while the sum is there.
+    page: Option<Vec<Note>>,
+}
+
+impl<'a> Keeper<'a> {
+    pub(super) fn new(crew: &'a Crew, ledger: &'a Ledger<'a>) -> Self {
+        Keeper {
+            crew,
+            ledger,
+            page: None,
+        }
+    }
+
+    /// Leaves the sum to helpers, if there are any now.
+    pub(super) fn hand_over(&mut self, average: &mut Option<Average>) {
+        if self.page.is_some() || self.crew.helpers() == 0 {
+            return;
+        }
+        if let Some(average) = average {
+            let nothing = Weights::zero(1, 0);
+            let sum = std::mem::replace(&mut average.correction, nothing);
+            self.ledger.open(sum);
+            self.page = Some(Vec::with_capacity(PAGE));
+        }
+    }
+
+    /// Has the sum here again, with all corrections.
+    pub(super) fn take_back(&mut self, average: &mut Option<Average>) {
+        if let (Some(page), Some(average)) = (self.page.take(), average) {
+            self.ledger.add(page);
+            if let Some(sum) = self.ledger.close() {
+                average.correction = sum;
+            }
+        }
+    }
+
+    /// Makes a correction, or notes it down.
+    #[inline]
+    pub(super) fn correct(&mut self, average: &mut Average, note: Note) {
+        let Some(page) = &mut self.page else {
+            return note.correct(&mut average.correction, self.ledger.rows);
+        };
+        page.push(note);
+        if page.len() == PAGE {
+            let full = std::mem::replace(page, Vec::with_capacity(PAGE));
+            self.ledger.add(full);
+            self.crew.ask();
         }
     }
 }

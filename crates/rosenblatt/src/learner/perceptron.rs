@@ -14,7 +14,7 @@
 //! convergence proofs on perceptrons" (1962).
 
 use super::ahead::Ahead;
-use super::ledger::{Ledger, Note, PAGE};
+use super::ledger::{Keeper, Ledger, Note};
 use crate::crew::Crew;
 use crate::data::{Dataset, Rows};
 use crate::error::{Error, Result};
@@ -39,9 +39,7 @@ pub(crate) struct Perceptron<'a> {
     normalise_weights: bool,
     normalised_average: bool,
     crew: &'a Crew,
-    ledger: &'a Ledger<'a>,
-    /// Notes for the ledger, while the sum of the weights is kept there.
-    page: Option<Vec<Note>>,
+    keeper: Keeper<'a>,
     scores: Vec<f64>,
     rows: Rows<'a>,
     ahead: Ahead<'a>,
@@ -105,8 +103,7 @@ impl<'a> Perceptron<'a> {
             normalise_weights: options.normalise_weights,
             normalised_average,
             crew,
-            ledger,
-            page: None,
+            keeper: Keeper::new(crew, ledger),
             rows: Rows::of(&data.matrix),
             ahead: Ahead::new(&data.matrix, &state.weights, crew),
             scores: state.weights.score_buffer(),
@@ -136,13 +133,13 @@ impl<'a> Perceptron<'a> {
 
     /// What the run remembers.
     pub(crate) fn state(&mut self) -> &LinearState {
-        self.take_sum_back();
+        self.keeper.take_back(&mut self.state.average);
         &self.state
     }
 
     /// What the run remembers, when it is over: a perceptron without features is left.
     pub(crate) fn take_state(&mut self) -> LinearState {
-        self.take_sum_back();
+        self.keeper.take_back(&mut self.state.average);
         let nothing = LinearState {
             weights: Weights::zero(1, 0),
             unit: 1.0,
@@ -163,28 +160,6 @@ impl<'a> Perceptron<'a> {
         weights
     }
 
-    /// Leaves the sum of the weights to helpers, if there are any now.
-    fn hand_sum_over(&mut self) {
-        // Weights that are rescaled are added to the sum before.
-        if self.page.is_some() || self.crew.helpers() == 0 || self.normalise_weights {
-            return;
-        }
-        if let Some(average) = &mut self.state.average {
-            let nothing = Weights::zero(1, 0);
-            self.ledger
-                .open(std::mem::replace(&mut average.correction, nothing));
-            self.page = Some(Vec::with_capacity(PAGE));
-        }
-    }
-
-    /// Has the sum of the weights here again, up to the last update.
-    fn take_sum_back(&mut self) {
-        if let (Some(page), Some(average)) = (self.page.take(), &mut self.state.average) {
-            self.ledger.add(page);
-            average.correction = self.ledger.close().unwrap_or_else(|| Weights::zero(1, 0));
-        }
-    }
-
     /// Corrects the sum of the weights for one or two changes by the row of example `i`.
     #[inline]
     fn correct_sum(&mut self, i: usize, one: Change, other: Option<Change>) {
@@ -197,20 +172,13 @@ impl<'a> Perceptron<'a> {
             (None, Some(change)) => (change, None),
             (None, None) => return,
         };
+        let example = i as u32;
         let note = Note {
-            example: i as u32,
+            example,
             change,
             other,
         };
-        let Some(page) = &mut self.page else {
-            return note.correct(&mut average.correction, self.rows);
-        };
-        page.push(note);
-        if page.len() == PAGE {
-            self.ledger
-                .add(std::mem::replace(page, Vec::with_capacity(PAGE)));
-            self.crew.ask();
-        }
+        self.keeper.correct(average, note);
     }
 
     /// Counts a visit of `group` for the read-outs that want to know.
@@ -378,7 +346,10 @@ impl Hypothesis for Perceptron<'_> {
     }
 
     fn look_ahead(&mut self, block: &[u32], coming: &Block) {
-        self.hand_sum_over();
+        // Weights that are rescaled are added to the sum before.
+        if !self.normalise_weights {
+            self.keeper.hand_over(&mut self.state.average);
+        }
         self.ahead.expect(block, coming);
     }
 
