@@ -30,6 +30,20 @@ impl Text {
     }
 }
 
+/// Says that work runs at the level of AVX-512, so that the processor has it.
+#[derive(Debug, Clone, Copy)]
+#[cfg(target_arch = "x86_64")]
+pub(crate) struct Widest(());
+
+#[cfg(target_arch = "x86_64")]
+impl Widest {
+    /// Only [`dispatch`] runs anything at that level, and only where it found the features.
+    #[inline(always)]
+    pub(crate) fn at<const LEVEL: u8>() -> Option<Self> {
+        (LEVEL == AVX512).then_some(Widest(()))
+    }
+}
+
 /// A piece of work; `run` must be `#[inline(always)]`, and so must all it calls in loops.
 pub(crate) trait Work {
     type Output;
