@@ -41,38 +41,13 @@ impl Factor for f64 {
     }
 }
 
-/// Indices of weights, as they are stored.
-pub(crate) trait Place: Copy {
-    /// Those of the eight at `at` that `lanes` has a bit for, widened; zeros for the others.
-    ///
-    /// # Safety
-    /// AVX-512 is there, and so are the indices.
-    unsafe fn load(at: *const Self, lanes: u8) -> __m256i;
-}
-
-impl Place for u16 {
-    #[inline(always)]
-    unsafe fn load(at: *const u16, lanes: u8) -> __m256i {
-        // SAFETY: the caller's; lanes without a bit are not read.
-        unsafe { _mm256_cvtepu16_epi32(_mm_maskz_loadu_epi16(lanes, at.cast())) }
-    }
-}
-
-impl Place for u32 {
-    #[inline(always)]
-    unsafe fn load(at: *const u32, lanes: u8) -> __m256i {
-        // SAFETY: the caller's; lanes without a bit are not read.
-        unsafe { _mm256_maskz_loadu_epi32(lanes, at.cast()) }
-    }
-}
-
 /// `start + Σ_j weights[j]·x[j]` for each of four rows, where the processor can do it.
 ///
 /// # Panics
 /// If a row has a feature beyond `weights`.
 #[inline]
-pub(super) fn dots<I: Place, T: Factor>(
-    rows: [(&[I], &[T]); 4],
+pub(super) fn dots<T: Factor>(
+    rows: [(&[u32], &[T]); 4],
     weights: &[f64],
     start: f64,
 ) -> Option<[f64; 4]> {
@@ -83,13 +58,13 @@ pub(super) fn dots<I: Place, T: Factor>(
     })
 }
 
-struct Four<'a, I, T> {
-    rows: [(&'a [I], &'a [T]); 4],
+struct Four<'a, T> {
+    rows: [(&'a [u32], &'a [T]); 4],
     weights: &'a [f64],
     start: f64,
 }
 
-impl<I: Place, T: Factor> Work for Four<'_, I, T> {
+impl<T: Factor> Work for Four<'_, T> {
     type Output = Option<[f64; 4]>;
 
     #[inline(always)]
@@ -99,7 +74,7 @@ impl<I: Place, T: Factor> Work for Four<'_, I, T> {
     }
 }
 
-impl<I: Place, T: Factor> Four<'_, I, T> {
+impl<T: Factor> Four<'_, T> {
     #[inline(always)]
     fn sums(&self, widest: Widest) -> [f64; 4] {
         let mut ring = [[0.0; EIGHT]; LAG];
@@ -192,9 +167,9 @@ impl Sums {
 impl Widest {
     /// The products of eight weights and values.
     #[inline(always)]
-    fn products<I: Place, T: Factor>(
+    fn products<T: Factor>(
         self,
-        indices: &[I; EIGHT],
+        indices: &[u32; EIGHT],
         values: &[T; EIGHT],
         weights: &[f64],
     ) -> [f64; EIGHT] {
@@ -204,9 +179,9 @@ impl Widest {
 
     /// Those of fewer than eight, and numbers that change no sum.
     #[inline(always)]
-    fn last_products<I: Place, T: Factor>(
+    fn last_products<T: Factor>(
         self,
-        indices: &[I],
+        indices: &[u32],
         values: &[T],
         weights: &[f64],
     ) -> [f64; EIGHT] {
@@ -219,9 +194,9 @@ impl Widest {
     /// # Safety
     /// There is an index and a value for each of `lanes`.
     #[inline(always)]
-    unsafe fn some_products<I: Place, T: Factor>(
+    unsafe fn some_products<T: Factor>(
         self,
-        indices: *const I,
+        indices: *const u32,
         values: *const T,
         lanes: u8,
         weights: &[f64],
@@ -229,7 +204,7 @@ impl Widest {
         // SAFETY: `self` says that the processor can do it; what is read is the caller's, and a
         // weight is only looked up where there is one.
         unsafe {
-            let indices = I::load(indices, lanes);
+            let indices = _mm256_maskz_loadu_epi32(lanes, indices.cast());
             let known = _mm256_set1_epi32(weights.len() as i32);
             let inside = _mm256_cmplt_epu32_mask(indices, known) & lanes;
             if inside != lanes {
