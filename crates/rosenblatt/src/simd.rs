@@ -42,6 +42,11 @@ impl Widest {
     pub(crate) fn at<const LEVEL: u8>() -> Option<Self> {
         (LEVEL == AVX512).then_some(Widest(()))
     }
+
+    /// Whether the processor has what [`dispatch`] needs for it.
+    pub(crate) fn found() -> Option<Self> {
+        has_widest().then_some(Widest(()))
+    }
 }
 
 /// A piece of work; `run` must be `#[inline(always)]`, and so must all it calls in loops.

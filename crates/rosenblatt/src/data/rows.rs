@@ -40,6 +40,11 @@ impl<'a, I, T> Lists<'a, I, T> {
         (&self.indices[range.clone()], &self.values[range])
     }
 
+    /// How many values there are.
+    pub(crate) fn stored(self) -> usize {
+        self.indices.len()
+    }
+
     /// Those of row `i`.
     #[inline(always)]
     pub(crate) fn row(self, i: usize) -> (&'a [I], &'a [T]) {

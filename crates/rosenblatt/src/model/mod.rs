@@ -31,6 +31,7 @@ pub(crate) use scheme::leader;
 pub use state::{Average, LinearState, LogEntry, UpdateLog};
 pub use support_vectors::{Optimum, SupportVectors};
 pub use voted::Voted;
+use weights::Coarse;
 pub use weights::Weights;
 pub(crate) use weights::{Change, GROUP};
 
@@ -162,22 +163,21 @@ impl Model {
                 let products = matrix.bytes() / 8 * discriminators;
                 let small = matches!(self.decision, Decision::Linear(_)) && products < 1 << 18;
                 let threads = if small { 1 } else { threads };
-                self.each_row(matrix, threads, &mut scores, discriminators, |found, to| {
-                    to.copy_from_slice(found);
-                });
+                let (out, copy) = ((&mut scores[..], discriminators), <[f64]>::copy_from_slice);
+                self.each_row(matrix, threads, None, out, |found, to| copy(to, found));
                 scores
             }
         }
     }
 
     /// Gives `f` the scores of every row, embedded already, and the `width` places of `out` that
-    /// are the row's.
+    /// are the row's. With `coarse` weights they need only decide as the scores do.
     fn each_row<T: Send>(
         &self,
         matrix: &Matrix,
         threads: usize,
-        out: &mut [T],
-        width: usize,
+        coarse: Option<&Coarse<'_>>,
+        (out, width): (&mut [T], usize),
         f: impl Fn(&[f64], &mut [T]) + Sync,
     ) {
         let threads = crate::threads::worth(threads, matrix.rows());
@@ -193,7 +193,10 @@ impl Model {
                     let first = group * GROUP;
                     let examples = first..first + out.len() / width;
                     rows.look_past(examples.clone());
-                    weights.scores_of_group(rows, in_step, examples, &mut scores);
+                    match coarse {
+                        Some(coarse) => coarse.decide(rows, examples, &mut scores),
+                        None => weights.scores_of_group(rows, in_step, examples, &mut scores),
+                    }
                     let each = out.chunks_exact_mut(width).zip(scores.chunks_exact(stride));
                     each.for_each(|(to, scores)| f(&scores[..discriminators], to));
                     matrix.group_was_read(group, GROUP);
@@ -209,16 +212,28 @@ impl Model {
 
     /// The class of every row, on `threads` threads.
     pub fn predict(&self, matrix: &Matrix, threads: usize) -> Vec<u32> {
-        self.decide_all(matrix, threads, |class, _| class)
+        let coarse = match &self.decision {
+            Decision::Linear(weights) if self.embedding.is_none() => {
+                Coarse::of(weights, Rows::of(matrix), threads)
+            }
+            _ => None,
+        };
+        self.decide_all(matrix, threads, coarse.as_ref(), |class, _| class)
     }
 
     /// The class and the first score of every row, on `threads` threads.
     pub fn score_all(&self, matrix: &Matrix, threads: usize) -> Vec<(u32, f64)> {
-        self.decide_all(matrix, threads, |class, scores| (class, scores[0]))
+        self.decide_all(matrix, threads, None, |class, scores| (class, scores[0]))
     }
 
-    /// What `f` makes of every row's class and scores.
-    fn decide_all<T, F>(&self, matrix: &Matrix, threads: usize, f: F) -> Vec<T>
+    /// What `f` makes of every row's class and scores; with `coarse` weights, of its class.
+    fn decide_all<T, F>(
+        &self,
+        matrix: &Matrix,
+        threads: usize,
+        coarse: Option<&Coarse<'_>>,
+        f: F,
+    ) -> Vec<T>
     where
         T: Send + Clone + Default,
         F: Fn(u32, &[f64]) -> T + Sync,
@@ -227,8 +242,8 @@ impl Model {
         let mut found = vec![T::default(); matrix.rows()];
         let one_by_one = matches!(self.decision, Decision::Linear(_) | Decision::Voted(_));
         if one_by_one && self.embedding.is_none() {
-            self.each_row(matrix, threads, &mut found, 1, |scores, to| {
-                to[0] = decide(scores)
+            self.each_row(matrix, threads, coarse, (&mut found, 1), |scores, to| {
+                to[0] = decide(scores);
             });
         } else {
             let scores = self.scores(matrix, threads);
