@@ -2,13 +2,18 @@
 //!
 //! Whether a second thread pays hangs on the machine as much as on the data: on how long its
 //! cores take to reach each other, and on who else is using them. So work goes on the way that
-//! was faster of late, and now and then a stretch of it goes the other way. A trial that changes
-//! nothing makes the next one wait twice as long. What is found does not depend on it, only when.
+//! was faster of late, and now and then some of it goes the other way. A trial that changes
+//! nothing makes the next one wait twice as long. Where the data turn, so that the other way is
+//! now thought to be faster, what was timed before counts no more. What is found does not depend
+//! on it, only when.
 
 use std::time::{Duration, Instant};
 
 /// Work in a stretch, in products of a weight and a value: a millisecond or two.
 const STRETCH: f64 = 500_000.0;
+
+/// Work in a trial, which is likely to go the slower way.
+const TRIAL: f64 = STRETCH / 3.0;
 
 /// Stretches from one trial to the next, at first and at most.
 const SOON: u32 = 4;
@@ -36,6 +41,8 @@ impl Way {
 /// Times stretches of work and chooses the way of the next.
 #[derive(Debug)]
 pub(super) struct Pace {
+    /// What is thought to be faster, by whoever asks.
+    guess: Way,
     usual: Way,
     /// The way of this stretch.
     now: Way,
@@ -52,6 +59,7 @@ pub(super) struct Pace {
 impl Pace {
     pub(super) fn new() -> Self {
         Pace {
+            guess: Way::Alone,
             usual: Way::Alone,
             now: Way::Alone,
             seconds: None,
@@ -68,10 +76,15 @@ impl Pace {
         self.done += products;
     }
 
-    /// The way to go on, where there is a choice; `guess` until something was timed.
+    /// The way to go on, where there is a choice; `guess` until something was timed since it was
+    /// last another.
     #[inline]
     pub(super) fn way(&mut self, guess: Way) -> Way {
-        if self.done >= STRETCH || self.began.is_none() {
+        let enough = match self.now == self.usual {
+            true => STRETCH,
+            false => TRIAL,
+        };
+        if self.done >= enough || self.began.is_none() || guess != self.guess {
             self.turn(guess, Instant::now());
         }
         self.now
@@ -86,10 +99,11 @@ impl Pace {
     /// A stretch ends here and another begins.
     #[cold]
     fn turn(&mut self, guess: Way, time: Instant) {
-        match self.began {
-            Some(began) => self.learn(time - began),
-            None if self.seconds.is_none() => self.usual = guess,
-            None => {}
+        if guess != self.guess {
+            (self.guess, self.usual, self.seconds) = (guess, guess, None);
+            (self.left, self.gap) = (SOON, SOON);
+        } else if let Some(began) = self.began {
+            self.learn(time - began);
         }
         self.now = self.usual;
         if self.left == 0 {
@@ -157,6 +171,21 @@ mod tests {
             _ => 1500,
         });
         assert!((5..=100).contains(&found), "{found}");
+    }
+
+    #[test]
+    fn a_guess_that_turns_is_followed_at_once_and_tried_again() {
+        let mut pace = Pace::new();
+        let mut time = Instant::now();
+        // Shared was tried and was slower, so that its next trial is far away.
+        for _ in 0..50 {
+            pace.turn(Way::Alone, time);
+            pace.went_on(STRETCH);
+            time += Duration::from_micros(if pace.now == Way::Alone { 1000 } else { 1500 });
+        }
+        assert_eq!((pace.usual, pace.gap > SOON), (Way::Alone, true));
+        assert_eq!(pace.way(Way::Shared), Way::Shared);
+        assert_eq!((pace.gap, pace.seconds), (SOON, None));
     }
 
     #[test]
