@@ -8,7 +8,7 @@
 //! Threads pay only where updates are rare and rows are long: handing work over takes a
 //! microsecond, and an update throws away what is left of it. Let an update come every 1/u
 //! visits, a row take c and handing over h. Sharing out s rows costs h/s + u·c·s/2 a visit too
-//! much, which is least for s = √(2h/(u·c)). The result does not depend on it.
+//! much, which is least for s = √(2h/(u·c)), and then √(2h·u·c). The result does not depend on it.
 
 use super::pace::{Pace, Way};
 use crate::crew::Crew;
@@ -25,6 +25,9 @@ const WORTH_SHARING: f64 = 4.0 * HANDING_OVER;
 /// Updates a visit up to which sharing is thought to pay before it is timed: after each, the other
 /// threads fetch the weights that it changed anew.
 const RARE: f64 = 0.02;
+
+/// How much of what sharing saves it may cost, to be thought to pay.
+const WORTH_TRYING: f64 = 0.75;
 
 /// Updates a visit beyond which it is not even tried.
 const FREQUENT: f64 = 0.1;
@@ -209,6 +212,17 @@ impl<'a> Ahead<'a> {
         });
     }
 
+    /// The way that is likely to be faster.
+    #[inline]
+    fn guess(&self, helpers: f64) -> Way {
+        let saves = self.products * helpers / (helpers + 1.0);
+        let costs = (2.0 * HANDING_OVER * self.update_rate * self.products).sqrt();
+        match self.update_rate <= RARE && costs <= WORTH_TRYING * saves {
+            true => Way::Shared,
+            false => Way::Alone,
+        }
+    }
+
     /// How many rows to score on several threads, where that pays.
     #[inline]
     fn shared(&mut self) -> Option<usize> {
@@ -217,10 +231,7 @@ impl<'a> Ahead<'a> {
             self.pace.no_choice();
             return None;
         }
-        let guess = match self.update_rate > RARE {
-            true => Way::Alone,
-            false => Way::Shared,
-        };
+        let guess = self.guess(helpers as f64);
         if self.pace.way(guess) == Way::Alone {
             return None;
         }
