@@ -215,9 +215,10 @@ impl<'a> Ahead<'a> {
     /// The way that is likely to be faster.
     #[inline]
     fn guess(&self, helpers: f64) -> Way {
-        let saves = self.products * helpers / (helpers + 1.0);
-        let costs = (2.0 * HANDING_OVER * self.update_rate * self.products).sqrt();
-        match self.update_rate <= RARE && costs <= WORTH_TRYING * saves {
+        // √(2h·u·c) against what it saves, without the root.
+        let saved = WORTH_TRYING * helpers / (helpers + 1.0);
+        let most = saved * saved * self.products / (2.0 * HANDING_OVER);
+        match self.update_rate <= most.min(RARE) {
             true => Way::Shared,
             false => Way::Alone,
         }
