@@ -26,7 +26,9 @@ pub use matrix::{Matrix, Precision, Values};
 pub use names::{FeatureNames, StringTable};
 pub use row::Row;
 pub(crate) use row::by_storage;
-pub(crate) use rows::{LONG_ROW, Lists, Rows};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use rows::Lists;
+pub(crate) use rows::{LONG_ROW, Rows};
 pub use scatter::Scatter;
 pub use write::{RowWriter, TextFormat, write};
 

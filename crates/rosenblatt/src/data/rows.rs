@@ -41,6 +41,7 @@ impl<'a, I, T> Lists<'a, I, T> {
     }
 
     /// How many values there are.
+    #[cfg(target_arch = "x86_64")]
     pub(crate) fn stored(self) -> usize {
         self.indices.len()
     }
