@@ -147,6 +147,9 @@ fn long_lines_are_read_the_same_by_every_way() {
     assert!(text.len() > 640 * text.lines().count());
     let commented = place.file("commented.svm", format!("# the same\n{text}"));
     let windows = place.file("windows.svm", text.replace('\n', "\r\n"));
+    // Met when training has begun.
+    let late = format!("{} # a line: the last\n", text.trim_end());
+    let late = place.file("late.svm", late);
     let (cached, shuffled) = (place.to("cached.rbc"), ["--epochs", "3", "--seed", "5"]);
     ok(&["convert", &plain, &cached]);
     let train = |data: &str, more: &[&str]| {
@@ -161,6 +164,8 @@ fn long_lines_are_read_the_same_by_every_way() {
         (&plain, &["--memory", "1G"]),
         (&commented, &[]),
         (&windows, &[]),
+        (&late, &[]),
+        (&late, &["--threads", "1"]),
         (&cached, &[]),
     ] {
         assert!(train(data, more) == expected, "{data} {more:?}");

@@ -106,16 +106,8 @@ impl Pages {
 
     #[cold]
     fn more(&mut self) {
-        let large = self.at.is_multiple_of(LARGE)
-            && self.end - self.at >= LARGE
-            && !SLOW.load(Ordering::Relaxed);
-        if large {
-            advise(self.at, LARGE);
-            let before = Instant::now();
-            fetch(self.at, LARGE);
-            if before.elapsed() > LONG {
-                SLOW.store(true, Ordering::Relaxed);
-            }
+        let large = self.at.is_multiple_of(LARGE) && self.end - self.at >= LARGE;
+        if large && fetch_large(self.at) {
             self.at += LARGE;
         } else {
             let next = (self.at / SOME + 1) * SOME;
@@ -123,6 +115,70 @@ impl Pages {
             self.at = next;
         }
     }
+}
+
+/// The pages of an array that is zero and written in any order by several threads, each asked for
+/// with its neighbours when one of them is first written to.
+pub(crate) struct Windows {
+    start: usize,
+    end: usize,
+    /// Whether somebody has asked for these neighbours.
+    asked: Vec<AtomicBool>,
+}
+
+impl Windows {
+    pub(crate) fn of<T>(array: &[T]) -> Self {
+        let start = array.as_ptr().addr();
+        let end = start + size_of_val(array);
+        let windows = end.div_ceil(SOME) - start / SOME;
+        Windows {
+            start,
+            end,
+            asked: (0..windows).map(|_| AtomicBool::new(false)).collect(),
+        }
+    }
+
+    /// `place` of the array is written next.
+    #[inline]
+    pub(crate) fn reach<T>(&self, place: &[T]) {
+        let start = place.as_ptr().addr();
+        let end = start + size_of_val(place);
+        for window in start / SOME..end.div_ceil(SOME) {
+            let asked = &self.asked[window - self.start / SOME];
+            if !asked.load(Ordering::Relaxed) && !asked.swap(true, Ordering::Relaxed) {
+                self.ask(window * SOME);
+            }
+        }
+    }
+
+    #[cold]
+    fn ask(&self, at: usize) {
+        let large = at / LARGE * LARGE;
+        let inside = large >= self.start && large + LARGE <= self.end;
+        if inside && fetch_large(large) {
+            let first = large / SOME - self.start / SOME;
+            for asked in &self.asked[first..first + LARGE / SOME] {
+                asked.store(true, Ordering::Relaxed);
+            }
+            return;
+        }
+        let (from, to) = (at.max(self.start), (at + SOME).min(self.end));
+        fetch(from, to - from);
+    }
+}
+
+/// Asks for a large page, unless they are slow to come.
+fn fetch_large(at: usize) -> bool {
+    if SLOW.load(Ordering::Relaxed) {
+        return false;
+    }
+    advise(at, LARGE);
+    let before = Instant::now();
+    fetch(at, LARGE);
+    if before.elapsed() > LONG {
+        SLOW.store(true, Ordering::Relaxed);
+    }
+    true
 }
 
 /// A copy of `values`.
@@ -201,6 +257,11 @@ mod tests {
                 bring(&[&numbers[..], &numbers[n / 3..]], threads);
                 assert_eq!(copy(&numbers), numbers);
             }
+            let windows = Windows::of(&numbers);
+            for at in [n / 2, n / 3, 0, n.saturating_sub(1)] {
+                windows.reach(&numbers[at..n.min(at + n / 5)]);
+            }
+            assert_eq!(copy(&numbers), numbers);
         }
     }
 }

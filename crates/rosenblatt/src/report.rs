@@ -103,11 +103,11 @@ pub struct Held {
 /// Wall-clock seconds.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Seconds {
-    /// Reading and preparing the data.
+    /// Reading and preparing the data, until training can begin.
     pub read: f64,
     /// Of that, turning text into numbers; none from a cache.
     pub parse: f64,
-    /// Training.
+    /// Training, and the parsing of rows that were still on their way when it began.
     pub train: f64,
 }
 

@@ -13,7 +13,7 @@ use rosenblatt::data::{Dataset, split};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::Model;
 use rosenblatt::options::LearnerKind;
-use rosenblatt::report::TrainReport;
+use rosenblatt::report::{Seconds, TrainReport};
 use rosenblatt::train::{Session, Stop};
 use rosenblatt::{Error, Options};
 use serde::Serialize;
@@ -21,7 +21,7 @@ use serde::Serialize;
 use self::follower::Follower;
 use self::loading::{Loaded, Prepared, load, load_cached, load_streamed};
 use super::{Context, cached};
-use crate::args::{DataOptions, TrainArgs};
+use crate::args::{DataArgs, DataOptions, TrainArgs};
 use crate::output::{self, Done, Failure, Outcome};
 use crate::render;
 
@@ -107,161 +107,224 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         );
     }
 
-    let reading = Instant::now();
-    let makes_cache = args.cache && !args.dry_run;
-    let from_cache = cached::is_cache(&args.data, &data_options) || makes_cache;
-    // Examples that are held out are chosen among all, so all must be there.
-    let held_whole = args.dry_run || args.cv.is_some() || data_options.validate.is_some();
-    let large = match args.memory.filter(|_| !from_cache && !held_whole) {
-        Some(memory) => cached::too_large(&args.data, &data_options, Some(memory))?,
-        None => None,
-    };
-    // Dropped after the examples, which lie in it.
-    let passing;
-    let Loaded {
-        report: read_report,
-        prepared:
-            Prepared {
-                preparation,
-                train,
-                held_out,
-                parts,
-                read,
-            },
-        cv,
-        source,
-        fingerprint,
-        parse_seconds,
-        passing: of_this_run,
-    } = if from_cache {
-        load_cached(context, args, source, &data_options)?
-    } else if let Some((large, memory)) = large {
-        load_streamed(context, args, source, (&large, memory), reading)?
-    } else {
-        load(context, args, source, &data_options, &options)?
-    };
-    passing = of_this_run;
-    let read_seconds = reading.elapsed().as_secs_f64();
-    for warning in &read_report.warnings {
-        output::say(context.quiet, &format!("warning: {warning}"));
-    }
-    let kernel = options.kernel.is_some() || options.learner == LearnerKind::Kernel;
-    let in_memory = !(from_cache || passing.is_some() || kernel || args.dry_run);
-    if let Some(memory) = args.memory.filter(|_| in_memory) {
-        // What is read is held twice until it lies where training wants it.
-        let both = [Some(&train), held_out.as_ref()].into_iter().flatten();
-        let held = 2 * both.map(|data| data.matrix.bytes() as u64).sum::<u64>();
-        if held > memory.max(cached::LITTLE) {
-            let held = render::numbers::bytes(held);
-            output::say(
-                context.quiet,
-                &format!(
-                    "warning: these examples were held in memory whole, in about {held}: --memory bounds those of a cache, and of a libsvm file of which none is held out and no column scaled"
-                ),
-            );
-        }
-    }
-    if args.dry_run {
-        return render::dry_run::dry_run(
-            &read_report,
-            &train,
-            held_out.as_ref(),
-            &options,
-            args.json,
-        );
-    }
-
-    let training = Instant::now();
-    let mut follower = Follower::new(
+    let job = Job {
         context,
         args,
-        &options,
-        &train,
-        &preparation,
-        source.remembered(),
-    );
-    // Taking its memory back is work, too.
-    let read = Mutex::new(read);
-    let give_up = || {
-        let read = read.lock().unwrap_or_else(PoisonError::into_inner).take();
-        read.into_iter().for_each(Raw::give_up);
+        options: &options,
+        resume: resume.as_ref(),
+        source: &source,
+        data: &data_options,
     };
-    let mut fitted = Session::new(&options)
-        .validate_on(held_out.as_ref())
-        .resume(resume.as_ref())
-        .interrupt(interrupt_flag())
-        .threads(context.threads)
-        .memory(args.memory)
-        .fingerprint(fingerprint)
-        .meanwhile(&give_up)
-        .train_observed(&train, &mut follower)
-        .map_err(|e| in_data(e, &args.data))?;
-    let train_seconds = training.elapsed().as_secs_f64();
-    let recipe = std::mem::take(&mut follower.recipe);
-    drop(follower);
-    let scaling = render::train::describe_scaling(&preparation);
-    (fitted.model.preparation, fitted.model.recipe) = (Some(preparation), recipe);
+    let mut warned = Vec::new();
+    // A line that cannot be parsed straight to its row may be found when others have trained.
+    for read in [Read::AsTraining, Read::Before] {
+        if let Some(done) = job.attempt(read, &mut warned)? {
+            return Ok(done);
+        }
+    }
+    unreachable!("rows that are read before training are there when it begins")
+}
 
-    // The model goes to its file while its answers are counted.
-    let (mut report, model, train) = std::thread::scope(|scope| {
-        let saving = || save(args.output.as_deref(), &fitted.model);
-        let saving = (context.threads > 1)
-            .then(|| scope.spawn(saving))
-            .ok_or(saving);
-        let report = TrainReport::new(&fitted, &train, held_out.as_ref(), context.threads);
-        // The memory of the examples is taken back while the file is written.
-        let train = match args.report.is_some() {
-            true => Some(train),
-            false => {
-                train.give_up(context.threads);
-                None
-            }
-        };
-        let saved = match saving {
-            Ok(thread) => thread
-                .join()
-                .unwrap_or_else(|e| std::panic::resume_unwind(e)),
-            Err(saving) => saving(),
-        };
-        (report, saved, train)
-    });
-    report.seconds.read = read_seconds;
-    report.seconds.parse = parse_seconds;
-    report.seconds.train = train_seconds;
-    let stop = fitted.model.progress.stop;
-    let outcome = TrainOutcome {
-        report,
-        cv,
-        scaling,
-        data: read_report,
-        model: model?,
-    };
-    if let (Some(path), Some(train)) = (&args.report, &train) {
-        let held_out = held_out.as_ref();
-        write_report(
-            path,
-            &outcome,
-            &fitted.model,
-            train,
-            held_out,
-            parts.as_ref(),
+/// When the rows of a file are parsed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Read {
+    /// Each when training first asks for it, where the file is one that allows it.
+    AsTraining,
+    Before,
+}
+
+/// What `train` is asked for.
+struct Job<'a> {
+    context: Context,
+    args: &'a TrainArgs,
+    options: &'a Options,
+    resume: Option<&'a Model>,
+    source: &'a DataArgs,
+    data: &'a DataOptions,
+}
+
+impl Job<'_> {
+    /// Does it; none if the file turned out not to allow it so. Warnings that were given are not
+    /// given again.
+    fn attempt(&self, when: Read, warned: &mut Vec<String>) -> Result<Option<Done>, Failure> {
+        let &Job {
             context,
-        )?;
+            args,
+            options,
+            resume,
+            source,
+            data: data_options,
+        } = self;
+        let source = source.clone();
+        let reading = Instant::now();
+        let makes_cache = args.cache && !args.dry_run;
+        let from_cache = cached::is_cache(&args.data, data_options) || makes_cache;
+        // Examples that are held out are chosen among all, so all must be there.
+        let held_whole = args.dry_run || args.cv.is_some() || data_options.validate.is_some();
+        let large = match args.memory.filter(|_| !from_cache && !held_whole) {
+            Some(memory) => cached::too_large(&args.data, data_options, Some(memory))?,
+            None => None,
+        };
+        // Dropped after the examples, which lie in it.
+        let passing;
+        let Loaded {
+            report: read_report,
+            prepared:
+                Prepared {
+                    preparation,
+                    train,
+                    held_out,
+                    parts,
+                    read,
+                },
+            cv,
+            source,
+            fingerprint,
+            parse_seconds,
+            passing: of_this_run,
+        } = if from_cache {
+            load_cached(context, args, source, data_options)?
+        } else if let Some((large, memory)) = large {
+            load_streamed(context, args, source, (&large, memory), reading)?
+        } else {
+            load(context, args, source, (data_options, when), options)?
+        };
+        passing = of_this_run;
+        let read_seconds = reading.elapsed().as_secs_f64();
+        for warning in &read_report.warnings {
+            if !warned.contains(warning) {
+                output::say(context.quiet, &format!("warning: {warning}"));
+                warned.push(warning.clone());
+            }
+        }
+        let kernel = options.kernel.is_some() || options.learner == LearnerKind::Kernel;
+        let in_memory = !(from_cache || passing.is_some() || kernel || args.dry_run);
+        if let Some(memory) = args.memory.filter(|_| in_memory) {
+            // What is read is held twice until it lies where training wants it.
+            let both = [Some(&train), held_out.as_ref()].into_iter().flatten();
+            let held = 2 * both.map(|data| data.matrix.bytes() as u64).sum::<u64>();
+            if held > memory.max(cached::LITTLE) {
+                let held = render::numbers::bytes(held);
+                output::say(
+                    context.quiet,
+                    &format!(
+                        "warning: these examples were held in memory whole, in about {held}: --memory bounds those of a cache, and of a libsvm file of which none is held out and no column scaled"
+                    ),
+                );
+            }
+        }
+        if args.dry_run {
+            let begun = Instant::now();
+            if !train.arrived(context.threads)? {
+                return Ok(None);
+            }
+            let waited = begun.elapsed().as_secs_f64();
+            let took = Seconds {
+                read: read_seconds + waited,
+                parse: parse_seconds + waited,
+                train: 0.0,
+            };
+            let held_out = held_out.as_ref();
+            let done =
+                render::dry_run::dry_run(&read_report, &train, held_out, options, took, args.json);
+            return done.map(Some);
+        }
+
+        let training = Instant::now();
+        let mut follower = Follower::new(
+            context,
+            args,
+            options,
+            &train,
+            &preparation,
+            source.remembered(),
+        );
+        // Taking its memory back is work, too.
+        let read = Mutex::new(read);
+        let give_up = || {
+            let read = read.lock().unwrap_or_else(PoisonError::into_inner).take();
+            read.into_iter().for_each(Raw::give_up);
+        };
+        let fitted = Session::new(options)
+            .validate_on(held_out.as_ref())
+            .resume(resume)
+            .interrupt(interrupt_flag())
+            .threads(context.threads)
+            .memory(args.memory)
+            .fingerprint(fingerprint)
+            .meanwhile(&give_up)
+            .train_observed(&train, &mut follower);
+        let mut fitted = match fitted {
+            Err(_) if !train.arrived(context.threads)? => return Ok(None),
+            fitted => fitted.map_err(|e| in_data(e, &args.data))?,
+        };
+        let train_seconds = training.elapsed().as_secs_f64();
+        let recipe = std::mem::take(&mut follower.recipe);
+        drop(follower);
+        let scaling = render::train::describe_scaling(&preparation);
+        (fitted.model.preparation, fitted.model.recipe) = (Some(preparation), recipe);
+
+        // The model goes to its file while its answers are counted.
+        let (mut report, model, train) = std::thread::scope(|scope| {
+            let saving = || save(args.output.as_deref(), &fitted.model);
+            let saving = (context.threads > 1)
+                .then(|| scope.spawn(saving))
+                .ok_or(saving);
+            let report = TrainReport::new(&fitted, &train, held_out.as_ref(), context.threads);
+            // The memory of the examples is taken back while the file is written.
+            let train = match args.report.is_some() {
+                true => Some(train),
+                false => {
+                    train.give_up(context.threads);
+                    None
+                }
+            };
+            let saved = match saving {
+                Ok(thread) => thread
+                    .join()
+                    .unwrap_or_else(|e| std::panic::resume_unwind(e)),
+                Err(saving) => saving(),
+            };
+            (report, saved, train)
+        });
+        report.seconds.read = read_seconds;
+        report.seconds.parse = parse_seconds;
+        report.seconds.train = train_seconds;
+        let stop = fitted.model.progress.stop;
+        let outcome = TrainOutcome {
+            report,
+            cv,
+            scaling,
+            data: read_report,
+            model: model?,
+        };
+        if let (Some(path), Some(train)) = (&args.report, &train) {
+            let held_out = held_out.as_ref();
+            write_report(
+                path,
+                &outcome,
+                &fitted.model,
+                train,
+                held_out,
+                parts.as_ref(),
+                context,
+            )?;
+        }
+        let to_stdout = args.output.as_deref().is_some_and(output::is_dash);
+        let text = render::train::text(&outcome, output::colour() && !to_stdout);
+        if to_stdout {
+            output::say(context.quiet, text.trim_end());
+        } else if args.json {
+            output::print_json(&outcome)?;
+        } else {
+            output::print(&text)?;
+        }
+        Ok(Some(if stop == Some(Stop::Interrupted) {
+            Done::Interrupted
+        } else {
+            Done::Finished
+        }))
     }
-    let to_stdout = args.output.as_deref().is_some_and(output::is_dash);
-    let text = render::train::text(&outcome, output::colour() && !to_stdout);
-    if to_stdout {
-        output::say(context.quiet, text.trim_end());
-    } else if args.json {
-        output::print_json(&outcome)?;
-    } else {
-        output::print(&text)?;
-    }
-    Ok(if stop == Some(Stop::Interrupted) {
-        Done::Interrupted
-    } else {
-        Done::Finished
-    })
 }
 
 /// Writes the page that shows the run.

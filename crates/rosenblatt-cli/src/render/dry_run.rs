@@ -5,6 +5,7 @@ use rosenblatt::data::Dataset;
 use rosenblatt::data::read::ReadReport;
 use rosenblatt::model::{Scheme, Weights};
 use rosenblatt::options::LearnerKind;
+use rosenblatt::report::Seconds;
 use serde_json::json;
 
 use super::numbers::{bytes, count, counted, seconds};
@@ -17,6 +18,7 @@ pub fn dry_run(
     train: &Dataset,
     held_out: Option<&Dataset>,
     options: &Options,
+    took: Seconds,
     json: bool,
 ) -> Outcome {
     let scheme = Scheme::new(train.classes.len(), options.multiclass);
@@ -43,6 +45,7 @@ pub fn dry_run(
             "epochs_at_most": epochs,
             "memory_bytes": memory,
             "seconds_at_most": estimate,
+            "seconds": took,
         }))?;
         return Ok(Done::Finished);
     }

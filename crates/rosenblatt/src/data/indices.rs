@@ -27,7 +27,7 @@ pub(crate) enum SomeIndices<'a> {
 }
 
 /// A column number of either width.
-pub(crate) trait Index: Copy + Default + Send + Sync {
+pub(crate) trait Index: Copy + Default + Send + Sync + 'static {
     /// One past the largest column that fits.
     const LIMIT: u64;
 
@@ -35,7 +35,7 @@ pub(crate) trait Index: Copy + Default + Send + Sync {
     fn column(self) -> usize;
     /// The number of a column that fits.
     fn of(column: u32) -> Self;
-    fn wrap(indices: Vec<Self>) -> Indices;
+    fn wrap(indices: impl Into<Buffer<Self>>) -> Indices;
 }
 
 impl Index for u16 {
@@ -51,8 +51,8 @@ impl Index for u16 {
         column as u16
     }
 
-    fn wrap(indices: Vec<Self>) -> Indices {
-        indices.into()
+    fn wrap(indices: impl Into<Buffer<Self>>) -> Indices {
+        Indices::Narrow(indices.into())
     }
 }
 
@@ -69,8 +69,8 @@ impl Index for u32 {
         column
     }
 
-    fn wrap(indices: Vec<Self>) -> Indices {
-        indices.into()
+    fn wrap(indices: impl Into<Buffer<Self>>) -> Indices {
+        Indices::Wide(indices.into())
     }
 }
 
@@ -125,8 +125,8 @@ impl Indices {
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         match self {
-            Indices::Narrow(indices) => size_of_val(&**indices),
-            Indices::Wide(indices) => size_of_val(&**indices),
+            Indices::Narrow(indices) => indices.len() * size_of::<u16>(),
+            Indices::Wide(indices) => indices.len() * size_of::<u32>(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Rows in memory: dense or compressed sparse rows (CSR), `f32` or `f64`.
 
+use super::arriving::Arrival;
 use super::buffer::Buffer;
 use super::indices::Indices;
 use super::row::Row;
@@ -74,6 +75,15 @@ impl Values {
         match self {
             Values::F32(v) => drop(v.to_mut().pop()),
             Values::F64(v) => drop(v.to_mut().pop()),
+        }
+    }
+
+    /// Who brings them, or has brought them.
+    #[inline(always)]
+    pub(super) fn arrival(&self) -> Option<&Arrival> {
+        match self {
+            Values::F32(v) => v.arrival(),
+            Values::F64(v) => v.arrival(),
         }
     }
 
@@ -251,6 +261,23 @@ impl Matrix {
     #[inline(always)]
     pub fn row(&self, i: usize) -> Row<'_> {
         Rows::of(self).row(i)
+    }
+
+    /// Who brings its rows, or has brought them.
+    pub(crate) fn arrival(&self) -> Option<&Arrival> {
+        match self {
+            Matrix::Sparse { values, .. } => values.arrival(),
+            Matrix::Dense { .. } => None,
+        }
+    }
+
+    /// Fails if rows were on their way and one of those that are there could not be read.
+    pub(crate) fn require_well(&self) -> Result<()> {
+        match self.arrival().map_or(Ok(true), Arrival::is_well)? {
+            true => Ok(()),
+            false => Err(Error::data("a line is not of the usual sort")
+                .remedy("read the file before training")),
+        }
     }
 
     /// Tells whoever lent the numbers that about so many rows were read.

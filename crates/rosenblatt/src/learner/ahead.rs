@@ -43,7 +43,7 @@ const LINE: usize = 16;
 
 /// Scores the examples of a block before they are visited.
 pub(super) struct Ahead<'a> {
-    rows: Rows<'a>,
+    pub(super) rows: Rows<'a>,
     /// Whether a few rows take little longer to score than one.
     in_step: bool,
     /// Rows that are scored at a time on one thread.

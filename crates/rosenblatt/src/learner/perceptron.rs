@@ -337,6 +337,9 @@ impl Hypothesis for Perceptron<'_> {
     }
 
     fn begin_pass(&mut self) {
+        // Rows that were on their way are there now.
+        self.rows = Rows::of(&self.data.matrix);
+        self.ahead.rows = self.rows;
         // Running norms drift by rounding; passes begin from exact ones, so that a resumed
         // run and an unbroken one agree.
         if self.state.norms.is_some() {

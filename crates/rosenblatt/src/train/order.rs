@@ -60,9 +60,7 @@ impl<'a> PassOrder<'a> {
                 Kind::Listed(positions)
             }
             Order::Shuffled => {
-                let mut random = Random::new(seed, Stream::Order, epoch);
-                let mut blocks: Vec<u32> = (0..n.div_ceil(BLOCK) as u32).collect();
-                random.shuffle(&mut blocks);
+                let (blocks, random) = shuffled_blocks(n, seed, epoch);
                 Kind::Shuffled {
                     blocks,
                     random,
@@ -142,6 +140,24 @@ impl<'a> PassOrder<'a> {
             }
         }
         self.made += 1;
+    }
+}
+
+/// The blocks of a shuffled pass in the order of its visits, and what draws the order inside them.
+fn shuffled_blocks(n: usize, seed: u64, epoch: u64) -> (Vec<u32>, Random) {
+    let mut random = Random::new(seed, Stream::Order, epoch);
+    let mut blocks: Vec<u32> = (0..n.div_ceil(BLOCK) as u32).collect();
+    random.shuffle(&mut blocks);
+    (blocks, random)
+}
+
+/// The blocks of memory positions in the order in which the first pass visits them, if it visits
+/// each example once and one block after the other.
+pub(crate) fn blocks_of_first_pass(data: &Dataset, order: Order, seed: u64) -> Option<Vec<u32>> {
+    match (order, data.layout) {
+        (Order::Shuffled, Layout::Scattered) => Some(shuffled_blocks(data.len(), seed, 0).0),
+        (Order::Given, Layout::AsGiven) => Some((0..data.len().div_ceil(BLOCK) as u32).collect()),
+        _ => None,
     }
 }
 

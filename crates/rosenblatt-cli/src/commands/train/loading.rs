@@ -11,7 +11,7 @@ use rosenblatt::options::Order;
 use rosenblatt::train::{Session, Stop};
 use rosenblatt::{Error, Options};
 
-use super::{CrossValidation, in_data, interrupt_flag};
+use super::{CrossValidation, Read, in_data, interrupt_flag};
 use crate::args::{DataArgs, DataOptions, TrainArgs};
 use crate::commands::{Context, cached};
 use crate::output::{self, Failure};
@@ -47,15 +47,15 @@ pub(super) fn load(
     context: Context,
     args: &TrainArgs,
     source: DataArgs,
-    data_options: &DataOptions,
+    (data_options, when): (&DataOptions, Read),
     options: &Options,
 ) -> Result<Loaded, Failure> {
     let parsing = Instant::now();
     let all_train = args.cv.is_none() && data_options.validate.is_none();
     // The text of the file would count for what is used.
-    if all_train && args.memory.is_none() {
+    if when == Read::AsTraining && all_train && args.memory.is_none() {
         let (read, layout) = (&data_options.read, layout(options));
-        if let Some(found) = Straight::read(&args.data, read, data_options.scale, layout)? {
+        if let Some(found) = Straight::begin(&args.data, read, data_options.scale, layout)? {
             source.refuse_foreign(found.report(), found.label_texts())?;
             return Ok(Loaded::from_file(found, source, parsing));
         }

@@ -11,7 +11,7 @@ mod usual;
 
 use memchr::memchr;
 
-pub(crate) use self::lines::{Lines, Trouble};
+pub(crate) use self::lines::Lines;
 use self::usual::Usual;
 use super::chunk::{Chunk, position};
 use super::faults::{Faults, OnError, overlong, quote};

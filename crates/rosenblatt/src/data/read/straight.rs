@@ -2,9 +2,10 @@
 //!
 //! Where a row will stand in memory is known once the lines are counted, and where its values
 //! begin once its colons are. So the text is gone through twice: first for its lines and labels,
-//! at the speed of memory, then line by line in the order of the rows in memory, each parsed to
+//! at the speed of memory, then line by line in the order in which rows are wanted, each parsed to
 //! its place. No number is held twice, which takes a fifth less time than parsing the text as it
-//! comes and moving the rows afterwards, unless lines are short.
+//! comes and moving the rows afterwards, unless lines are short; and the first rows can be visited
+//! while the last ones are parsed.
 //!
 //! That goes for files whose lines are all of the usual sort. Where one is not (it has a comment,
 //! is out of order, cannot be read) nothing is made of it here: [`read`](super::read()) knows
@@ -18,7 +19,7 @@ use std::path::Path;
 
 use memchr::memchr_iter;
 
-use self::fill::{Filled, Filling};
+use self::fill::Filling;
 use self::survey::Survey;
 use self::text::Text;
 use super::order::Order;
@@ -26,17 +27,17 @@ use super::prepare::Preparation;
 use super::raw::{Content, Raw, in_source, report};
 use super::report::ReadReport;
 use super::scale::Scale;
-use super::source::Source;
+use super::source::{Source, Stamp};
 use super::sparse::SparseRaw;
 use super::{Format, Opened, ReadOptions, open};
-use crate::data::{Dataset, Layout, Matrix, Precision};
+use crate::data::{Dataset, Layout, Matrix};
 use crate::error::Result;
-use crate::{large, threads};
+use crate::threads;
 
 /// Bytes of a line for which finding it takes little of the time that parsing it does.
 const LONG: usize = 640;
 
-/// The examples of a file that was read at one go.
+/// The examples of a file that is read at one go.
 #[derive(Debug)]
 pub struct Straight {
     /// What was read, without the rows; it never leaves this module.
@@ -55,6 +56,22 @@ impl Straight {
     /// # Errors
     /// If the file cannot be read, its labels are not what the options say, or it is written to.
     pub fn read(
+        path: impl AsRef<Path>,
+        options: &ReadOptions,
+        scale: Option<Scale>,
+        layout: Layout,
+    ) -> Result<Option<Self>> {
+        let found = Self::begin(path, options, scale, layout)?;
+        found.map_or(Ok(None), |found| found.finish(options.threads))
+    }
+
+    /// The same as soon as all but the rows is known. Each row is parsed when it is first asked
+    /// for; a [`Session`](crate::train::Session) has threads do it that are free, and fails where
+    /// [`read`](Self::read) finds none, which [`Dataset::arrived`] tells from other failures.
+    ///
+    /// # Errors
+    /// If the file cannot be read or its labels are not what the options say.
+    pub fn begin(
         path: impl AsRef<Path>,
         options: &ReadOptions,
         scale: Option<Scale>,
@@ -91,11 +108,13 @@ impl Straight {
             return Ok(None);
         }
         let text = Text::new(mapped);
-        let found = examples(&source, &text, options, scale, layout);
-        large::discard(text);
-        let found = found.map_err(|e| in_source(e, &source))?;
-        stamp.require_same(source.name())?;
-        Ok(found)
+        let found = examples(&source, stamp, text, options, scale, layout);
+        found.map_err(|e| in_source(e, &source))
+    }
+
+    /// With all rows there, unless some are not of the usual sort.
+    fn finish(self, threads: usize) -> Result<Option<Self>> {
+        Ok(self.examples.arrived(threads)?.then_some(self))
     }
 
     /// What was found.
@@ -116,36 +135,30 @@ impl Straight {
 
 fn examples(
     source: &Source,
-    text: &Text,
+    stamp: Stamp,
+    text: Text,
     options: &ReadOptions,
     scale: Scale,
     layout: Layout,
 ) -> Result<Option<Straight>> {
-    let Some(survey) = Survey::of(text, options.threads) else {
+    let Some(survey) = Survey::of(&text, options.threads) else {
         return Ok(None);
     };
-    let order = Order::new(survey.lines.len(), None, layout, options.threads);
-    let filling = Filling::new(text, &survey, &order, scale, options.threads);
-    let filled = match options.precision {
-        Precision::F32 => filling.rows::<f32>(),
-        Precision::F64 => filling.rows::<f64>(),
-    };
-    let Some(Filled {
-        indices,
-        values,
-        width,
-    }) = filled
-    else {
-        return Ok(None);
-    };
-    let offsets = filling.into_offsets();
-    let content = Content::Sparse(SparseRaw::without_rows(
-        survey.first,
-        width,
-        options.precision,
-    ));
     let mut report = report(source, Format::Libsvm, options);
     report.bytes = text.len() as u64;
+    let order = Order::new(survey.lines.len(), None, layout, options.threads);
+    let filling = Filling::new(&survey, &order, scale, options.threads);
+    let name = source.name().to_owned();
+    let unchanged = move || stamp.require_same(&name);
+    let begun = filling.begin(text, options.precision, Box::new(unchanged));
+    let Some((offsets, indices, values)) = begun else {
+        return Ok(None);
+    };
+    let content = Content::Sparse(SparseRaw::without_rows(
+        survey.first,
+        survey.width,
+        options.precision,
+    ));
     let raw = Raw::new(content, &survey.codes, &survey.names, report, options)?;
     let preparation = Preparation::fit(&raw, None, Some(scale))?;
     let matrix = Matrix::Sparse {

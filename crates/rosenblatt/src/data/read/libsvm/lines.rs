@@ -5,15 +5,6 @@ use crate::data::Index;
 use crate::data::read::number::Stored;
 use crate::simd;
 
-/// Why a line is not read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Trouble {
-    /// An index does not fit.
-    TooWide,
-    /// It is not of the usual sort.
-    Unusual,
-}
-
 /// Reads lines one by one, wherever they are.
 pub(crate) struct Lines<'a, I, T> {
     parser: Parser<'a, I, T>,
@@ -41,7 +32,7 @@ impl<'a, I: Index, T: Stored> Lines<'a, I, T> {
         (bytes, len): (&'a [u8], usize),
         values: usize,
         coming: &'a [u8],
-    ) -> std::result::Result<(&[I], &[T]), Trouble> {
+    ) -> Option<(&[I], &[T])> {
         let parser = &mut self.parser;
         parser.indices.clear();
         parser.values.clear();
@@ -50,20 +41,15 @@ impl<'a, I: Index, T: Stored> Lines<'a, I, T> {
         parser.begin(bytes, len);
         simd::prefetch(parser.coming);
         parser.coming = coming;
-        let end = parser.line::<LEVEL>(0).map_err(|_| Trouble::Unusual)?;
-        if parser.too_wide {
-            return Err(Trouble::TooWide);
-        }
+        let end = parser.line::<LEVEL>(0).ok()?;
         let usual = end == len
+            && !parser.too_wide
             && parser.ends.len() == 1
             && parser.values.len() == values
             && parser.qids == 0
             && parser.unsorted == 0
             && parser.smallest == self.first;
-        match usual {
-            true => Ok((&parser.indices, &parser.values)),
-            false => Err(Trouble::Unusual),
-        }
+        usual.then_some((&parser.indices, &parser.values))
     }
 
     /// One past the largest index.

@@ -60,7 +60,7 @@ pub(crate) trait Stored: Copy + Default + PartialEq + Send + Sync + 'static {
     fn from_f64(x: f64) -> Self;
     fn to_f64(self) -> f64;
     fn finite(self) -> bool;
-    fn wrap(values: Vec<Self>) -> crate::data::Values;
+    fn wrap(values: impl Into<crate::data::Buffer<Self>>) -> crate::data::Values;
     /// Some of a list that is known to be of this type.
     fn slice(values: &crate::data::Values, range: std::ops::Range<usize>) -> &[Self];
 }
@@ -103,7 +103,7 @@ impl Stored for f64 {
         self.is_finite()
     }
 
-    fn wrap(values: Vec<f64>) -> crate::data::Values {
+    fn wrap(values: impl Into<crate::data::Buffer<f64>>) -> crate::data::Values {
         crate::data::Values::F64(values.into())
     }
 
@@ -164,7 +164,7 @@ impl Stored for f32 {
         self.is_finite()
     }
 
-    fn wrap(values: Vec<f32>) -> crate::data::Values {
+    fn wrap(values: impl Into<crate::data::Buffer<f32>>) -> crate::data::Values {
         crate::data::Values::F32(values.into())
     }
 

@@ -1,18 +1,19 @@
-//! Lines parsed in the order of the rows in memory, each to its place.
+//! Lines parsed to the places of their rows, in any order of the rows.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::survey::{Line, Survey};
 use super::text::Text;
-use crate::data::read::libsvm::{Lines, Trouble};
+use crate::data::read::libsvm::Lines;
 use crate::data::read::number::Stored;
 use crate::data::read::order::Order;
 use crate::data::read::scale::Scale;
 use crate::data::read::sparse::{renumber, unit};
-use crate::data::{Index, Indices, Values};
-use crate::large::{self, Pages};
+use crate::data::{Arrival, Buffer, Index, Indices, Precision, Room, Values};
+use crate::error::Result;
+use crate::large;
 use crate::simd::{self, Work};
 use crate::threads;
 
@@ -27,38 +28,27 @@ const PAGES: usize = 8;
 /// Rows that are looked up together.
 const TOGETHER: usize = 256;
 
-/// Values of the rows that a thread takes at a time, about.
-const SOME: usize = 1 << 20;
+/// Rows that are parsed together, at most, and about how many values they have, at most.
+const ROWS: usize = 256;
+const VALUES: usize = 1 << 15;
 
-/// Lines and the places of their rows.
-pub(super) struct Filling<'a> {
-    text: &'a Text,
-    /// In the order of the rows in memory.
+/// Lines of the usual sort, in the order of their rows in memory.
+pub(super) struct Filling {
     lines: Vec<Line>,
     /// Where the values of each row begin, and where those of the last one end.
-    offsets: Vec<usize>,
+    pub(super) offsets: Vec<usize>,
     /// What indices count from.
     first: u32,
-    scale: Scale,
-    threads: usize,
-}
-
-/// The values of all rows.
-pub(super) struct Filled {
-    pub(super) indices: Indices,
-    pub(super) values: Values,
     /// One past the largest index as written.
-    pub(super) width: u64,
+    width: u64,
+    scale: Scale,
 }
 
-impl<'a> Filling<'a> {
-    pub(super) fn new(
-        text: &'a Text,
-        survey: &Survey,
-        order: &Order<'_>,
-        scale: Scale,
-        threads: usize,
-    ) -> Self {
+/// Whether the file is still what it was when it was opened.
+pub(super) type Unchanged = Box<dyn Fn() -> Result<()> + Send + Sync>;
+
+impl Filling {
+    pub(super) fn new(survey: &Survey, order: &Order<'_>, scale: Scale, threads: usize) -> Self {
         let mut lines = vec![Line::default(); order.len()];
         let enough = threads::worth(threads, order.len());
         threads::chunks(&mut lines, TOGETHER, enough, || {
@@ -76,102 +66,146 @@ impl<'a> Filling<'a> {
             end
         }));
         Filling {
-            text,
             lines,
             offsets,
             first: survey.first,
+            width: survey.width,
             scale,
-            threads,
         }
     }
 
-    pub(super) fn into_offsets(self) -> Vec<usize> {
-        self.offsets
-    }
-
-    /// The values of all rows, unless a line is unusual.
-    pub(super) fn rows<T: Stored>(&self) -> Option<Filled> {
-        match self.rows_as::<u16, T>() {
-            Err(Trouble::TooWide) => self.rows_as::<u32, T>().ok(),
-            filled => filled.ok(),
-        }
-    }
-
-    fn rows_as<I: Index, T: Stored>(&self) -> Result<Filled, Trouble> {
-        let all = self.offsets.last().copied().unwrap_or(0);
-        let (mut indices, mut values) = (vec![I::default(); all], vec![T::default(); all]);
-        let jobs = Mutex::new(self.jobs(&mut indices, &mut values).into_iter());
-        let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let (stop, width) = (AtomicBool::new(false), Mutex::new(Ok(0)));
-        let work = || {
-            let mut lines = Lines::new(self.first);
-            let mut found = Ok(());
-            while let Some(job) = next()
-                && !stop.load(Ordering::Relaxed)
-                && found.is_ok()
-            {
-                found = simd::dispatch_bytes(Fill(self, job, &mut lines));
-            }
-            stop.fetch_or(found.is_err(), Ordering::Relaxed);
-            let mut width = width.lock().unwrap_or_else(PoisonError::into_inner);
-            // An unusual line is one at any width.
-            *width = match (*width, found) {
-                (Err(Trouble::Unusual), _) | (_, Err(Trouble::Unusual)) => Err(Trouble::Unusual),
-                (Err(trouble), _) | (_, Err(trouble)) => Err(trouble),
-                (Ok(width), Ok(())) => Ok(lines.width().max(width)),
-            };
-        };
-        std::thread::scope(|scope| {
-            (1..self.threads).for_each(|_| drop(scope.spawn(work)));
-            work();
-        });
-        let width = width.into_inner().unwrap_or_else(PoisonError::into_inner)?;
-        drop(jobs);
+    /// The rows, on their way from `text`, and where the values of each begin; none if they are
+    /// too wide, or just so wide that others have to decide how to store them.
+    pub(super) fn begin(
+        self,
+        text: Text,
+        precision: Precision,
+        unchanged: Unchanged,
+    ) -> Option<(Vec<usize>, Indices, Values)> {
+        let narrow = self.width <= u16::LIMIT;
         // One that only just does not fit as written does so once counted from 0.
-        let fits = Indices::fit_narrow((width as usize).saturating_sub(self.first as usize));
-        if fits && I::LIMIT > u16::LIMIT {
-            return Err(Trouble::Unusual);
+        let columns = (self.width as usize).saturating_sub(self.first as usize);
+        if self.width > u32::LIMIT || narrow != Indices::fit_narrow(columns) {
+            return None;
         }
-        Ok(Filled {
-            indices: I::wrap(indices),
-            values: T::wrap(values),
-            width,
+        Some(match (narrow, precision) {
+            (true, Precision::F32) => self.rows::<u16, f32>(text, unchanged),
+            (true, Precision::F64) => self.rows::<u16, f64>(text, unchanged),
+            (false, Precision::F32) => self.rows::<u32, f32>(text, unchanged),
+            (false, Precision::F64) => self.rows::<u32, f64>(text, unchanged),
         })
     }
 
-    /// Neighbouring rows that together have a good number of values.
-    fn jobs<'b, I, T>(
-        &self,
-        mut indices: &'b mut [I],
-        mut values: &'b mut [T],
-    ) -> Vec<Job<'b, I, T>> {
-        let mut jobs = Vec::new();
-        let mut start = 0;
-        while start < self.lines.len() {
-            let full = self.offsets[start] + SOME;
-            let end = self
-                .offsets
-                .partition_point(|&offset| offset < full)
-                .max(start + 1);
-            let rows = start..end.min(self.lines.len());
-            let len = self.offsets[rows.end] - self.offsets[start];
-            let (indices_here, values_here);
-            (indices_here, indices) = indices.split_at_mut(len);
-            (values_here, values) = values.split_at_mut(len);
-            start = rows.end;
-            jobs.push(Job {
-                rows,
-                indices: indices_here,
-                values: values_here,
-            });
+    #[allow(unsafe_code)] // as for the room that numbers arrive in
+    fn rows<I: Index, T: Stored>(
+        mut self,
+        text: Text,
+        unchanged: Unchanged,
+    ) -> (Vec<usize>, Indices, Values) {
+        let offsets = std::mem::take(&mut self.offsets);
+        let (rows, all) = (self.lines.len(), offsets.last().copied().unwrap_or(0));
+        let (indices, values) = (Arc::new(Room::<I>::new(all)), Arc::new(Room::<T>::new(all)));
+        let mut size = ROWS;
+        while size > 1 && all / rows.max(1) * size > VALUES {
+            size /= 2;
         }
-        jobs
+        let parser = Arc::new(Parsing {
+            starts: offsets.iter().copied().step_by(size).collect(),
+            size,
+            filling: self,
+            text: Mutex::new(Some(Arc::new(text))),
+            indices: Arc::downgrade(&indices),
+            values: Arc::downgrade(&values),
+            found: AtomicU64::new(0),
+        });
+        let parsing = Arc::clone(&parser);
+        let bring = move |rows: Range<usize>| parsing.bring(rows).is_some();
+        let check = move || {
+            let well = parser.end();
+            unchanged()?;
+            Ok(well)
+        };
+        let arrival = Arc::new(Arrival::new(rows, size, Box::new(bring), Box::new(check)));
+        // SAFETY: a row is parsed to its own numbers, which no other row has.
+        let (indices, values) = unsafe {
+            (
+                Buffer::arriving(indices, Arc::clone(&arrival)),
+                Buffer::arriving(values, arrival),
+            )
+        };
+        (offsets, I::wrap(indices), T::wrap(values))
+    }
+}
+
+/// Lines on their way to their rows.
+struct Parsing<I, T> {
+    filling: Filling,
+    /// Rows that are parsed together, and where the values of each such group begin.
+    size: usize,
+    starts: Vec<usize>,
+    /// Until the last line is parsed.
+    text: Mutex<Option<Arc<Text>>>,
+    indices: Weak<Room<I>>,
+    values: Weak<Room<T>>,
+    /// One past the largest index that was found.
+    found: AtomicU64,
+}
+
+impl<I: Index, T: Stored> Parsing<I, T> {
+    fn text(&self) -> std::sync::MutexGuard<'_, Option<Arc<Text>>> {
+        self.text.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks for the pages of lines that are parsed soon after position `p`, and before `end`.
+    /// Parses the rows of a group; none if a line is not of the usual sort.
+    #[allow(unsafe_code)] // as for the room that numbers arrive in
+    fn bring(&self, rows: Range<usize>) -> Option<()> {
+        let text = self.text().clone()?;
+        let (indices, values) = (self.indices.upgrade()?, self.values.upgrade()?);
+        let lines = &self.filling.lines[rows.clone()];
+        let start = self.starts[rows.start / self.size];
+        let len: usize = lines.iter().map(|line| line.values as usize).sum();
+        // SAFETY: a group is parsed once, and nobody looks at it before.
+        let (indices, values) = unsafe {
+            (
+                indices.for_writing(start..start + len),
+                values.for_writing(start..start + len),
+            )
+        };
+        let width = simd::dispatch_bytes(Fill {
+            text: &text,
+            lines,
+            first: self.filling.first,
+            scale: self.filling.scale,
+            indices,
+            values,
+        })?;
+        self.found.fetch_max(width, Ordering::Relaxed);
+        Some(())
+    }
+
+    /// Gives up the text; says whether the largest index is the one that was foreseen.
+    fn end(&self) -> bool {
+        self.text().take().into_iter().for_each(large::discard);
+        self.found.load(Ordering::Relaxed) == self.filling.width
+    }
+}
+
+/// Makes the rows of a group; the largest index that was met, and one.
+struct Fill<'a, I, T> {
+    text: &'a Text,
+    lines: &'a [Line],
+    first: u32,
+    scale: Scale,
+    indices: &'a mut [I],
+    values: &'a mut [T],
+}
+
+impl<'a, I, T> Fill<'a, I, T> {
+    /// Asks for the pages of these lines.
     #[inline(always)]
-    fn look_forward(&self, p: usize, end: usize) {
-        for line in &self.lines[(p + FAR).min(end)..(p + FAR + PAGES).min(end)] {
+    fn look_at(&self, lines: Range<usize>) {
+        let all = self.lines.len();
+        for line in &self.lines[lines.start.min(all)..lines.end.min(all)] {
             let bytes = &self.bytes(line)[..line.len as usize];
             simd::prefetch(&bytes[..1]);
             simd::prefetch(&bytes[bytes.len() - 1..]);
@@ -185,46 +219,31 @@ impl<'a> Filling<'a> {
     }
 }
 
-/// Rows to be made, and their places.
-struct Job<'b, I, T> {
-    rows: Range<usize>,
-    indices: &'b mut [I],
-    values: &'b mut [T],
-}
-
-/// Makes the rows of a job.
-struct Fill<'a, 'b, 'c, I, T>(&'c Filling<'a>, Job<'b, I, T>, &'c mut Lines<'a, I, T>);
-
-impl<I: Index, T: Stored> Work for Fill<'_, '_, '_, I, T> {
-    type Output = Result<(), Trouble>;
+impl<I: Index, T: Stored> Work for Fill<'_, I, T> {
+    type Output = Option<u64>;
 
     #[inline(always)]
-    fn run<const LEVEL: u8>(self) -> Result<(), Trouble> {
-        let Fill(filling, job, lines) = self;
-        let mut pages = (Pages::of(job.indices), Pages::of(job.values));
-        let start = filling.offsets[job.rows.start];
-        for p in job.rows.clone() {
-            if (p - job.rows.start).is_multiple_of(PAGES) {
-                filling.look_forward(p, job.rows.end);
+    fn run<const LEVEL: u8>(self) -> Option<u64> {
+        let mut parsed = Lines::<I, T>::new(self.first);
+        let mut start = 0;
+        self.look_at(0..FAR);
+        for (p, line) in self.lines.iter().enumerate() {
+            if p.is_multiple_of(PAGES) {
+                self.look_at(p + FAR..p + FAR + PAGES);
             }
-            let mut coming: &[u8] = &[];
-            if p + NEAR < job.rows.end {
-                coming = filling.bytes(&filling.lines[p + NEAR]);
-            }
-            let line = &filling.lines[p];
-            let text = (filling.bytes(line), line.len as usize);
-            let (from, values) = lines.read::<LEVEL>(text, line.values as usize, coming)?;
-            let place = filling.offsets[p] - start..filling.offsets[p + 1] - start;
-            let to = &mut job.indices[place.clone()];
-            pages.0.reach(to);
-            renumber(to, from, filling.first);
-            let to = &mut job.values[place];
-            pages.1.reach(to);
+            let coming = self.lines.get(p + NEAR);
+            let coming = coming.map_or(&[][..], |line| self.bytes(line));
+            let text = (self.bytes(line), line.len as usize);
+            let (from, values) = parsed.read::<LEVEL>(text, line.values as usize, coming)?;
+            let place = start..start + line.values as usize;
+            start = place.end;
+            renumber(&mut self.indices[place.clone()], from, self.first);
+            let to = &mut self.values[place];
             to.copy_from_slice(values);
-            if filling.scale == Scale::UnitRows {
+            if self.scale == Scale::UnitRows {
                 unit(to);
             }
         }
-        Ok(())
+        Some(parsed.width())
     }
 }

@@ -1,5 +1,7 @@
 //! Where the lines of a text are, how many values each has, and their labels.
 
+use std::ops::Range;
+
 use memchr::memchr;
 
 use super::text::Text;
@@ -34,6 +36,8 @@ pub(super) struct Survey {
     pub(super) names: Interner,
     /// What indices count from, if no line is out of order.
     pub(super) first: u32,
+    /// One past the largest index, if each line ends with its largest.
+    pub(super) width: u64,
 }
 
 /// The lines of a range.
@@ -43,6 +47,8 @@ struct Part {
     labels: LabelSink,
     /// Whether one begins with the index 0.
     from_zero: bool,
+    /// One past the largest index that a line ends with.
+    width: u64,
 }
 
 impl Survey {
@@ -68,6 +74,7 @@ impl Survey {
             codes: large::room(rows),
             names: Interner::default(),
             first: 1,
+            width: 0,
         };
         for part in parts {
             let part = part?;
@@ -75,6 +82,7 @@ impl Survey {
             let codes = part.labels.codes.iter();
             all.codes.extend(codes.map(|&code| new[code as usize]));
             all.lines.extend(part.lines);
+            all.width = all.width.max(part.width);
             if part.from_zero {
                 all.first = 0;
             }
@@ -106,6 +114,8 @@ impl Work for Scan<'_> {
         // Blocks that do not lie across lines of the cache come sooner.
         let mut at = line - line % BLOCK;
         let (mut before, mut skip) = (0, line - at);
+        // The last colon so far.
+        let mut last = line;
         while line < self.to {
             let block: &[u8; BLOCK] = self.bytes.get(at..)?.first_chunk()?;
             if let Some(later) = self.bytes.get(at + LATER..at + LATER + 1) {
@@ -116,6 +126,7 @@ impl Work for Scan<'_> {
             let mut colons = Mark::Byte(b':').find::<LEVEL>(block) & here;
             if newlines == 0 {
                 before += colons.count_ones();
+                last = last_of(colons, at).unwrap_or(last);
                 at += BLOCK;
                 continue;
             }
@@ -125,21 +136,30 @@ impl Work for Scan<'_> {
                 colons ^= here;
                 newlines &= newlines - 1;
                 let next = at + end as usize + 1;
-                part.add(self.bytes, line, next, before + here.count_ones())?;
+                last = last_of(here, at).unwrap_or(last);
+                part.add(self.bytes, line..next, before + here.count_ones(), last)?;
                 part.lines.last_mut()?.start += self.start;
                 (line, before) = (next, 0);
             }
             before += colons.count_ones();
+            last = last_of(colons, at).unwrap_or(last);
             at += BLOCK;
         }
         Some(part)
     }
 }
 
+/// Where the last of the marks in a block that begins at `at` is.
+#[inline(always)]
+fn last_of(marks: u64, at: usize) -> Option<usize> {
+    Some(at + marks.checked_ilog2()? as usize)
+}
+
 impl Part {
-    /// Adds the line at `start`, if it begins with a label.
+    /// Adds a line, if it begins with a label. It has so many values, and a colon last at `last`.
     #[inline(never)] // the loop around it keeps its numbers in registers
-    fn add(&mut self, bytes: &[u8], start: usize, next: usize, values: u32) -> Option<()> {
+    fn add(&mut self, bytes: &[u8], line: Range<usize>, values: u32, last: usize) -> Option<()> {
+        let Range { start, end: next } = line;
         let mut at = start;
         while bytes[at] > b' ' && bytes[at] != b':' && bytes[at] != b'#' {
             at += 1;
@@ -157,6 +177,9 @@ impl Part {
             }
             self.from_zero |= bytes[at] == b':';
         }
+        if values > 0 {
+            self.width = self.width.max(index_before(&bytes[start..last]) + 1);
+        }
         self.lines.push(Line {
             start,
             len: (next - start) as u32,
@@ -164,4 +187,19 @@ impl Part {
         });
         Some(())
     }
+}
+
+/// The number at the end of `bytes`, of which the last ten digits count.
+fn index_before(bytes: &[u8]) -> u64 {
+    const DIGITS: usize = 10;
+    let (mut index, mut unit) = (0, 1);
+    for &b in bytes.iter().rev().take(DIGITS) {
+        let digit = b.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        index += u64::from(digit) * unit;
+        unit *= 10;
+    }
+    index
 }

@@ -1,14 +1,18 @@
 //! Files read straight against the same files read in parts.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 
 use super::Straight;
+use crate::Options;
 use crate::data::read::{Preparation, ReadOptions, Scale, read};
 use crate::data::{Layout, Matrix, Precision};
+use crate::options::{Order, Readout};
 use crate::random::{Random, Stream};
+use crate::train::Session;
 
 /// A file that goes when it is dropped.
 struct Passing(PathBuf);
@@ -42,7 +46,8 @@ fn options(precision: Precision, threads: usize) -> ReadOptions {
 /// Whether these bytes are read straight; if so, that everything is as if they were not.
 fn agrees(bytes: &[u8], options: &ReadOptions, scale: Option<Scale>, layout: Layout) -> bool {
     let file = Passing::new(bytes);
-    let Ok(Some(found)) = Straight::of_lines(&file.0, 0, options, scale, layout) else {
+    let begun = Straight::of_lines(&file.0, 0, options, scale, layout);
+    let Ok(Some(found)) = begun.and_then(|begun| begun.map_or(Ok(None), |b| b.finish(2))) else {
         return false;
     };
     let raw = read(&file.0, options).unwrap();
@@ -178,6 +183,121 @@ fn large_files_are_the_same_by_both_ways() {
                 assert!(agrees(text.as_bytes(), &options, scale, layout));
             }
         }
+    }
+}
+
+/// A learner's options, by a few of them.
+fn learner(order: Order, readout: Readout, epochs: u64) -> Options {
+    Options {
+        order,
+        readout: Some(readout),
+        epochs: Some(epochs),
+        seed: 3,
+        ..Options::default()
+    }
+}
+
+#[test]
+fn training_while_rows_arrive_is_training_on_rows_that_are_there() {
+    let file = Passing::new(many_rows(6_000, 3000, 2).as_bytes());
+    for (precision, threads, options) in [
+        (
+            Precision::F32,
+            1,
+            learner(Order::Shuffled, Readout::Averaged, 2),
+        ),
+        (
+            Precision::F32,
+            2,
+            learner(Order::Shuffled, Readout::Averaged, 2),
+        ),
+        (Precision::F32, 3, learner(Order::Given, Readout::Voted, 1)),
+        (Precision::F32, 2, learner(Order::Random, Readout::Last, 1)),
+        (
+            Precision::F32,
+            2,
+            learner(Order::Shuffled, Readout::Pocket, 1),
+        ),
+        (
+            Precision::F64,
+            2,
+            learner(Order::Shuffled, Readout::Last, 2),
+        ),
+        (
+            Precision::F32,
+            2,
+            Options {
+                max_updates: Some(9),
+                ..learner(Order::Shuffled, Readout::Last, 2)
+            },
+        ),
+    ] {
+        let layout = match options.order {
+            Order::Shuffled => Layout::Scattered,
+            _ => Layout::AsGiven,
+        };
+        let reading = self::options(precision, threads);
+        let begin = || {
+            Straight::of_lines(&file.0, 0, &reading, None, layout)
+                .unwrap()
+                .unwrap()
+        };
+        let train = |data: &crate::data::Dataset| {
+            let session = Session::new(&options).threads(threads);
+            session.train(data).unwrap().model.to_bytes().unwrap()
+        };
+        let arriving = begin().into_parts().1;
+        let there = begin().finish(threads).unwrap().unwrap().into_parts().1;
+        assert!(!arriving.matrix.arrival().unwrap().is_over());
+        assert!(there.matrix.arrival().unwrap().is_over());
+        assert!(train(&arriving) == train(&there), "{options:?}");
+        assert!(arriving.matrix.arrival().unwrap().is_over());
+    }
+}
+
+#[test]
+fn training_on_an_unusual_line_fails_and_is_told_from_other_failures() {
+    let mut text = many_rows(3_000, 3000, 4);
+    text += "1 3:1 2:1\n";
+    let file = Passing::new(text.as_bytes());
+    let reading = options(Precision::F32, 2);
+    for (threads, order) in [
+        (1, Order::Shuffled),
+        (2, Order::Shuffled),
+        (2, Order::Given),
+    ] {
+        let layout = match order {
+            Order::Shuffled => Layout::Scattered,
+            _ => Layout::AsGiven,
+        };
+        let begun = Straight::of_lines(&file.0, 0, &reading, None, layout);
+        let data = begun.unwrap().unwrap().into_parts().1;
+        let options = learner(order, Readout::Last, 3);
+        let session = Session::new(&options).threads(threads);
+        let error = session.train(&data).unwrap_err();
+        assert!(error.to_string().contains("usual sort"), "{error}");
+        assert!(!data.arrived(1).unwrap());
+    }
+}
+
+#[test]
+fn a_file_that_is_changed_while_its_rows_arrive_is_refused() {
+    let file = Passing::new(many_rows(300, 3000, 5).as_bytes());
+    let reading = options(Precision::F32, 2);
+    let begun = Straight::of_lines(&file.0, 0, &reading, None, Layout::AsGiven);
+    let data = begun.unwrap().unwrap().into_parts().1;
+    let mut longer = std::fs::OpenOptions::new()
+        .append(true)
+        .open(&file.0)
+        .unwrap();
+    longer.write_all(b"1 1:1\n").unwrap();
+    drop(longer);
+    let options = learner(Order::Given, Readout::Last, 1);
+    for error in [
+        Session::new(&options).train(&data).unwrap_err(),
+        data.arrived(1).unwrap_err(),
+    ] {
+        assert!(error.to_string().contains("changed while"), "{error}");
     }
 }
 
