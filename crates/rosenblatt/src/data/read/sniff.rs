@@ -4,11 +4,16 @@ use super::chunk::Chunk;
 use super::delimited::{Delimiter, Dialect, count_cells, next_cell, next_record};
 use super::number;
 
-/// The records of a chunk's beginning as texts, at most `limit`; faulty quotes end the list.
+/// Cells that are enough to look at, if they are those of many records.
+const ENOUGH_CELLS: usize = 1 << 13;
+const MANY_RECORDS: usize = 100;
+
+/// The records of a chunk's beginning as texts, at most `limit`, fewer if they have many cells;
+/// faulty quotes end the list.
 pub(crate) fn sample_records(chunk: &Chunk, dialect: &Dialect, limit: usize) -> Vec<Vec<Vec<u8>>> {
     let data = chunk.data();
     let mut records = Vec::new();
-    let mut at = 0;
+    let (mut at, mut looked_at) = (0, 0);
     while let Some(start) = next_record(data, at, dialect) {
         at = start;
         let mut cells = Vec::new();
@@ -24,8 +29,10 @@ pub(crate) fn sample_records(chunk: &Chunk, dialect: &Dialect, limit: usize) -> 
                 Err(_) => return records,
             }
         }
+        looked_at += cells.len();
         records.push(cells);
-        if records.len() == limit {
+        let enough = looked_at >= ENOUGH_CELLS && records.len() >= MANY_RECORDS;
+        if enough || records.len() == limit {
             break;
         }
     }

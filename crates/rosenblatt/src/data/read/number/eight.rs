@@ -173,7 +173,6 @@ impl Text {
             // A ninth byte was not looked at, so it may not be taken for a point.
             let unseen = has_point & _mm512_cmpeq_epi64_mask(whole, _mm512_set1_epi64(64));
             let usual = usual & !unseen;
-            let before = to_top(digits(words), whole);
             let tail = gather(
                 text,
                 _mm256_sub_epi32(ends, _mm256_set1_epi32(FEW_PLACES as i32)),
@@ -181,6 +180,34 @@ impl Text {
             );
             let stops = _mm512_srli_epi64::<56>(tail);
             let few = _mm512_set1_epi64(8 * FEW_PLACES);
+            // A sign is one of the first eight bytes.
+            let seen = _mm512_set1_epi64(64);
+            let seen = _mm512_mask_sub_epi64(seen, negative, seen, _mm512_set1_epi64(8));
+            let short = _mm512_cmple_epu64_mask(all, _mm512_add_epi64(seen, few));
+            if OFTEN && lanes & (unseen | !short) == 0 {
+                // The first bytes and those behind them are all, and a point is among the first:
+                // without it they are one number.
+                let later = _mm512_srli_epi64::<8>(words);
+                let joint = _mm512_or_si512(
+                    _mm512_and_si512(words, below),
+                    _mm512_andnot_si512(below, later),
+                );
+                let first = _mm512_min_epu64(all, seen);
+                let rest = _mm512_sub_epi64(all, first);
+                let first = _mm512_mask_sub_epi64(first, has_point, first, _mm512_set1_epi64(8));
+                let joint = to_top(digits(joint), first);
+                let tail = keep_top(_mm512_slli_epi64::<8>(digits(tail)), rest);
+                let shift = power_of_ten(_mm512_srli_epi64::<3>(rest));
+                let (wholes, tails) = (lower(joined(joint)), lower(joined(tail)));
+                return Eight {
+                    mantissas: _mm512_madd52lo_epu64(tails, wholes, shift),
+                    places: _mm512_srli_epi64::<3>(behind),
+                    negative,
+                    stops,
+                    good: lanes & usual & !beyond_nine(_mm512_max_epu8(joint, tail)),
+                };
+            }
+            let before = to_top(digits(words), whole);
             let near = _mm512_min_epu64(behind, few);
             let tail = keep_top(_mm512_slli_epi64::<8>(digits(tail)), near);
             let places = _mm512_srli_epi64::<3>(behind);

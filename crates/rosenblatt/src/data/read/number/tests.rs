@@ -43,10 +43,11 @@ impl simd::Work for AmongEight<'_> {
             let rarely = text.numbers::<false>(line.as_bytes(), starts, stops);
             let wide = f64::from_eight(text, &often);
             let same = f64::from_eight(text, &rarely);
-            assert_eq!(wide.1, same.1, "{}", self.0);
+            // Where all are short a few more are told.
+            assert_eq!(same.1 & !wide.1, 0, "{}", self.0);
             let (narrow, good) = f32::from_eight(text, &often);
             for (k, &narrow) in narrow.iter().enumerate() {
-                if wide.1 >> k & 1 == 1 {
+                if same.1 >> k & 1 == 1 {
                     assert_eq!(wide.0[k].to_bits(), same.0[k].to_bits(), "{}", self.0);
                 }
                 if k != lane {
