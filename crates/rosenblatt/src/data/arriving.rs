@@ -330,6 +330,17 @@ mod tests {
         )
     }
 
+    /// A list of groups, and what adds one to it that can be read.
+    fn noted() -> (Arc<Mutex<Vec<usize>>>, impl Fn(usize) -> bool + Send + Sync) {
+        let list = Arc::new(Mutex::new(Vec::new()));
+        let noted = Arc::clone(&list);
+        let note = move |group| {
+            noted.lock().unwrap().push(group);
+            true
+        };
+        (list, note)
+    }
+
     /// The numbers of these rows, when they are there.
     #[allow(unsafe_code)] // the only way to see them
     fn seen(room: &Room<u32>, arrival: &Arrival, rows: Range<usize>) -> Vec<u32> {
@@ -341,13 +352,8 @@ mod tests {
     #[test]
     fn every_row_comes_once_whoever_asks_and_in_whatever_order() {
         for (threads, helpers) in [(1, 0), (1, 1), (3, 0), (2, 2)] {
-            let brought = Arc::new(Mutex::new(Vec::new()));
-            let list = Arc::clone(&brought);
-            let push = move |group| {
-                list.lock().unwrap().push(group);
-                true
-            };
-            let (room, arrival) = rows(push, || Ok(true));
+            let (brought, note) = noted();
+            let (room, arrival) = rows(note, || Ok(true));
             assert!(!arrival.is_over());
             std::thread::scope(|scope| {
                 (0..helpers).for_each(|_| drop(scope.spawn(|| arrival.help())));
@@ -372,13 +378,8 @@ mod tests {
 
     #[test]
     fn rows_come_in_the_order_in_which_they_are_wanted() {
-        let brought = Arc::new(Mutex::new(Vec::new()));
-        let list = Arc::clone(&brought);
-        let push = move |group| {
-            list.lock().unwrap().push(group);
-            true
-        };
-        let (_, arrival) = rows(push, || Ok(true));
+        let (brought, note) = noted();
+        let (_, arrival) = rows(note, || Ok(true));
         // Blocks of two groups, the last of which has fewer.
         arrival.want(&[3, 7, 0, 1, 2, 6, 5, 4], 2 * SIZE);
         arrival.need(130..131);
