@@ -131,6 +131,15 @@ impl Arrival {
         }
     }
 
+    /// Fails if one of the rows that are there could not be read.
+    pub(crate) fn require_well(&self) -> Result<()> {
+        match self.is_well()? {
+            true => Ok(()),
+            false => Err(Error::data("a line is not of the usual sort")
+                .remedy("read the file before training")),
+        }
+    }
+
     #[cold]
     fn wait_for(&self, group: usize) {
         self.try_bring(group);
@@ -409,8 +418,8 @@ mod tests {
     #[test]
     fn what_is_found_at_the_end_counts_for_all() {
         let (_, arrival) = rows(|_| true, || Ok(false));
-        arrival.need(0..ROWS - 1);
-        assert!(arrival.is_well().unwrap() || arrival.is_over());
+        arrival.need(0..ROWS / SIZE * SIZE);
+        assert!(arrival.is_well().unwrap() && !arrival.is_over());
         arrival.finish(2);
         assert!(!arrival.is_well().unwrap());
         let (_, arrival) = rows(|_| true, || Err(Error::data("another file")));

@@ -273,11 +273,7 @@ impl Matrix {
 
     /// Fails if rows were on their way and one of those that are there could not be read.
     pub(crate) fn require_well(&self) -> Result<()> {
-        match self.arrival().map_or(Ok(true), Arrival::is_well)? {
-            true => Ok(()),
-            false => Err(Error::data("a line is not of the usual sort")
-                .remedy("read the file before training")),
-        }
+        self.arrival().map_or(Ok(()), Arrival::require_well)
     }
 
     /// Tells whoever lent the numbers that about so many rows were read.
