@@ -12,6 +12,29 @@ fn assert_self_contained(page: &str) {
     assert_eq!(addresses, page.matches("http://www.w3.org/").count());
 }
 
+/// What was asked for by name is said all the same.
+#[test]
+fn a_model_saved_quietly_is_the_whole_result() {
+    let place = Place::new();
+    let penguins = penguins();
+    let saved = |name: &str, more: &[&str]| {
+        let model = place.to(name);
+        let train = ["train", &penguins, "--label", "species", "-o", &model];
+        let said = ok(&[&train, more].concat());
+        (said, std::fs::read(&model).unwrap())
+    };
+    let (report, model) = saved("loud.rbm", &[]);
+    assert!(report.contains("stopped"));
+    assert_eq!(saved("quiet.rbm", &["--quiet"]), (String::new(), model));
+    for asked in [&["--json"][..], &["--cv", "3"], &["--validate", "0.25"]] {
+        let said = saved("asked.rbm", &[&["--quiet"], asked].concat()).0;
+        assert!(said.contains("stop"), "{asked:?}: {said}");
+    }
+    // Without a file for the model the report is all there is.
+    let said = ok(&["train", &penguins, "--label", "species", "--quiet"]);
+    assert!(said.contains("stopped"));
+}
+
 #[test]
 fn a_run_is_shown_on_one_page() {
     let place = Place::new();

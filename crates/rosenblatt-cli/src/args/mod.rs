@@ -34,7 +34,7 @@ const STYLES: Styles = Styles::styled()
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
-    /// Say nothing beside the result and errors
+    /// Say nothing beside the result and errors; where train saves a model, that is the result
     #[arg(long, short, global = true, help_heading = "Everywhere")]
     pub quiet: bool,
     /// Threads to use; results do not depend on it [default: all]

@@ -264,18 +264,24 @@ impl Job<'_> {
         let scaling = render::train::describe_scaling(&preparation);
         (fitted.model.preparation, fitted.model.recipe) = (Some(preparation), recipe);
 
-        // The model goes to its file while its answers are counted.
-        let (mut report, model, train) = std::thread::scope(|scope| {
+        let interrupted = fitted.model.progress.stop == Some(Stop::Interrupted);
+        // The model goes to its file while its answers are counted, where someone will hear of them.
+        let (report, model, train) = std::thread::scope(|scope| {
             let saving = || save(args.output.as_deref(), &fitted.model);
             let saving = (context.threads > 1)
                 .then(|| scope.spawn(saving))
                 .ok_or(saving);
-            let report = TrainReport::new(&fitted, &train, held_out.as_ref(), context.threads);
-            // The memory of the examples is taken back while the file is written.
+            let report = (interrupted || self.is_heard())
+                .then(|| TrainReport::new(&fitted, &train, held_out.as_ref(), context.threads));
+            // The memory of the examples is taken back while the file is written, beside the
+            // thread that writes unless counting has given that time to finish.
             let train = match args.report.is_some() {
                 true => Some(train),
                 false => {
-                    train.give_up(context.threads);
+                    train.give_up(match report {
+                        Some(_) => context.threads,
+                        None => context.threads - 1,
+                    });
                     None
                 }
             };
@@ -287,16 +293,23 @@ impl Job<'_> {
             };
             (report, saved, train)
         });
+        let model = model?;
+        let done = match interrupted {
+            true => Done::Interrupted,
+            false => Done::Finished,
+        };
+        let Some(mut report) = report else {
+            return Ok(Some(done));
+        };
         report.seconds.read = read_seconds;
         report.seconds.parse = parse_seconds;
         report.seconds.train = train_seconds;
-        let stop = fitted.model.progress.stop;
         let outcome = TrainOutcome {
             report,
             cv,
             scaling,
             data: read_report,
-            model: model?,
+            model,
         };
         if let (Some(path), Some(train)) = (&args.report, &train) {
             let held_out = held_out.as_ref();
@@ -319,11 +332,16 @@ impl Job<'_> {
         } else {
             output::print(&text)?;
         }
-        Ok(Some(if stop == Some(Stop::Interrupted) {
-            Done::Interrupted
-        } else {
-            Done::Finished
-        }))
+        Ok(Some(done))
+    }
+
+    /// Whether the report of a run that ends by itself is for anyone. A model that is saved
+    /// quietly is the whole result, unless more was asked for.
+    fn is_heard(&self) -> bool {
+        let args = self.args;
+        let asked = args.json || args.report.is_some() || args.cv.is_some();
+        let judged = self.data.validate.is_some();
+        !self.context.quiet || args.output.is_none() || asked || judged
     }
 }
 
