@@ -2,8 +2,9 @@
 //!
 //! The system takes pages of a file back when it needs memory, but until then they count as
 //! the program's own. Under a limit, whoever goes through all rows says how many bytes were
-//! read, and all pages are handed back when they are too many; those still wanted come again from
-//! the system's own cache, or from the disk. For readers who say nothing, a thread looks from
+//! read. Before they can be too many, with all that the system brought beside them, it is found
+//! out how many there are, and all pages are handed back if need be; those still wanted come again
+//! from the system's own cache, or from the disk. For readers who say nothing, a thread looks from
 //! time to time; alone it would not do, as it may have to wait for its turn while others read.
 
 use std::sync::Arc;
@@ -15,17 +16,19 @@ use memmap2::Mmap;
 
 use crate::data::Lender;
 
-/// How often it looks.
+/// What may be brought beside bytes that are read: the large page that they lie on.
+const BESIDE: usize = 2 << 20;
+
+/// How often the thread looks.
 const PERIOD: Duration = Duration::from_micros(500);
 
 /// A mapped file, perhaps under a limit.
 #[derive(Debug)]
 pub(super) struct Janitor {
     mapped: Arc<Mmap>,
-    /// Bytes that may be read before all are handed back.
-    share: Option<usize>,
-    /// Bytes that were read since.
-    read: AtomicUsize,
+    limit: Option<u64>,
+    /// Bytes that may have been brought since somebody looked.
+    brought: AtomicUsize,
     over: Arc<AtomicBool>,
     worker: Option<JoinHandle<()>>,
 }
@@ -38,21 +41,16 @@ impl Janitor {
         let worker = limit.map(|limit| {
             let (mapped, over) = (mapped.clone(), over.clone());
             std::thread::spawn(move || {
-                // Some room is left for what comes in between two looks.
-                let most = limit / 2;
                 while !over.load(Ordering::Relaxed) {
-                    if bytes_in_memory().is_some_and(|bytes| bytes > most) {
-                        hand_back(&mapped);
-                    }
+                    look_after(&mapped, limit);
                     std::thread::sleep(PERIOD);
                 }
             })
         });
         Janitor {
             mapped,
-            // The system brings pages beside those that are asked for.
-            share: limit.map(|limit| (limit / 4).try_into().unwrap_or(usize::MAX)),
-            read: AtomicUsize::new(0),
+            limit,
+            brought: AtomicUsize::new(0),
             over,
             worker,
         }
@@ -65,13 +63,14 @@ impl Janitor {
 
 impl Lender for Janitor {
     fn hear(&self, bytes: usize) {
-        let Some(share) = self.share else {
+        let Some(limit) = self.limit else {
             return;
         };
-        let before = self.read.fetch_add(bytes, Ordering::Relaxed);
-        if before.saturating_add(bytes) >= share {
-            self.read.store(0, Ordering::Relaxed);
-            hand_back(&self.mapped);
+        let bytes = bytes.saturating_add(BESIDE);
+        let before = self.brought.fetch_add(bytes, Ordering::Relaxed);
+        if before.saturating_add(bytes) as u64 >= limit / 4 {
+            self.brought.store(0, Ordering::Relaxed);
+            look_after(&self.mapped, limit);
         }
     }
 }
@@ -82,6 +81,14 @@ impl Drop for Janitor {
         if let Some(worker) = self.worker.take() {
             let _ = worker.join();
         }
+    }
+}
+
+/// Hands all pages back if too much is in memory. Some room is left for what comes in between two
+/// looks.
+fn look_after(mapped: &Mmap, limit: u64) {
+    if bytes_in_memory().is_some_and(|bytes| bytes > limit / 2) {
+        hand_back(mapped);
     }
 }
 
@@ -116,34 +123,54 @@ mod tests {
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
-    #[test]
+    const BYTES: usize = 4 << 20;
+
+    /// Maps a file that only this process can find, as often as it is asked to.
     #[allow(unsafe_code)] // The only way to map a file.
-    fn pages_go_back_once_enough_was_read() {
-        const BYTES: usize = 4 << 20;
-        let name = format!("rosenblatt-janitor-{}", std::process::id());
+    fn maps(name: &str) -> impl Fn() -> Mmap {
+        let name = format!("rosenblatt-janitor-{name}-{}", std::process::id());
         let path = std::env::temp_dir().join(name);
         std::fs::write(&path, vec![7; BYTES]).unwrap();
         let file = std::fs::File::open(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
-        let map = || {
-            // SAFETY: nobody else knows the file.
-            unsafe { Mmap::map(&file) }.unwrap()
-        };
-        // The thread has nothing to do: this process stays far below half the limit.
-        let janitor = Janitor::new(map(), Some(64 << 30));
-        let read_all = || janitor.bytes().iter().map(|&b| u64::from(b)).sum::<u64>();
-        assert_eq!(read_all(), 7 * BYTES as u64);
-        janitor.hear((16 << 30) - 1);
-        assert_eq!(in_memory(janitor.bytes()), BYTES as u64 >> 10);
-        janitor.hear(1);
-        assert_eq!(in_memory(janitor.bytes()), 0);
-        assert_eq!(read_all(), 7 * BYTES as u64);
-        janitor.hear(1 << 30);
-        assert_eq!(in_memory(janitor.bytes()), BYTES as u64 >> 10);
+        // SAFETY: nobody else knows the file.
+        move || unsafe { Mmap::map(&file) }.unwrap()
+    }
+
+    #[test]
+    fn pages_go_back_once_too_much_is_in_memory() {
+        let map = maps("limit");
+        let all = BYTES as u64 >> 10;
+        let read_all = |mapped: &[u8]| mapped.iter().map(|&b| u64::from(b)).sum::<u64>();
+        // This process is always larger than that, so that all goes back at every look; the thread
+        // is not waited for.
+        let tight = Janitor::new(map(), Some(1 << 20));
+        assert_eq!(read_all(tight.bytes()), 7 * BYTES as u64);
+        tight.hear(1);
+        assert_eq!(in_memory(tight.bytes()), 0);
+        assert_eq!(read_all(tight.bytes()), 7 * BYTES as u64);
+        // And always smaller than that, however much is said to have been read.
+        let wide = Janitor::new(map(), Some(64 << 30));
+        assert_eq!(read_all(wide.bytes()), 7 * BYTES as u64);
+        wide.hear(1 << 40);
+        assert_eq!(in_memory(wide.bytes()), all);
         // Without a limit nothing is ever handed back.
         let free = Janitor::new(map(), None);
-        assert_eq!(free.bytes().iter().filter(|&&b| b == 7).count(), BYTES);
+        assert_eq!(read_all(free.bytes()), 7 * BYTES as u64);
         free.hear(usize::MAX);
-        assert_eq!(in_memory(free.bytes()), BYTES as u64 >> 10);
+        assert_eq!(in_memory(free.bytes()), all);
+    }
+
+    /// Rows far apart, on pages that the system has as large ones.
+    #[test]
+    fn what_the_system_brings_beside_is_counted() {
+        let mapped = maps("beside")();
+        let janitor = Janitor::new(mapped, Some(1 << 30));
+        janitor.hear(1);
+        assert!(janitor.brought.load(Ordering::Relaxed) > BESIDE);
+        for _ in 0..1 << 7 {
+            janitor.hear(1);
+        }
+        assert!(janitor.brought.load(Ordering::Relaxed) < 1 << 28);
     }
 }

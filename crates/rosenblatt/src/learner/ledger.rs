@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::crew::Crew;
-use crate::data::Rows;
+use crate::data::{Matrix, Rows};
 use crate::model::{Average, Change, Weights};
 
 /// Notes that are handed over together.
@@ -32,6 +32,7 @@ pub(crate) struct Note {
 
 /// Corrections, and what they are made to.
 pub(crate) struct Ledger<'a> {
+    matrix: &'a Matrix,
     rows: Rows<'a>,
     /// Pages that nobody has taken yet, oldest first.
     pages: Mutex<VecDeque<Vec<Note>>>,
@@ -44,10 +45,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<'a> Ledger<'a> {
-    /// For corrections by these rows.
-    pub(crate) fn new(rows: Rows<'a>) -> Self {
+    /// For corrections by the rows of `matrix`.
+    pub(crate) fn new(matrix: &'a Matrix) -> Self {
         Ledger {
-            rows,
+            matrix,
+            rows: Rows::of(matrix),
             pages: Mutex::default(),
             sum: Mutex::default(),
         }
@@ -106,6 +108,8 @@ impl<'a> Ledger<'a> {
                 self.rows.row(soon.example as usize).prefetch();
             }
             note.correct(sum, self.rows);
+            // It may be far from the last one.
+            self.matrix.were_read(1);
         }
     }
 }
@@ -201,7 +205,7 @@ mod tests {
             (1, 5000),
             (3, 30_000),
         ] {
-            let (crew, ledger) = (Crew::new(helpers + 1), Ledger::new(rows));
+            let (crew, ledger) = (Crew::new(helpers + 1), Ledger::new(&matrix));
             let mut expected = Weights::zero(3, columns);
             let found = std::thread::scope(|scope| {
                 let _dismissal = Dismissal(&crew);

@@ -12,7 +12,7 @@ use super::progress::Progress;
 use super::survey::Survey;
 use super::{Importance, MarginBracket};
 use crate::crew::{Crew, Dismissal};
-use crate::data::{Arrival, Dataset, FeatureNames, Matrix, Precision, Rows};
+use crate::data::{Arrival, Dataset, FeatureNames, Matrix, Precision};
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
 use crate::kernel::Spectrum;
@@ -204,7 +204,7 @@ impl<'a> Session<'a> {
             false => 0,
         };
         let crew = Crew::new(self.threads);
-        let ledger = Ledger::new(Rows::of(&data.matrix));
+        let ledger = Ledger::new(&data.matrix);
         // The perceptron asks for few lengths before the end.
         let later = options.learner == LearnerKind::Perceptron && importance.is_surely_finite();
         if !(aside && later) {
