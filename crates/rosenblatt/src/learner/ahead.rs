@@ -11,9 +11,10 @@
 //! much, which is least for s = √(2h/(u·c)), and then √(2h·u·c). The result does not depend on it.
 
 use super::pace::{Pace, Way};
+use super::twin::{Lead, Twin};
 use crate::crew::Crew;
 use crate::data::{LONG_ROW, Matrix, Row, Rows};
-use crate::model::{GROUP, Weights};
+use crate::model::{Change, GROUP, Weights};
 use crate::train::Block;
 
 /// What handing work over takes, in products of a weight and a value.
@@ -70,6 +71,8 @@ pub(super) struct Ahead<'a> {
     visits: f64,
     /// Whether threads pay here.
     pace: Pace,
+    /// A thread that scores every other group.
+    lead: Lead<'a>,
 }
 
 /// Rows to be asked for while others are worked on.
@@ -121,7 +124,12 @@ impl<'a> Coming<'a> {
 }
 
 impl<'a> Ahead<'a> {
-    pub(super) fn new(matrix: &'a Matrix, weights: &Weights, crew: &'a Crew) -> Self {
+    pub(super) fn new(
+        matrix: &'a Matrix,
+        weights: &Weights,
+        crew: &'a Crew,
+        twin: &'a Twin<'a>,
+    ) -> Self {
         let stride = weights.score_buffer().len();
         let rows = Rows::of(matrix);
         let stored = match matrix {
@@ -147,17 +155,39 @@ impl<'a> Ahead<'a> {
             updates: 0.0,
             visits: 1.0,
             pace: Pace::new(),
+            lead: Lead::new(twin),
         }
     }
 
-    /// The examples of `block` are visited next, and then those of `coming`.
-    pub(super) fn expect(&mut self, block: &[u32], coming: &Block) {
+    /// The examples of `block` are visited next, and then those of `coming`. Somebody else may
+    /// keep `weights` up if they are given and all changes of them are told.
+    pub(super) fn expect(&mut self, block: &[u32], coming: &Block, weights: Option<&Weights>) {
         self.visited(self.left);
         self.left = block.len();
         self.coming = match self.stored > LONG_ROW as f64 {
             true => Coming::none(),
             false => Coming::new(self.rows, coming, block.len().div_ceil(self.few)),
         };
+        match weights.filter(|weights| self.wants_twin(weights)) {
+            Some(weights) => {
+                if self.lead.begin(block, &coming.examples, weights) {
+                    self.crew.ask();
+                }
+            }
+            None => self.lead.dismiss(),
+        }
+    }
+
+    /// Whether a twin pays: updates are too frequent to hand work over, but not so frequent that
+    /// hardly a group is found ahead.
+    fn wants_twin(&self, weights: &Weights) -> bool {
+        let helpers = self.crew.helpers() as f64;
+        self.in_step
+            && helpers > 0.0
+            && self.stored <= LONG_ROW as f64
+            && self.update_rate <= FREQUENT
+            && self.guess(helpers) == Way::Alone
+            && self.lead.suits(weights)
     }
 
     /// So many visits were made since this was last said.
@@ -175,21 +205,36 @@ impl<'a> Ahead<'a> {
         self.updates += 1.0;
     }
 
+    /// The weights are changed by the row of an example visited last.
+    #[inline]
+    pub(super) fn changed(&mut self, example: u32, change: Change) {
+        self.lead.updated(example, change);
+    }
+
     /// The scores of some of the examples that come `next`, from the first on.
     #[inline]
     pub(super) fn score(&mut self, next: &[u32], weights: &Weights, scores: &mut Vec<f64>) {
         self.visited(self.left.saturating_sub(next.len()));
         self.left = next.len();
-        let shared = self.shared();
+        let shared = match self.lead.is_there() {
+            true => None,
+            false => self.shared(),
+        };
         let count = shared.unwrap_or(self.few).min(next.len());
-        let (next, stride) = (&next[..count], self.stride);
+        let stride = self.stride;
         scores.resize(count * stride, 0.0);
         if shared.is_none() {
             self.coming.ask(self.rows, self.few);
-            let examples = next.iter().map(|&i| i as usize);
+            if self.lead.is_there() {
+                self.pace.no_choice();
+                if self.lead.take(next, scores) {
+                    return;
+                }
+            }
+            let examples = next[..count].iter().map(|&i| i as usize);
             return weights.scores_of_group(self.rows, self.in_step, examples, scores);
         }
-        self.score_on_all(next, weights, scores);
+        self.score_on_all(&next[..count], weights, scores);
     }
 
     /// The scores of all of these, found on several threads.
@@ -270,13 +315,14 @@ mod tests {
                 (0..columns as usize).for_each(|j| weights.set(d, j, (j + d) as f64 / 9.0));
             }
             let mut expected = weights.score_buffer();
-            let mut ahead = Ahead::new(&matrix, &weights, crew);
+            let twin = Twin::new(&matrix);
+            let mut ahead = Ahead::new(&matrix, &weights, crew, &twin);
             (ahead.update_rate, ahead.visits) = (update_rate, OF_LATE);
             let coming = Block {
                 examples: vec![1, 2, 3],
                 together: Some(1..4),
             };
-            ahead.expect(&block, &coming);
+            ahead.expect(&block, &coming, None);
             let (mut most, mut visits) = (0, 0);
             let mut found = Vec::new();
             while visits < block.len() {

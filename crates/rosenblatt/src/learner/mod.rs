@@ -10,3 +10,4 @@ pub(crate) mod network;
 mod pace;
 pub(crate) mod perceptron;
 mod scoreboard;
+pub(crate) mod twin;

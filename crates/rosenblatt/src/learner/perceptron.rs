@@ -15,6 +15,7 @@
 
 use super::ahead::Ahead;
 use super::ledger::{Keeper, Ledger, Note};
+use super::twin::Twin;
 use crate::crew::Crew;
 use crate::data::{Dataset, Rows};
 use crate::error::{Error, Result};
@@ -22,6 +23,16 @@ use crate::model::{Average, Change, LinearState, LogEntry, Scheme, UpdateLog, We
 use crate::options::{Bias, Options, Readout, Start};
 use crate::random::{Random, Stream};
 use crate::train::{Block, Hypothesis, Importance};
+
+/// Who helps it.
+#[derive(Clone, Copy)]
+pub(crate) struct Help<'a> {
+    pub(crate) crew: &'a Crew,
+    /// Where they keep the sum of the weights.
+    pub(crate) ledger: &'a Ledger<'a>,
+    /// Where one of them learns the same weights.
+    pub(crate) twin: &'a Twin<'a>,
+}
 
 /// The perceptron at work on a data set.
 pub(crate) struct Perceptron<'a> {
@@ -52,7 +63,7 @@ impl<'a> Perceptron<'a> {
         importance: &'a Importance<'a>,
         scheme: Scheme,
         options: &Options,
-        (crew, ledger): (&'a Crew, &'a Ledger<'a>),
+        Help { crew, ledger, twin }: Help<'a>,
         resume: Option<LinearState>,
     ) -> Result<Self> {
         let constant = match options.bias() {
@@ -107,7 +118,7 @@ impl<'a> Perceptron<'a> {
             crew,
             keeper: Keeper::new(crew, ledger),
             rows: Rows::of(&data.matrix),
-            ahead: Ahead::new(&data.matrix, &state.weights, crew),
+            ahead: Ahead::new(&data.matrix, &state.weights, crew, twin),
             scores: state.weights.score_buffer(),
             state,
         })
@@ -355,7 +366,8 @@ impl Hypothesis for Perceptron<'_> {
         if !self.normalise_weights {
             self.keeper.hand_over(&mut self.state.average);
         }
-        self.ahead.expect(block, coming);
+        let told = (!self.normalise_weights).then_some(&self.state.weights);
+        self.ahead.expect(block, coming, told);
     }
 
     fn scores(&mut self, i: usize) -> &[f64] {
@@ -409,6 +421,7 @@ impl Hypothesis for Perceptron<'_> {
         } else {
             for change in changes.iter().map(|&c| change(c)) {
                 let Change { d, scale, bias } = change;
+                self.ahead.changed(i as u32, change);
                 if self.grow_norm(d, i, scores[d], scale) {
                     cancelled.push(self.scheme.group(d));
                 }

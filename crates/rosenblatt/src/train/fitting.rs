@@ -10,16 +10,14 @@ use super::readable::Readable;
 use super::session::Fitted;
 use super::stop::Stop;
 use super::survey::Survey;
-use crate::crew::Crew;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::Spectrum;
 use crate::learner::dual::{Dual, Means};
-use crate::learner::ledger::Ledger;
 use crate::learner::linear_unit::LinearUnit;
 use crate::learner::max_margin::MaxMargin;
 use crate::learner::network::NetworkLearner;
-use crate::learner::perceptron::Perceptron;
+use crate::learner::perceptron::{Help, Perceptron};
 use crate::model::{Decision, LinearState, Model, Scheme, Weights};
 use crate::options::{LearnerKind, Options};
 
@@ -32,9 +30,7 @@ pub(super) struct Fitting<'f> {
     pub(super) control: Control<'f>,
     pub(super) means: Means,
     /// Who helps with small pieces of work.
-    pub(super) crew: &'f Crew,
-    /// Where they keep the sum of the weights.
-    pub(super) ledger: &'f Ledger<'f>,
+    pub(super) help: Help<'f>,
     pub(super) survey: &'f Survey<'f>,
     /// The model whose run over the same examples goes on.
     pub(super) resumed: Option<&'f Model>,
@@ -66,7 +62,7 @@ impl Fitting<'_> {
 
     fn perceptron(mut self) -> Result<Fitted> {
         let (data, importance, options) = (self.data, self.importance, self.options);
-        let (help, state) = ((self.crew, self.ledger), self.state.take());
+        let (help, state) = (self.help, self.state.take());
         let mut perceptron = Perceptron::new(data, importance, self.scheme, options, help, state)?;
         let ending = self.go(&mut perceptron)?;
         if ending.stop == Stop::Separated {

@@ -19,6 +19,8 @@ use crate::kernel::Spectrum;
 use crate::large;
 use crate::learner::dual::Means;
 use crate::learner::ledger::Ledger;
+use crate::learner::perceptron::Help;
+use crate::learner::twin::Twin;
 use crate::model::{Decision, Fingerprint, Model, Scheme, Weights};
 use crate::options::{Bias, LearnerKind, Multiclass, Options, Readout};
 
@@ -205,6 +207,7 @@ impl<'a> Session<'a> {
         };
         let crew = Crew::new(self.threads);
         let ledger = Ledger::new(&data.matrix);
+        let twin = Twin::new(&data.matrix);
         // The perceptron asks for few lengths before the end.
         let later = options.learner == LearnerKind::Perceptron && importance.is_surely_finite();
         if !(aside && later) {
@@ -275,8 +278,11 @@ impl<'a> Session<'a> {
             options,
             control,
             means: self.means(),
-            crew: &crew,
-            ledger: &ledger,
+            help: Help {
+                crew: &crew,
+                ledger: &ledger,
+                twin: &twin,
+            },
             survey: &survey,
             resumed: match self.from {
                 From::Run(model) => Some(model),
@@ -301,7 +307,7 @@ impl<'a> Session<'a> {
                 other_work();
             }
             for helper in 0..helpers {
-                let (survey, crew, ledger) = (&survey, &crew, &ledger);
+                let (survey, crew, ledger, twin) = (&survey, &crew, &ledger, &twin);
                 scope.spawn(move || {
                     if aside {
                         raw.matrix.arrival().into_iter().for_each(Arrival::help);
@@ -310,7 +316,10 @@ impl<'a> Session<'a> {
                             other_work();
                         }
                     }
-                    crew.serve(|| ledger.work());
+                    crew.serve(|| {
+                        ledger.work();
+                        twin.work(|| ledger.work());
+                    });
                 });
             }
             fitting.fit()
