@@ -134,6 +134,22 @@ fn model_files_are_equal_across_threads() {
         ]);
     }
     assert_eq!(std::fs::read(one).unwrap(), std::fs::read(two).unwrap());
+
+    // Enough for threads to help with training, and noise enough for them to do so in each way.
+    for noise in ["0", "0.02", "0.2"] {
+        let text = place.to("text.svm");
+        let made = ["--examples", "3000", "--noise", noise, "-o", &text];
+        ok(&[&["generate", "sparse"], &made[..]].concat());
+        let [alone, others @ ..] = ["1", "2", "3"].map(|threads| {
+            let model = place.to("text.rbm");
+            let train = ["train", &text, "--epochs", "20", "--threads", threads];
+            ok(&[&train[..], &["-o", &model]].concat());
+            std::fs::read(model).unwrap()
+        });
+        for other in others {
+            assert!(alone == other, "noise {noise}");
+        }
+    }
 }
 
 /// Files with long lines are parsed to where rows are wanted, unless something is in the way.

@@ -39,6 +39,9 @@ enum Owner {
 pub(crate) trait Lender: Send + Sync {
     /// So many bytes were read.
     fn hear(&self, bytes: usize);
+
+    /// Whether not all of it may be in memory at a time.
+    fn is_limited(&self) -> bool;
 }
 
 impl<T> Buffer<T> {
@@ -123,6 +126,17 @@ impl<T> Buffer<T> {
         } = &self.0
         {
             lender.hear(count * size_of::<T>());
+        }
+    }
+
+    /// Whether not all of the numbers may be in memory at a time.
+    pub(crate) fn are_limited(&self) -> bool {
+        match &self.0 {
+            Place::Lent {
+                owner: Owner::Lender(lender),
+                ..
+            } => lender.is_limited(),
+            _ => false,
         }
     }
 

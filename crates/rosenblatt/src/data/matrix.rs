@@ -87,6 +87,13 @@ impl Values {
         }
     }
 
+    fn are_limited(&self) -> bool {
+        match self {
+            Values::F32(v) => v.are_limited(),
+            Values::F64(v) => v.are_limited(),
+        }
+    }
+
     fn were_read(&self, count: usize) {
         match self {
             Values::F32(v) => v.were_read(count),
@@ -274,6 +281,13 @@ impl Matrix {
     /// Fails if rows were on their way and one of those that are there could not be read.
     pub(crate) fn require_well(&self) -> Result<()> {
         self.arrival().map_or(Ok(()), Arrival::require_well)
+    }
+
+    /// Whether not all rows may be in memory at a time.
+    pub(crate) fn is_limited(&self) -> bool {
+        match self {
+            Matrix::Dense { values, .. } | Matrix::Sparse { values, .. } => values.are_limited(),
+        }
     }
 
     /// Tells whoever lent the numbers that about so many rows were read.

@@ -183,6 +183,7 @@ impl<'a> Ahead<'a> {
     fn wants_twin(&self, weights: &Weights) -> bool {
         let helpers = self.crew.helpers() as f64;
         self.in_step
+            && self.stride == 1
             && helpers > 0.0
             && self.stored <= LONG_ROW as f64
             && self.update_rate <= FREQUENT

@@ -278,10 +278,12 @@ impl<'a> Lead<'a> {
         }
     }
 
-    /// Whether there may be a twin for these weights, now.
+    /// Whether there may be a twin for these weights of one discriminator, now.
     pub(super) fn suits(&self, weights: &Weights) -> bool {
-        let few = weights.score_buffer().len() == 1 && weights.bytes() <= MOST_BYTES;
-        few && self.twin.matrix.arrival().is_none_or(Arrival::is_over)
+        let matrix = self.twin.matrix;
+        weights.bytes() <= MOST_BYTES
+            && !matrix.is_limited()
+            && matrix.arrival().is_none_or(Arrival::is_over)
     }
 
     /// Whether there is a twin, or will be soon.

@@ -380,9 +380,27 @@ impl Raw {
         preparation: &Preparation,
         layout: Layout,
     ) -> Dataset {
+        let labels = self.labels_in(order);
+        self.with_labels(matrix, labels, order, preparation, layout)
+    }
+
+    /// The labels of all rows in this order.
+    pub(super) fn labels_in(&self, order: &Order<'_>) -> Vec<u32> {
+        order.iter().map(|r| self.labels[r]).collect()
+    }
+
+    /// Examples with this matrix and these labels, whose rows are in this order.
+    pub(super) fn with_labels(
+        &self,
+        matrix: Matrix,
+        labels: Vec<u32>,
+        order: &Order<'_>,
+        preparation: &Preparation,
+        layout: Layout,
+    ) -> Dataset {
         Dataset {
             matrix,
-            labels: order.iter().map(|r| self.labels[r]).collect(),
+            labels,
             classes: self.classes.clone(),
             weights: self
                 .weights

@@ -20,7 +20,7 @@ use std::path::Path;
 use memchr::memchr_iter;
 
 use self::fill::Filling;
-use self::survey::Survey;
+use self::survey::Parts;
 use self::text::Text;
 use super::order::Order;
 use super::prepare::Preparation;
@@ -141,33 +141,44 @@ fn examples(
     scale: Scale,
     layout: Layout,
 ) -> Result<Option<Straight>> {
-    let Some(survey) = Survey::of(&text, options.threads) else {
+    let threads = options.threads;
+    let Some(parts) = Parts::of(&text, threads) else {
         return Ok(None);
     };
-    let mut report = report(source, Format::Libsvm, options);
-    report.bytes = text.len() as u64;
-    let order = Order::new(survey.lines.len(), None, layout, options.threads);
-    let filling = Filling::new(&survey, &order, scale, options.threads);
+    let (rows, bytes) = (parts.rows(), text.len() as u64);
+    let (survey, order) = threads::both(
+        threads,
+        || parts.join(),
+        || Order::new(rows, None, layout, 1),
+    );
     let name = source.name().to_owned();
-    let unchanged = move || stamp.require_same(&name);
-    let begun = filling.begin(text, options.precision, Box::new(unchanged));
+    let begin = || {
+        let filling = Filling::new(&survey, &order, scale, threads);
+        let unchanged = move || stamp.require_same(&name);
+        filling.begin(text, options.precision, Box::new(unchanged))
+    };
+    let label = || {
+        let mut report = report(source, Format::Libsvm, options);
+        report.bytes = bytes;
+        let rows = SparseRaw::without_rows(survey.first, survey.width, options.precision);
+        let content = Content::Sparse(rows);
+        let raw = Raw::new(content, &survey.codes, &survey.names, report, options)?;
+        let preparation = Preparation::fit(&raw, None, Some(scale))?;
+        let labels = raw.labels_in(&order);
+        Ok((raw, preparation, labels))
+    };
+    let (begun, labelled) = threads::both(threads, begin, label);
     let Some((offsets, indices, values)) = begun else {
         return Ok(None);
     };
-    let content = Content::Sparse(SparseRaw::without_rows(
-        survey.first,
-        survey.width,
-        options.precision,
-    ));
-    let raw = Raw::new(content, &survey.codes, &survey.names, report, options)?;
-    let preparation = Preparation::fit(&raw, None, Some(scale))?;
+    let (raw, preparation, labels) = labelled?;
     let matrix = Matrix::Sparse {
         columns: preparation.features(),
         offsets: offsets.into(),
         indices,
         values,
     };
-    let examples = raw.with_matrix(matrix, &order, &preparation, layout);
+    let examples = raw.with_labels(matrix, labels, &order, &preparation, layout);
     Ok(Some(Straight {
         raw,
         preparation,

@@ -51,7 +51,10 @@ struct Part {
     width: u64,
 }
 
-impl Survey {
+/// The lines of all ranges.
+pub(super) struct Parts(Vec<Part>);
+
+impl Parts {
     /// The lines of `text`; none if one of them does not begin with a label.
     pub(super) fn of(text: &Text, threads: usize) -> Option<Self> {
         let mut scans = Vec::new();
@@ -68,7 +71,18 @@ impl Survey {
         threads::chunks(&mut parts, 1, threads, || {
             |k: usize, part: &mut [Option<Part>]| part[0] = simd::dispatch_bytes(scans[k])
         });
-        let rows = parts.iter().flatten().map(|part| part.lines.len()).sum();
+        let parts = Parts(parts.into_iter().collect::<Option<_>>()?);
+        (parts.rows() > 0).then_some(parts)
+    }
+
+    /// How many lines there are.
+    pub(super) fn rows(&self) -> usize {
+        self.0.iter().map(|part| part.lines.len()).sum()
+    }
+
+    /// All of them in one list.
+    pub(super) fn join(self) -> Survey {
+        let rows = self.rows();
         let mut all = Survey {
             lines: large::room(rows),
             codes: large::room(rows),
@@ -76,8 +90,7 @@ impl Survey {
             first: 1,
             width: 0,
         };
-        for part in parts {
-            let part = part?;
+        for part in self.0 {
             let new = all.names.merge(&part.labels.names);
             let codes = part.labels.codes.iter();
             all.codes.extend(codes.map(|&code| new[code as usize]));
@@ -87,7 +100,7 @@ impl Survey {
                 all.first = 0;
             }
         }
-        (rows > 0).then_some(all)
+        all
     }
 }
 
