@@ -516,9 +516,15 @@ mod tests {
                     }
                 });
             }
-            let found = f();
-            over.store(true, Ordering::Relaxed);
-            found
+            // Also where an assertion fails.
+            struct Over<'a>(&'a AtomicBool);
+            impl Drop for Over<'_> {
+                fn drop(&mut self) {
+                    self.0.store(true, Ordering::Relaxed);
+                }
+            }
+            let _over = Over(&over);
+            f()
         })
     }
 
