@@ -1,0 +1,200 @@
+//! The leader's side: what it tells its twin, and what it takes from it.
+
+use std::sync::atomic::Ordering;
+
+use super::{GROUP, HEAD_START, MOST_BYTES, NEWS, News, ORDERS, REST, Start, Twin, place, tag};
+use crate::data::Arrival;
+use crate::model::{Change, Weights};
+use crate::simd;
+use crate::train::BLOCK;
+
+/// The leader's side.
+pub(in crate::learner) struct Lead<'a> {
+    twin: &'a Twin<'a>,
+    /// The request that stands as far as the leader knows, or 0.
+    request: u64,
+    /// Blocks until it may ask for another.
+    rest: usize,
+    told: u64,
+    known: u64,
+    /// The number of the order of the block, its length, and the order told of last.
+    order: usize,
+    len: usize,
+    coming: Vec<u32>,
+    /// Where the groups begin since the last update: none before the first look.
+    base: Option<usize>,
+    /// The group scored last, and where it begins.
+    group: [u32; GROUP],
+    position: usize,
+}
+
+impl<'a> Lead<'a> {
+    pub(in crate::learner) fn new(twin: &'a Twin<'a>) -> Self {
+        // What was found for a leader before has older numbers.
+        let told = twin.told.0.load(Ordering::Acquire);
+        Lead {
+            twin,
+            request: 0,
+            rest: 0,
+            told,
+            known: told,
+            order: 0,
+            len: 0,
+            coming: Vec::new(),
+            base: None,
+            group: [0; GROUP],
+            position: 0,
+        }
+    }
+
+    /// Whether there may be a twin for these weights of one discriminator, now.
+    pub(in crate::learner) fn suits(&self, weights: &Weights) -> bool {
+        let matrix = self.twin.matrix;
+        weights.bytes() <= MOST_BYTES
+            && !matrix.is_limited()
+            && matrix.arrival().is_none_or(Arrival::is_over)
+    }
+
+    /// Whether there is a twin, or will be soon.
+    #[inline]
+    pub(in crate::learner) fn is_there(&self) -> bool {
+        self.request != 0
+    }
+
+    /// Has no twin any more.
+    pub(in crate::learner) fn dismiss(&mut self) {
+        if self.is_there() {
+            self.request = 0;
+            self.twin.request.0.store(0, Ordering::Release);
+        }
+    }
+
+    /// A block begins, and then comes another. Asks for a twin if there is none; says whether
+    /// somebody has to be called.
+    pub(in crate::learner) fn begin(
+        &mut self,
+        block: &[u32],
+        coming: &[u32],
+        weights: &Weights,
+    ) -> bool {
+        self.rest = self.rest.saturating_sub(1);
+        let stands = self.twin.request.0.load(Ordering::Acquire) == self.request;
+        let asks = !(self.is_there() && stands);
+        if block.len() > BLOCK || coming.len() > BLOCK || (asks && !self.request(weights)) {
+            self.dismiss();
+            return false;
+        }
+        self.order = (self.order + 1) % ORDERS;
+        if self.coming != block {
+            self.write(self.order, block);
+        }
+        self.write((self.order + 1) % ORDERS, coming);
+        self.coming.clear();
+        self.coming.extend_from_slice(coming);
+        self.len = block.len();
+        self.base = None;
+        self.twin.reached.0.store(0, Ordering::Release);
+        self.tell(News::BEGINS, block.len(), [0.0; 2]);
+        asks
+    }
+
+    /// Asks for a twin, unless one was asked for a moment ago, or the last has not left yet: it
+    /// may be at the news that it was told.
+    fn request(&mut self, weights: &Weights) -> bool {
+        let mut start = self.twin.start();
+        if self.rest > 0 || self.twin.busy.load(Ordering::Acquire) {
+            return false;
+        }
+        self.rest = REST;
+        // News follows every request, so this is another number each time.
+        self.request = self.told + 1;
+        *start = Some(Start {
+            weights: weights.clone(),
+            known: self.told,
+            request: self.request,
+        });
+        self.known = self.told;
+        self.twin.known.0.store(self.told, Ordering::Relaxed);
+        self.twin.request.0.store(self.request, Ordering::Release);
+        // The twin counts orders from its first block on.
+        self.order = 0;
+        self.coming.clear();
+        true
+    }
+
+    fn write(&self, order: usize, examples: &[u32]) {
+        for (to, &i) in self.twin.orders[order].iter().zip(examples) {
+            to.store(i, Ordering::Relaxed);
+        }
+    }
+
+    fn tell(&mut self, about: u64, position: usize, amounts: [f64; 2]) {
+        // What is told takes the place of old news, which the twin must know by then.
+        if self.told - self.known >= NEWS {
+            self.known = self.twin.known.0.load(Ordering::Acquire);
+            if self.told - self.known >= NEWS {
+                return self.dismiss();
+            }
+        }
+        let news = &self.twin.news[(self.told % NEWS) as usize];
+        let what = (position as u64) << 32 | about;
+        news.what.store(what, Ordering::Relaxed);
+        for (to, amount) in news.amounts.iter().zip(amounts) {
+            to.store(amount.to_bits(), Ordering::Relaxed);
+        }
+        self.told += 1;
+        self.twin.told.0.store(self.told, Ordering::Release);
+    }
+
+    /// The weights were changed by the row of `example`, of the group that was scored last.
+    pub(in crate::learner) fn updated(&mut self, example: u32, change: Change) {
+        if !self.is_there() {
+            return;
+        }
+        let behind = 1 + self.group.iter().position(|&i| i == example).unwrap_or(0);
+        self.base = None;
+        let Change { scale, bias, .. } = change;
+        self.tell(u64::from(example), self.position + behind, [scale, bias]);
+    }
+
+    /// The scores of the first group of the examples that come `next` in the block, if they were
+    /// found by the twin.
+    #[inline]
+    pub(in crate::learner) fn take(&mut self, next: &[u32], scores: &mut [f64]) -> bool {
+        let position = self.len - next.len();
+        let base = *self.base.get_or_insert(position);
+        self.position = position;
+        if let Some(group) = next.first_chunk() {
+            self.group = *group;
+        } else {
+            self.group = [News::BEGINS as u32; GROUP];
+            self.group[..next.len()].copy_from_slice(next);
+            return false;
+        }
+        self.twin
+            .reached
+            .0
+            .store(position as u64, Ordering::Release);
+        let groups = (position - base) / GROUP;
+        if groups < HEAD_START || groups % 2 != HEAD_START % 2 {
+            // The next group is the twin's, and takes a while to come here.
+            let next = &self.twin.places[place(position + GROUP)];
+            simd::prefetch(std::slice::from_ref(next));
+            return false;
+        }
+        let place = &self.twin.places[place(position)];
+        if place.tag.load(Ordering::Acquire) != tag(self.told, position) {
+            return false;
+        }
+        for (to, bits) in scores.iter_mut().zip(&place.scores) {
+            *to = f64::from_bits(bits.load(Ordering::Relaxed));
+        }
+        true
+    }
+}
+
+impl Drop for Lead<'_> {
+    fn drop(&mut self) {
+        self.dismiss();
+    }
+}
