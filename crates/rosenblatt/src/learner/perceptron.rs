@@ -197,15 +197,21 @@ impl<'a> Perceptron<'a> {
     /// Counts a visit of `group` for the read-outs that want to know.
     #[inline]
     fn count(&mut self, group: usize) {
+        self.count_many(group, 1);
+    }
+
+    /// Counts so many visits of `group`.
+    #[inline]
+    fn count_many(&mut self, group: usize, visits: usize) {
         if let Some(average) = &mut self.state.average {
             let share = match &self.state.norms {
                 Some(norms) if self.normalised_average => Self::inverse_norm(norms, group),
                 _ => 1.0,
             };
-            average.count(group, share);
+            average.count(group, share, visits);
         }
         if let Some(log) = &mut self.state.log {
-            log.count(group);
+            log.count(group, visits);
         }
     }
 
@@ -490,6 +496,11 @@ impl Hypothesis for Perceptron<'_> {
                 }
             }
         }
+    }
+
+    #[inline]
+    fn settle_many(&mut self, visits: usize) {
+        self.count_many(0, visits);
     }
 
     fn keep(&mut self) {

@@ -75,11 +75,13 @@ impl Average {
         });
     }
 
-    /// Counts a visit of `group` at weights whose share is `share` (1, or 1/‖w‖).
+    /// Counts visits of `group` at weights whose share is `share` (1, or 1/‖w‖) each time.
     #[inline]
-    pub fn count(&mut self, group: usize, share: f64) {
-        self.factor[group] += share;
-        self.visits[group] += 1;
+    pub fn count(&mut self, group: usize, share: f64, visits: usize) {
+        // One by one: shares are not always whole, so a product would be rounded otherwise.
+        let factor = &mut self.factor[group];
+        *factor = (0..visits).fold(*factor, |sum, _| sum + share);
+        self.visits[group] += visits as u64;
     }
 
     /// The mean over visits, times `unit`; discriminators never visited are as in `weights`.
@@ -200,10 +202,10 @@ impl UpdateLog {
 
     /// Counts a visit of `group`.
     #[inline]
-    pub fn count(&mut self, group: usize) {
+    pub fn count(&mut self, group: usize, visits: usize) {
         match self.latest[group] {
-            Some(i) => self.entries[i].survived += 1,
-            None => self.start_survived[group] += 1,
+            Some(i) => self.entries[i].survived += visits as u64,
+            None => self.start_survived[group] += visits as u64,
         }
     }
 }

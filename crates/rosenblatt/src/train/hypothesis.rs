@@ -36,6 +36,11 @@ pub(crate) trait Hypothesis {
     /// The visit to an example of class `label` is over: the hypothesis counts once more.
     fn settle(&mut self, label: u32);
 
+    /// The same of so many visits, where there is one plane.
+    fn settle_many(&mut self, visits: usize) {
+        (0..visits).for_each(|_| self.settle(0));
+    }
+
     /// Remembers the hypothesis as it is, for the `random` and `pocket` read-outs.
     fn keep(&mut self);
 

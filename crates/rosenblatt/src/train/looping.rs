@@ -83,6 +83,8 @@ pub(crate) struct Run<'a, H, W> {
     /// Scores of the examples that come next.
     scores: Vec<f64>,
     readout: Readout,
+    /// Whether visits that change nothing need no more than to be counted.
+    passes_by: bool,
     tells_steps: bool,
     tells_weights: bool,
     /// Whether the errors of the running weights have been counted since they changed.
@@ -102,7 +104,10 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
         progress: &'a mut Progress,
         watch: &'a mut W,
     ) -> Self {
+        let counts_only = !matches!(options.readout(), Readout::Random | Readout::Pocket);
+        let one_plane = hypothesis.scheme() == Scheme::Binary && hypothesis.width() == 1;
         Run {
+            passes_by: one_plane && counts_only && !watch.wants_steps(),
             rule: Rule::new(options, hypothesis.unit()),
             scheme: hypothesis.scheme(),
             width: hypothesis.width(),
@@ -276,8 +281,11 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
     fn visit_some(&mut self, next: &[u32]) -> (usize, bool) {
         let mut all = std::mem::take(&mut self.scores);
         self.hypothesis.scores_ahead(next, &mut all);
-        let (mut made, mut updated) = (0, false);
-        for (&i, scores) in next.iter().zip(all.chunks_exact(self.width)) {
+        let (mut made, mut updated) = (self.pass_by(next, &all), false);
+        let left = next[made..]
+            .iter()
+            .zip(all[made * self.width..].chunks_exact(self.width));
+        for (&i, scores) in left {
             made += 1;
             updated = self.visit(i as usize, scores);
             if updated {
@@ -286,6 +294,33 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
         }
         self.scores = all;
         (made, updated)
+    }
+
+    /// Visits the examples at the front that are clearly right, where nobody wants to know more of
+    /// them than their margins and losses; says how many they are.
+    #[inline(always)]
+    fn pass_by(&mut self, next: &[u32], scores: &[f64]) -> usize {
+        if !self.passes_by {
+            return 0;
+        }
+        let mut current = self.progress.current;
+        let mut passed = 0;
+        for (&i, &score) in next.iter().zip(scores) {
+            let label = self.data.labels[i as usize];
+            let Some(margin) = self.rule.clear_margin(label, score) else {
+                break;
+            };
+            current.hinge_loss += self.rule.hinge_loss(margin);
+            if current.updates == 0 {
+                self.margins[i as usize] = margin;
+            }
+            passed += 1;
+        }
+        self.hypothesis.settle_many(passed);
+        current.visits += passed as u64;
+        self.progress.visits += passed as u64;
+        self.progress.current = current;
+        passed
     }
 
     /// Visits the example that has these scores; says whether it was updated.

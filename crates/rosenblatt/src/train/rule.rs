@@ -90,6 +90,21 @@ impl Rule {
         }
     }
 
+    /// The margin of an example of one plane that is right by more than is demanded, ties or not:
+    /// nothing changes, and of its losses only [this one](Self::hinge_loss) may not be 0.
+    #[inline(always)]
+    pub(super) fn clear_margin(self, label: u32, score: f64) -> Option<f64> {
+        // (Whatever asks for the class becomes a branch, which is guessed wrong half the time.)
+        let margin = f64::from_bits(score.to_bits() ^ u64::from(!label) << 63);
+        (margin > self.demand.max(0.0)).then_some(margin)
+    }
+
+    /// max(0, 1 − margin).
+    #[inline(always)]
+    pub(super) fn hinge_loss(self, margin: f64) -> f64 {
+        (1.0 - margin * self.unit).max(0.0)
+    }
+
     #[inline(always)]
     fn plane(self, d: u32, positive: bool, score: f64, judgement: &mut Judgement) {
         let sign = if positive { 1.0 } else { -1.0 };
@@ -121,9 +136,8 @@ impl Rule {
     fn record(self, margin: f64, loses_ties: bool, judgement: &mut Judgement) {
         judgement.mistakes += u64::from(self.too_small(margin, 0.0, loses_ties));
         judgement.margin = judgement.margin.min(margin);
-        let margin = margin * self.unit;
-        judgement.perceptron_loss += (-margin).max(0.0);
-        judgement.hinge_loss += (1.0 - margin).max(0.0);
+        judgement.perceptron_loss += (-(margin * self.unit)).max(0.0);
+        judgement.hinge_loss += self.hinge_loss(margin);
     }
 }
 
