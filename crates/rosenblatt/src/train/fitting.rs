@@ -65,9 +65,6 @@ impl Fitting<'_> {
         let (help, state) = (self.help, self.state.take());
         let mut perceptron = Perceptron::new(data, importance, self.scheme, options, help, state)?;
         let ending = self.go(&mut perceptron)?;
-        if ending.stop == Stop::Separated {
-            self.survey.measure(self.means.threads);
-        }
         let progress = &self.progress;
         let (margin, updates_at_most) =
             margin::from_run(data, importance, &perceptron, options, progress, ending);

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::data::{Dataset, Precision, four_squared_norms};
 use crate::error::{Error, Result};
@@ -16,8 +17,10 @@ const FOUR: usize = 4;
 pub(crate) struct Importance<'a> {
     data: &'a Dataset,
     classes: Option<Vec<f64>>,
-    /// ‖x_i‖², once somebody has asked for all of them.
-    squared_norms: OnceLock<Vec<f64>>,
+    /// The bits of every ‖x_i‖² that somebody has asked for; else 0.
+    squared_norms: Vec<AtomicU64>,
+    /// Whether that is all of them.
+    measured: OnceLock<()>,
 }
 
 impl<'a> Importance<'a> {
@@ -56,18 +59,14 @@ impl<'a> Importance<'a> {
         Ok(Importance {
             data,
             classes,
-            squared_norms: OnceLock::new(),
+            squared_norms: (0..data.len()).map(|_| AtomicU64::new(0)).collect(),
+            measured: OnceLock::new(),
         })
     }
 
-    /// Somebody has found all ‖x_i‖².
-    pub(crate) fn learn(&self, squared_norms: impl FnOnce() -> Vec<f64>) {
-        self.squared_norms.get_or_init(squared_norms);
-    }
-
     /// Finds all ‖x_i‖² on so many threads.
-    pub(crate) fn measure(&self, threads: usize) -> &[f64] {
-        self.squared_norms.get_or_init(|| {
+    pub(crate) fn measure(&self, threads: usize) {
+        self.measured.get_or_init(|| {
             let mut norms = vec![0.0; self.data.len()];
             let threads = threads::worth(threads, norms.len());
             threads::chunks(&mut norms, FOUR, threads, || {
@@ -76,8 +75,7 @@ impl<'a> Importance<'a> {
                     self.data.matrix.group_was_read(four, FOUR);
                 }
             });
-            norms
-        })
+        });
     }
 
     /// Whether no sum of squares can be too large for a number: those of `f32` cannot.
@@ -87,7 +85,8 @@ impl<'a> Importance<'a> {
 
     /// Refuses rows whose squares sum to infinity.
     pub(crate) fn require_finite(&self, threads: usize) -> Result<()> {
-        match self.measure(threads).iter().position(|s| !s.is_finite()) {
+        self.measure(threads);
+        match (0..self.data.len()).find(|&i| !self.squared_norm(i).is_finite()) {
             None => Ok(()),
             Some(i) => Err(Error::data(format!(
                 "the squares of row {} sum to infinity",
@@ -114,9 +113,13 @@ impl<'a> Importance<'a> {
     /// ‖x_i‖², without any lift.
     #[inline]
     pub(crate) fn squared_norm(&self, i: usize) -> f64 {
-        match self.squared_norms.get() {
-            Some(norms) => norms[i],
-            None => self.data.row(i).squared_norm(),
+        match self.squared_norms[i].load(Ordering::Relaxed) {
+            0 => {
+                let found = self.data.row(i).squared_norm();
+                self.squared_norms[i].store(found.to_bits(), Ordering::Relaxed);
+                found
+            }
+            known => f64::from_bits(known),
         }
     }
 
@@ -127,32 +130,16 @@ impl<'a> Importance<'a> {
 
     /// max c_i²(‖x_i‖² + constant).
     pub(crate) fn squared_radius_with(&self, constant: f64) -> f64 {
-        self.squared_radius_of(0..self.data.len(), constant, |_, _| ())
+        self.squared_radius_of(0..self.data.len(), constant)
     }
 
-    /// The same among the examples at these positions; `seen` is told each ‖x_i‖².
-    pub(crate) fn squared_radius_of(
-        &self,
-        examples: Range<usize>,
-        constant: f64,
-        mut seen: impl FnMut(usize, f64),
-    ) -> f64 {
-        const SOME: usize = 64;
-        let mut found = [0.0; SOME];
+    /// The same among the examples at these positions.
+    pub(crate) fn squared_radius_of(&self, examples: Range<usize>, constant: f64) -> f64 {
         let mut most = 0.0f64;
-        for first in examples.clone().step_by(SOME) {
-            let some = first..examples.end.min(first + SOME);
-            let norms = match self.squared_norms.get() {
-                Some(norms) => &norms[some],
-                None => {
-                    let found = &mut found[..some.len()];
-                    let fours = found.chunks_mut(FOUR).enumerate();
-                    fours.for_each(|(k, norms)| self.find(first + FOUR * k, norms));
-                    found
-                }
-            };
-            for (i, &norm) in (first..).zip(norms) {
-                seen(i, norm);
+        for first in examples.clone().step_by(FOUR) {
+            let norms = &mut [0.0; FOUR][..FOUR.min(examples.end - first)];
+            self.find(first, norms);
+            for (i, &norm) in (first..).zip(&*norms) {
                 let c = self.of(i, self.data.labels[i]);
                 most = most.max(c * c * (norm + constant));
             }
@@ -163,12 +150,21 @@ impl<'a> Importance<'a> {
     /// ‖x‖² of up to four examples from `first` on, which do not wait for each other's sums.
     #[inline]
     fn find(&self, first: usize, norms: &mut [f64]) {
+        let memory = &self.squared_norms[first..first + norms.len()];
+        let known = memory.iter().map(|bits| bits.load(Ordering::Relaxed));
+        (norms.iter_mut().zip(known)).for_each(|(norm, bits)| *norm = f64::from_bits(bits));
+        if !norms.contains(&0.0) {
+            return;
+        }
         let row = |k: usize| self.data.row(first + k);
         match norms {
             [_, _, _, _] => {
                 norms.copy_from_slice(&four_squared_norms([row(0), row(1), row(2), row(3)]));
             }
             _ => (norms.iter_mut().enumerate()).for_each(|(k, norm)| *norm = row(k).squared_norm()),
+        }
+        for (to, norm) in memory.iter().zip(norms) {
+            to.store(norm.to_bits(), Ordering::Relaxed);
         }
     }
 }

@@ -28,8 +28,6 @@ pub(super) struct Survey<'a> {
     non_zeros: AtomicU64,
     /// The bits of R²: numbers that are not negative are ordered as their bits are.
     squared_radius: AtomicU64,
-    /// The bits of every ‖x_i‖².
-    squared_norms: Vec<AtomicU64>,
 }
 
 /// Counts a block as done when it is given up.
@@ -58,7 +56,6 @@ impl<'a> Survey<'a> {
             hash: AtomicU64::new(0),
             non_zeros: AtomicU64::new(0),
             squared_radius: AtomicU64::new(0),
-            squared_norms: (0..raw.len()).map(|_| AtomicU64::new(0)).collect(),
         }
     }
 
@@ -86,10 +83,7 @@ impl<'a> Survey<'a> {
                 self.hash.fetch_add(hash, Ordering::Relaxed);
                 self.non_zeros.fetch_add(non_zeros, Ordering::Relaxed);
             }
-            let see = |i: usize, norm: f64| {
-                self.squared_norms[i].store(norm.to_bits(), Ordering::Relaxed);
-            };
-            let longest = self.importance.squared_radius_of(rows, self.lift, see);
+            let longest = self.importance.squared_radius_of(rows, self.lift);
             self.squared_radius
                 .fetch_max(longest.to_bits(), Ordering::Relaxed);
             self.raw.matrix.were_read(BLOCK);
@@ -123,17 +117,6 @@ impl<'a> Survey<'a> {
             non_zeros: self.non_zeros.load(Ordering::Relaxed),
             hash: self.hash.load(Ordering::Relaxed),
         }
-    }
-
-    /// Lets whoever asks for a ‖x_i‖² know it from now on.
-    pub(super) fn measure(&self, threads: usize) {
-        self.finish(threads);
-        let norms = self.squared_norms.iter();
-        self.importance.learn(|| {
-            norms
-                .map(|bits| f64::from_bits(bits.load(Ordering::Relaxed)))
-                .collect()
-        });
     }
 
     /// R² = max c_i²(‖x_i‖² + lift).
@@ -177,9 +160,9 @@ mod tests {
                         scope.spawn(|| survey.help());
                     }
                     assert_eq!(survey.squared_radius(threads), expected);
-                    survey.measure(threads);
-                    let norms = (0..n as usize).map(|i| data.row(i).squared_norm());
-                    assert!(norms.eq(importance.measure(1).iter().copied()));
+                    for i in 0..n as usize {
+                        assert_eq!(importance.squared_norm(i), data.row(i).squared_norm());
+                    }
                     assert_eq!(survey.fingerprint(threads), Fingerprint::of(&data, 1));
                 });
             }
