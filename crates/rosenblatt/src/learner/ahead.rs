@@ -226,14 +226,16 @@ impl<'a> Ahead<'a> {
         scores.resize(count * stride, 0.0);
         if shared.is_none() {
             self.coming.ask(self.rows, self.few);
-            if self.lead.is_there() {
-                self.pace.no_choice();
-                if self.lead.take(next, scores) {
-                    return;
-                }
+            let (rows, in_step) = (self.rows, self.in_step);
+            let score = |examples: &[u32], scores: &mut [f64]| {
+                let examples = examples.iter().map(|&i| i as usize);
+                weights.scores_of_group(rows, in_step, examples, scores);
+            };
+            if !self.lead.is_there() {
+                return score(&next[..count], scores);
             }
-            let examples = next[..count].iter().map(|&i| i as usize);
-            return weights.scores_of_group(self.rows, self.in_step, examples, scores);
+            self.pace.no_choice();
+            return self.lead.score(next, scores, score);
         }
         self.score_on_all(&next[..count], weights, scores);
     }

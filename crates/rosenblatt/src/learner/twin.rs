@@ -6,8 +6,8 @@
 //! of rows from there on the leader scores the first two, which gives the twin time to begin, and
 //! then each scores every other one.
 //!
-//! The leader never waits. It takes the scores of a group if they are there, and finds them itself
-//! if they are not. What the twin finds carries the number of the last update that it knew of, so
+//! The leader never waits. It takes the scores of a group if they are there; if they are not, it
+//! scores its own next group first, and then this one, too, if it still must. What the twin finds carries the number of the last update that it knew of, so
 //! that nothing is taken that was found with other weights: the scores are those of the leader to
 //! the bit. A twin that is interrupted for long is given up, and later begins again from a copy of
 //! the weights.
@@ -51,8 +51,28 @@ const REST: usize = 64;
 /// How long a twin waits for news before it leaves.
 const PATIENCE: Duration = Duration::from_micros(200);
 
+/// How long it waits between two looks at what the leader writes, which slow the leader down.
+const PAUSES: usize = 4;
+
 /// Looks between two glances at the clock.
-const LOOKS: usize = 256;
+const LOOKS: usize = 64;
+
+/// How long the twin has had nothing to do.
+#[derive(Default)]
+struct Waiting {
+    looks: usize,
+    since: Option<Instant>,
+}
+
+impl Waiting {
+    /// Waits a little; says whether that is enough. The clock is looked at seldom.
+    fn too_long(&mut self) -> bool {
+        self.looks += 1;
+        (0..PAUSES).for_each(|_| std::hint::spin_loop());
+        self.looks.is_multiple_of(LOOKS)
+            && self.since.get_or_insert_with(Instant::now).elapsed() > PATIENCE
+    }
+}
 
 /// Something that only one thread writes to, alone in its lines of memory.
 #[repr(align(128))]
@@ -68,9 +88,31 @@ struct Place {
     scores: [AtomicU64; GROUP],
 }
 
+impl Place {
+    /// Lets the leader have the scores.
+    fn put(&self, tag: u64, scores: [f64; GROUP]) {
+        for (to, score) in self.scores.iter().zip(scores) {
+            to.store(score.to_bits(), Ordering::Relaxed);
+        }
+        self.tag.store(tag, Ordering::Release);
+    }
+
+    /// The scores, if they are those of this tag.
+    fn get(&self, tag: u64) -> Option<[f64; GROUP]> {
+        let found = self.tag.load(Ordering::Acquire) == tag;
+        found.then(|| {
+            let score = |k: usize| f64::from_bits(self.scores[k].load(Ordering::Relaxed));
+            std::array::from_fn(score)
+        })
+    }
+}
+
 /// What the twin must know: an update, or that a block begins.
+#[repr(align(64))]
 #[derive(Default)]
 struct News {
+    /// How much there is with this.
+    number: AtomicU64,
     /// The position in the block from which to go on, and the example of an update; or the length
     /// of a block, and [`BEGINS`](Self::BEGINS).
     what: AtomicU64,
@@ -106,7 +148,7 @@ pub(crate) struct Twin<'a> {
     request: Alone<AtomicU64>,
     /// Whether somebody is the twin now; begun under the lock of `start`.
     busy: AtomicBool,
-    /// How much news there is.
+    /// How much news leaders before have told.
     told: Alone<AtomicU64>,
     /// How much of it the twin knows.
     known: Alone<AtomicU64>,
@@ -115,6 +157,12 @@ pub(crate) struct Twin<'a> {
     news: Vec<News>,
     orders: Vec<[AtomicU32; BLOCK]>,
     places: [Place; PLACES],
+}
+
+/// Whether the twin scores the group that is so many behind the last update.
+#[inline]
+fn is_twins(group: usize) -> bool {
+    group >= HEAD_START && (group - HEAD_START).is_multiple_of(2)
 }
 
 fn tag(told: u64, position: usize) -> u64 {
@@ -168,78 +216,60 @@ impl<'a> Twin<'a> {
             request,
         } = start;
         let rows = Rows::of(self.matrix);
-        let (mut order, mut len, mut position) = (0, 0, 0);
-        let (mut looks, mut since) = (0, Instant::now());
+        let (mut order, mut len) = (0, 0);
+        // Where the groups begin since the last update, and which comes next.
+        let (mut base, mut group) = (0, 0);
+        let mut waits = Waiting::default();
         while self.request.0.load(Ordering::Acquire) == request {
-            let told = self.told.0.load(Ordering::Acquire);
-            if known < told {
-                while known < told {
-                    let news = &self.news[(known % NEWS) as usize];
-                    let what = news.what.load(Ordering::Relaxed);
-                    let (about, from) = (what & u64::from(u32::MAX), (what >> 32) as usize);
-                    position = HEAD_START * GROUP;
-                    if about == News::BEGINS {
-                        (order, len) = ((order + 1) % ORDERS, from);
-                        aside();
-                    } else {
-                        let [scale, bias] = [0, 1].map(|k| news.amounts[k].load(Ordering::Relaxed));
-                        let (scale, bias) = (f64::from_bits(scale), f64::from_bits(bias));
-                        weights.add(0, rows.row(about as usize), scale, bias);
-                        position += from;
-                    }
-                    known += 1;
+            let news = &self.news[(known % NEWS) as usize];
+            if news.number.load(Ordering::Acquire) == known + 1 {
+                let what = news.what.load(Ordering::Relaxed);
+                let (about, from) = (what & u64::from(u32::MAX), (what >> 32) as usize);
+                known += 1;
+                group = 0;
+                if about == News::BEGINS {
+                    (order, len, base) = ((order + 1) % ORDERS, from, 0);
+                    aside();
+                } else {
+                    let [scale, bias] = [0, 1].map(|k| news.amounts[k].load(Ordering::Relaxed));
+                    let (scale, bias) = (f64::from_bits(scale), f64::from_bits(bias));
+                    weights.add(0, rows.row(about as usize), scale, bias);
+                    base = from;
                 }
                 self.known.0.store(known, Ordering::Release);
-                (looks, since) = (0, Instant::now());
+                waits = Waiting::default();
                 continue;
             }
             let reached = self.reached.0.load(Ordering::Acquire);
-            while (position as u64) <= reached {
-                position += 2 * GROUP;
+            while ((base + group * GROUP) as u64) <= reached || !is_twins(group) {
+                group += 1;
             }
+            let position = base + group * GROUP;
             if position + GROUP > len || position as u64 > reached + AHEAD {
-                looks += 1;
-                if looks % LOOKS == 0 && since.elapsed() > PATIENCE {
+                if waits.too_long() {
                     break;
                 }
-                std::hint::spin_loop();
                 continue;
             }
-            self.score(rows, &weights, (order, len), position, known);
-            position += 2 * GROUP;
+            let example = |position: usize| {
+                let (order, position) = match position < len {
+                    true => (order, position),
+                    false => ((order + 1) % ORDERS, (position - len).min(BLOCK - 1)),
+                };
+                self.orders[order][position].load(Ordering::Relaxed) as usize
+            };
+            let soon = position + SOON..position + SOON + GROUP;
+            soon.for_each(|position| rows.row(example(position)).prefetch());
+            let mut scores = [0.0; GROUP];
+            let four = (0..GROUP).map(|k| example(position + k));
+            weights.scores_of_group(rows, true, four, &mut scores);
+            self.places[place(position)].put(tag(known, position), scores);
+            group += 1;
         }
         // Nobody is told any more.
         let _ = self
             .request
             .0
             .compare_exchange(request, 0, Ordering::AcqRel, Ordering::Relaxed);
-    }
-
-    /// Scores the group at `position` of a block of `len` rows.
-    fn score(
-        &self,
-        rows: Rows<'_>,
-        weights: &Weights,
-        (order, len): (usize, usize),
-        position: usize,
-        known: u64,
-    ) {
-        let example = |position: usize| {
-            let (order, position) = match position < len {
-                true => (order, position),
-                false => ((order + 1) % ORDERS, (position - len).min(BLOCK - 1)),
-            };
-            self.orders[order][position].load(Ordering::Relaxed) as usize
-        };
-        let soon = position + SOON..position + SOON + GROUP;
-        soon.for_each(|position| rows.row(example(position)).prefetch());
-        let mut scores = [0.0; GROUP];
-        let group = (0..GROUP).map(|k| example(position + k));
-        weights.scores_of_group(rows, true, group, &mut scores);
-        let place = &self.places[place(position)];
-        for (to, score) in place.scores.iter().zip(scores) {
-            to.store(score.to_bits(), Ordering::Relaxed);
-        }
-        place.tag.store(tag(known, position), Ordering::Release);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::{GROUP, HEAD_START, MOST_BYTES, NEWS, News, ORDERS, REST, Start, Twin, place, tag};
+use super::{GROUP, MOST_BYTES, NEWS, News, ORDERS, REST, Start, Twin, is_twins, place, tag};
 use crate::data::Arrival;
 use crate::model::{Change, Weights};
 use crate::simd;
@@ -26,6 +26,8 @@ pub(in crate::learner) struct Lead<'a> {
     /// The group scored last, and where it begins.
     group: [u32; GROUP],
     position: usize,
+    /// The tag of a group that was scored before its turn, and its scores.
+    early: (u64, [f64; GROUP]),
 }
 
 impl<'a> Lead<'a> {
@@ -44,6 +46,7 @@ impl<'a> Lead<'a> {
             base: None,
             group: [0; GROUP],
             position: 0,
+            early: (u64::MAX, [0.0; GROUP]),
         }
     }
 
@@ -143,7 +146,7 @@ impl<'a> Lead<'a> {
             to.store(amount.to_bits(), Ordering::Relaxed);
         }
         self.told += 1;
-        self.twin.told.0.store(self.told, Ordering::Release);
+        news.number.store(self.told, Ordering::Release);
     }
 
     /// The weights were changed by the row of `example`, of the group that was scored last.
@@ -157,44 +160,75 @@ impl<'a> Lead<'a> {
         self.tell(u64::from(example), self.position + behind, [scale, bias]);
     }
 
-    /// The scores of the first group of the examples that come `next` in the block, if they were
-    /// found by the twin.
+    /// The scores of the first group of the examples that come `next` in the block: those that
+    /// the twin has found, or else what `score` finds.
     #[inline]
-    pub(in crate::learner) fn take(&mut self, next: &[u32], scores: &mut [f64]) -> bool {
+    pub(in crate::learner) fn score(
+        &mut self,
+        next: &[u32],
+        scores: &mut [f64],
+        score: impl Fn(&[u32], &mut [f64]),
+    ) {
         let position = self.len - next.len();
         let base = *self.base.get_or_insert(position);
-        self.position = position;
-        if let Some(group) = next.first_chunk() {
-            self.group = *group;
-        } else {
-            self.group = [News::BEGINS as u32; GROUP];
-            self.group[..next.len()].copy_from_slice(next);
-            return false;
-        }
-        self.twin
-            .reached
-            .0
-            .store(position as u64, Ordering::Release);
         let groups = (position - base) / GROUP;
-        if groups < HEAD_START || groups % 2 != HEAD_START % 2 {
-            // The next group is the twin's, and takes a while to come here.
-            let next = &self.twin.places[place(position + GROUP)];
-            simd::prefetch(std::slice::from_ref(next));
-            return false;
+        self.position = position;
+        match next.first_chunk::<GROUP>() {
+            None => {
+                self.group = [News::BEGINS as u32; GROUP];
+                self.group[..next.len()].copy_from_slice(next);
+                score(next, scores);
+            }
+            Some(group) => {
+                self.group = *group;
+                match is_twins(groups) {
+                    true => self.twins(next, scores, score),
+                    false => self.own(group, scores, score),
+                }
+            }
         }
-        let place = &self.twin.places[place(position)];
-        if place.tag.load(Ordering::Acquire) != tag(self.told, position) {
-            return false;
+        // What the twin has found takes a while to come here.
+        for k in [1, 3].into_iter().filter(|k| is_twins(groups + k)) {
+            let soon = &self.twin.places[place(position + k * GROUP)];
+            simd::prefetch(std::slice::from_ref(soon));
         }
-        for (to, bits) in scores.iter_mut().zip(&place.scores) {
-            *to = f64::from_bits(bits.load(Ordering::Relaxed));
+    }
+
+    /// Scores a group that is the leader's.
+    #[inline]
+    fn own(&self, group: &[u32], scores: &mut [f64], score: impl Fn(&[u32], &mut [f64])) {
+        // Said for these alone: whatever one thread writes, the other has to fetch.
+        let reached = &self.twin.reached.0;
+        reached.store(self.position as u64, Ordering::Release);
+        match self.early.0 == tag(self.told, self.position) {
+            true => scores.copy_from_slice(&self.early.1),
+            false => score(group, scores),
         }
-        true
+    }
+
+    /// Takes the scores of a group that is the twin's. If it is late, the leader goes on with the
+    /// next group, which is its own; if it is late even then, the leader does not wait.
+    #[inline]
+    fn twins(&mut self, next: &[u32], scores: &mut [f64], score: impl Fn(&[u32], &mut [f64])) {
+        let place = &self.twin.places[place(self.position)];
+        let wanted = tag(self.told, self.position);
+        let found = place.get(wanted).or_else(|| {
+            let own = next.get(GROUP..2 * GROUP)?;
+            score(own, &mut self.early.1);
+            self.early.0 = tag(self.told, self.position + GROUP);
+            place.get(wanted)
+        });
+        match found {
+            Some(found) => scores.copy_from_slice(&found),
+            None => score(&next[..GROUP], scores),
+        }
     }
 }
 
 impl Drop for Lead<'_> {
     fn drop(&mut self) {
         self.dismiss();
+        // Who comes after goes on counting.
+        self.twin.told.0.store(self.told, Ordering::Release);
     }
 }

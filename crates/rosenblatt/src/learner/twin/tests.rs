@@ -1,5 +1,7 @@
 //! A leader and its twins, in step and out of it.
 
+use std::cell::RefCell;
+
 use super::*;
 use crate::data::Precision;
 use crate::model::Change;
@@ -40,6 +42,8 @@ fn lead(matrix: &Matrix, twin: &Twin<'_>, blocks: usize, pause: impl Fn(usize)) 
     let mut weights = Weights::zero(1, COLUMNS);
     let mut lead = Lead::new(twin);
     let mut seen = Seen::default();
+    // Where the groups begin that the leader has scored with these weights.
+    let own = RefCell::new(Vec::new());
     let draw = |random: &mut Random| -> Vec<u32> {
         let len = [BLOCK, BLOCK, BLOCK - 3, 7][random.below(4) as usize];
         let rows = (0..len).map(|_| random.below(ROWS as u64) as u32);
@@ -50,24 +54,33 @@ fn lead(matrix: &Matrix, twin: &Twin<'_>, blocks: usize, pause: impl Fn(usize)) 
         let block = std::mem::replace(&mut coming, draw(&mut random));
         seen.asked += usize::from(lead.begin(&block, &coming, &weights));
         pause(number);
+        own.borrow_mut().clear();
         let mut next = &block[..];
         while !next.is_empty() {
             let mut scores = [f64::NAN; GROUP];
             let count = next.len().min(GROUP);
-            let taken = lead.is_there() && lead.take(next, &mut scores);
-            seen.taken += usize::from(taken);
+            if lead.is_there() {
+                lead.score(next, &mut scores[..count], |examples, scores| {
+                    own.borrow_mut().push(examples.as_ptr());
+                    for (to, &i) in scores.iter_mut().zip(examples) {
+                        weights.scores(rows.row(i as usize), std::slice::from_mut(to));
+                    }
+                });
+                seen.taken += usize::from(!own.borrow().contains(&next.as_ptr()));
+            }
             let mut made = count;
             for (k, &i) in next[..count].iter().enumerate() {
                 let row = rows.row(i as usize);
                 let mut score = [0.0];
                 weights.scores(row, &mut score);
-                if taken {
+                if !scores[k].is_nan() {
                     assert_eq!(scores[k].to_bits(), score[0].to_bits());
                 }
                 if random.below(25) == 0 {
                     let (d, scale, bias) = (0, random.normal(), random.normal());
                     lead.updated(i, Change { d, scale, bias });
                     weights.add(d, row, scale, bias);
+                    own.borrow_mut().clear();
                     made = k + 1;
                     break;
                 }
