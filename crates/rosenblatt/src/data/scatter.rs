@@ -90,7 +90,7 @@ impl Scatter {
     }
 }
 
-/// Several walks side by side, since each alone waits for one multiplication after another.
+/// Many walks side by side, since each alone waits for one multiplication after another.
 struct RowsFrom<'a> {
     scatter: Scatter,
     first: u64,
@@ -102,23 +102,35 @@ impl Work for RowsFrom<'_> {
 
     #[inline(always)]
     fn run<const LEVEL: u8>(self) {
-        const LANES: usize = 16;
-        let mut first = self.first;
-        for rows in self.rows.chunks_mut(LANES) {
-            let mut at: [u64; LANES] = std::array::from_fn(|k| first + k as u64);
-            let mut walking = [true; LANES];
-            walking[rows.len()..].fill(false);
-            while walking.contains(&true) {
-                for (at, walking) in at.iter_mut().zip(&mut walking) {
-                    let next = self.scatter.forward(*at);
-                    *at = if *walking { next } else { *at };
-                    *walking &= *at >= self.scatter.n;
+        const WALKS: usize = 256;
+        const LANES: usize = 8;
+        for (first, rows) in (self.first..)
+            .step_by(WALKS)
+            .zip(self.rows.chunks_mut(WALKS))
+        {
+            let mut at: [u64; WALKS] = std::array::from_fn(|k| first + k as u64);
+            let mut walker: [u8; WALKS] = std::array::from_fn(|k| k as u8);
+            let mut walking = rows.len();
+            while walking > 0 {
+                for at in at
+                    .as_chunks_mut::<LANES>()
+                    .0
+                    .iter_mut()
+                    .take(walking.div_ceil(LANES))
+                {
+                    for at in at {
+                        *at = self.scatter.forward(*at);
+                    }
                 }
+                // Those that must go on move up, whoever they are: a branch would be guessed wrong.
+                let mut still = 0;
+                for k in 0..walking {
+                    rows[usize::from(walker[k])] = at[k] as u32;
+                    (at[still], walker[still]) = (at[k], walker[k]);
+                    still += usize::from(at[k] >= self.scatter.n);
+                }
+                walking = still;
             }
-            for (row, at) in rows.iter_mut().zip(at) {
-                *row = at as u32;
-            }
-            first += LANES as u64;
         }
     }
 }

@@ -17,8 +17,8 @@ const FOUR: usize = 4;
 pub(crate) struct Importance<'a> {
     data: &'a Dataset,
     classes: Option<Vec<f64>>,
-    /// The bits of every ‖x_i‖² that somebody has asked for; else 0.
-    squared_norms: Vec<AtomicU64>,
+    /// The bits of every ‖x_i‖² that is known, or 0, once several were asked for together.
+    squared_norms: OnceLock<Vec<AtomicU64>>,
     /// Whether that is all of them.
     measured: OnceLock<()>,
 }
@@ -59,7 +59,7 @@ impl<'a> Importance<'a> {
         Ok(Importance {
             data,
             classes,
-            squared_norms: (0..data.len()).map(|_| AtomicU64::new(0)).collect(),
+            squared_norms: OnceLock::new(),
             measured: OnceLock::new(),
         })
     }
@@ -113,12 +113,9 @@ impl<'a> Importance<'a> {
     /// ‖x_i‖², without any lift.
     #[inline]
     pub(crate) fn squared_norm(&self, i: usize) -> f64 {
-        match self.squared_norms[i].load(Ordering::Relaxed) {
-            0 => {
-                let found = self.data.row(i).squared_norm();
-                self.squared_norms[i].store(found.to_bits(), Ordering::Relaxed);
-                found
-            }
+        let known = |norms: &Vec<AtomicU64>| norms[i].load(Ordering::Relaxed);
+        match self.squared_norms.get().map_or(0, known) {
+            0 => self.data.row(i).squared_norm(),
             known => f64::from_bits(known),
         }
     }
@@ -150,7 +147,11 @@ impl<'a> Importance<'a> {
     /// ‖x‖² of up to four examples from `first` on, which do not wait for each other's sums.
     #[inline]
     fn find(&self, first: usize, norms: &mut [f64]) {
-        let memory = &self.squared_norms[first..first + norms.len()];
+        let all = self.squared_norms.get_or_init(|| {
+            let zeros = self.data.labels.iter().map(|_| AtomicU64::new(0));
+            zeros.collect()
+        });
+        let memory = &all[first..first + norms.len()];
         let known = memory.iter().map(|bits| bits.load(Ordering::Relaxed));
         (norms.iter_mut().zip(known)).for_each(|(norm, bits)| *norm = f64::from_bits(bits));
         if !norms.contains(&0.0) {

@@ -20,7 +20,7 @@ use std::path::Path;
 use memchr::memchr_iter;
 
 use self::fill::Filling;
-use self::survey::Parts;
+use self::survey::Survey;
 use self::text::Text;
 use super::order::Order;
 use super::prepare::Preparation;
@@ -142,18 +142,14 @@ fn examples(
     layout: Layout,
 ) -> Result<Option<Straight>> {
     let threads = options.threads;
-    let Some(parts) = Parts::of(&text, threads) else {
+    let Some(survey) = Survey::of(&text, threads) else {
         return Ok(None);
     };
-    let (rows, bytes) = (parts.rows(), text.len() as u64);
-    let (survey, order) = threads::both(
-        threads,
-        || parts.join(),
-        || Order::new(rows, None, layout, 1),
-    );
+    let bytes = text.len() as u64;
+    let order = Order::new(survey.rows(), None, layout, threads);
     let name = source.name().to_owned();
+    let filling = Filling::new(&survey, &order, scale, threads);
     let begin = || {
-        let filling = Filling::new(&survey, &order, scale, threads);
         let unchanged = move || stamp.require_same(&name);
         filling.begin(text, options.precision, Box::new(unchanged))
     };
@@ -162,7 +158,7 @@ fn examples(
         report.bytes = bytes;
         let rows = SparseRaw::without_rows(survey.first, survey.width, options.precision);
         let content = Content::Sparse(rows);
-        let raw = Raw::new(content, &survey.codes, &survey.names, report, options)?;
+        let raw = Raw::new(content, &survey.codes(), &survey.names, report, options)?;
         let preparation = Preparation::fit(&raw, None, Some(scale))?;
         let labels = raw.labels_in(&order);
         Ok((raw, preparation, labels))

@@ -34,9 +34,8 @@ const VALUES: usize = 1 << 15;
 
 /// Lines of the usual sort, in the order of their rows in memory.
 pub(super) struct Filling {
-    lines: Vec<Line>,
-    /// Where the values of each row begin, and where those of the last one end.
-    pub(super) offsets: Vec<usize>,
+    /// Each in two words, since a list of zeros takes no time to make before threads fill it.
+    lines: Vec<[u64; 2]>,
     /// What indices count from.
     first: u32,
     /// One past the largest index as written.
@@ -49,29 +48,33 @@ pub(super) type Unchanged = Box<dyn Fn() -> Result<()> + Send + Sync>;
 
 impl Filling {
     pub(super) fn new(survey: &Survey, order: &Order<'_>, scale: Scale, threads: usize) -> Self {
-        let mut lines = vec![Line::default(); order.len()];
+        let mut lines = vec![[0; 2]; order.len()];
         let enough = threads::worth(threads, order.len());
         threads::chunks(&mut lines, TOGETHER, enough, || {
-            |k: usize, lines: &mut [Line]| {
+            |k: usize, lines: &mut [[u64; 2]]| {
                 for (p, line) in (k * TOGETHER..).zip(lines) {
-                    *line = survey.lines[order.row_at(p)];
+                    *line = survey.line(order.row_at(p)).words();
                 }
             }
         });
-        let mut offsets = large::room(order.len() + 1);
-        let mut end = 0;
-        offsets.push(end);
-        offsets.extend(lines.iter().map(|line| {
-            end += line.values as usize;
-            end
-        }));
         Filling {
             lines,
-            offsets,
             first: survey.first,
             width: survey.width,
             scale,
         }
+    }
+
+    /// Where the values of each row begin, and where those of the last one end.
+    fn offsets(&self) -> Vec<usize> {
+        let mut offsets = large::room(self.lines.len() + 1);
+        let mut end = 0;
+        offsets.push(end);
+        offsets.extend(self.lines.iter().map(|&line| {
+            end += Line::of_words(line).values as usize;
+            end
+        }));
+        offsets
     }
 
     /// The rows, on their way from `text`, and where the values of each begin; none if they are
@@ -98,11 +101,11 @@ impl Filling {
 
     #[allow(unsafe_code)] // as for the room that numbers arrive in
     fn rows<I: Index, T: Stored>(
-        mut self,
+        self,
         text: Text,
         unchanged: Unchanged,
     ) -> (Vec<usize>, Indices, Values) {
-        let offsets = std::mem::take(&mut self.offsets);
+        let offsets = self.offsets();
         let (rows, all) = (self.lines.len(), offsets.last().copied().unwrap_or(0));
         let (indices, values) = (Arc::new(Room::<I>::new(all)), Arc::new(Room::<T>::new(all)));
         let mut size = ROWS;
@@ -162,6 +165,7 @@ impl<I: Index, T: Stored> Parsing<I, T> {
         let text = self.text().clone()?;
         let (indices, values) = (self.indices.upgrade()?, self.values.upgrade()?);
         let lines = &self.filling.lines[rows.clone()];
+        let lines: Vec<Line> = lines.iter().map(|&line| Line::of_words(line)).collect();
         let start = self.starts[rows.start / self.size];
         let len: usize = lines.iter().map(|line| line.values as usize).sum();
         // SAFETY: a group is parsed once, and nobody looks at it before.
@@ -173,7 +177,7 @@ impl<I: Index, T: Stored> Parsing<I, T> {
         };
         let width = simd::dispatch_bytes(Fill {
             text: &text,
-            lines,
+            lines: &lines,
             first: self.filling.first,
             scale: self.filling.scale,
             indices,

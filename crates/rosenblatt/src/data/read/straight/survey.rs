@@ -8,6 +8,7 @@ use super::text::Text;
 use crate::data::read::chunk::LONGEST_RECORD;
 use crate::data::read::intern::Interner;
 use crate::data::read::labels::LabelSink;
+use crate::data::read::order::Starts;
 use crate::data::read::stops::{BLOCK, Mark};
 use crate::simd::{self, Work};
 use crate::{large, threads};
@@ -19,7 +20,7 @@ const RANGE: usize = 1 << 20;
 const LATER: usize = 2048;
 
 /// A line that holds a row.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Line {
     pub(super) start: usize,
     /// Its bytes, the newline included.
@@ -28,11 +29,30 @@ pub(super) struct Line {
     pub(super) values: u32,
 }
 
-/// All lines.
+impl Line {
+    /// The line in two words.
+    #[inline]
+    pub(super) fn words(self) -> [u64; 2] {
+        [
+            self.start as u64,
+            u64::from(self.len) << 32 | u64::from(self.values),
+        ]
+    }
+
+    #[inline]
+    pub(super) fn of_words([start, numbers]: [u64; 2]) -> Self {
+        Line {
+            start: start as usize,
+            len: (numbers >> 32) as u32,
+            values: numbers as u32,
+        }
+    }
+}
+
+/// All lines, in the parts that were gone through together.
 pub(super) struct Survey {
-    pub(super) lines: Vec<Line>,
-    /// The label of each, a number in `names`.
-    pub(super) codes: Vec<u32>,
+    parts: Vec<Part>,
+    starts: Starts,
     pub(super) names: Interner,
     /// What indices count from, if no line is out of order.
     pub(super) first: u32,
@@ -45,16 +65,15 @@ pub(super) struct Survey {
 struct Part {
     lines: Vec<Line>,
     labels: LabelSink,
+    /// What the numbers of its labels are among all.
+    numbers: Vec<u32>,
     /// Whether one begins with the index 0.
     from_zero: bool,
     /// One past the largest index that a line ends with.
     width: u64,
 }
 
-/// The lines of all ranges.
-pub(super) struct Parts(Vec<Part>);
-
-impl Parts {
+impl Survey {
     /// The lines of `text`; none if one of them does not begin with a label.
     pub(super) fn of(text: &Text, threads: usize) -> Option<Self> {
         let mut scans = Vec::new();
@@ -71,36 +90,41 @@ impl Parts {
         threads::chunks(&mut parts, 1, threads, || {
             |k: usize, part: &mut [Option<Part>]| part[0] = simd::dispatch_bytes(scans[k])
         });
-        let parts = Parts(parts.into_iter().collect::<Option<_>>()?);
-        (parts.rows() > 0).then_some(parts)
+        let mut parts: Vec<Part> = parts.into_iter().collect::<Option<_>>()?;
+        let mut names = Interner::default();
+        for part in &mut parts {
+            part.numbers = names.merge(&part.labels.names);
+        }
+        let survey = Survey {
+            starts: Starts::new(parts.iter().map(|part| part.lines.len())),
+            names,
+            first: u32::from(!parts.iter().any(|part| part.from_zero)),
+            width: parts.iter().map(|part| part.width).max()?,
+            parts,
+        };
+        (survey.rows() > 0).then_some(survey)
     }
 
     /// How many lines there are.
     pub(super) fn rows(&self) -> usize {
-        self.0.iter().map(|part| part.lines.len()).sum()
+        self.starts.rows()
     }
 
-    /// All of them in one list.
-    pub(super) fn join(self) -> Survey {
-        let rows = self.rows();
-        let mut all = Survey {
-            lines: large::room(rows),
-            codes: large::room(rows),
-            names: Interner::default(),
-            first: 1,
-            width: 0,
-        };
-        for part in self.0 {
-            let new = all.names.merge(&part.labels.names);
-            let codes = part.labels.codes.iter();
-            all.codes.extend(codes.map(|&code| new[code as usize]));
-            all.lines.extend(part.lines);
-            all.width = all.width.max(part.width);
-            if part.from_zero {
-                all.first = 0;
-            }
+    /// The line of a row.
+    #[inline]
+    pub(super) fn line(&self, row: usize) -> Line {
+        let part = self.starts.find(row);
+        self.parts[part].lines[row - self.starts.first_row(part)]
+    }
+
+    /// The label of each row, a number in `names`.
+    pub(super) fn codes(&self) -> Vec<u32> {
+        let mut codes = large::room(self.rows());
+        for part in &self.parts {
+            let own = part.labels.codes.iter();
+            codes.extend(own.map(|&code| part.numbers[code as usize]));
         }
-        all
+        codes
     }
 }
 
