@@ -23,19 +23,18 @@ impl<'a, I: Index, T: Stored> Lines<'a, I, T> {
         Lines { parser, first }
     }
 
-    /// The indices, as written, and the values of the line that takes the first `len` bytes, if
-    /// it is of the usual sort: nothing but a label and so many values, their indices in order.
-    /// Meanwhile the text that is `coming` is brought near.
+    /// Reads the line that takes the first `len` bytes, if it is of the usual sort: nothing but a
+    /// label and so many values, their indices in order. Meanwhile the text that is `coming` is
+    /// brought near.
     #[inline(always)]
     pub(crate) fn read<const LEVEL: u8>(
         &mut self,
         (bytes, len): (&'a [u8], usize),
         values: usize,
         coming: &'a [u8],
-    ) -> Option<(&[I], &[T])> {
+    ) -> Option<()> {
         let parser = &mut self.parser;
-        parser.indices.clear();
-        parser.values.clear();
+        let before = parser.values.len();
         parser.ends.clear();
         parser.labels.codes.clear();
         parser.begin(bytes, len);
@@ -45,11 +44,23 @@ impl<'a, I: Index, T: Stored> Lines<'a, I, T> {
         let usual = end == len
             && !parser.too_wide
             && parser.ends.len() == 1
-            && parser.values.len() == values
+            && parser.values.len() == before + values
             && parser.qids == 0
             && parser.unsorted == 0
             && parser.smallest == self.first;
-        usual.then_some((&parser.indices, &parser.values))
+        usual.then_some(())
+    }
+
+    /// The indices, as written, and the values of the lines that were read since they were last
+    /// forgotten.
+    pub(crate) fn pairs(&self) -> (&[I], &[T]) {
+        (&self.parser.indices, &self.parser.values)
+    }
+
+    /// Forgets the lines that were read.
+    pub(crate) fn forget(&mut self) {
+        self.parser.indices.clear();
+        self.parser.values.clear();
     }
 
     /// One past the largest index.

@@ -25,6 +25,9 @@ const FAR: usize = 8;
 /// use waits until the page is found, and several are found at once.
 const PAGES: usize = 8;
 
+/// Rows that are copied to their places together: one copy of many values is faster than many.
+const FEW: usize = 8;
+
 /// Rows that are looked up together.
 const TOGETHER: usize = 256;
 
@@ -238,14 +241,22 @@ impl<I: Index, T: Stored> Work for Fill<'_, I, T> {
             let coming = self.lines.get(p + NEAR);
             let coming = coming.map_or(&[][..], |line| self.bytes(line));
             let text = (self.bytes(line), line.len as usize);
-            let (from, values) = parsed.read::<LEVEL>(text, line.values as usize, coming)?;
-            let place = start..start + line.values as usize;
-            start = place.end;
-            renumber(&mut self.indices[place.clone()], from, self.first);
-            let to = &mut self.values[place];
-            to.copy_from_slice(values);
-            if self.scale == Scale::UnitRows {
-                unit(to);
+            parsed.read::<LEVEL>(text, line.values as usize, coming)?;
+            if (p + 1).is_multiple_of(FEW) || p + 1 == self.lines.len() {
+                let (indices, values) = parsed.pairs();
+                let place = start..start + values.len();
+                renumber(&mut self.indices[place.clone()], indices, self.first);
+                self.values[place.clone()].copy_from_slice(values);
+                start = place.end;
+                parsed.forget();
+            }
+        }
+        if self.scale == Scale::UnitRows {
+            let mut rest = self.values;
+            for line in self.lines {
+                let (row, behind) = rest.split_at_mut(line.values as usize);
+                unit(row);
+                rest = behind;
             }
         }
         Some(parsed.width())
