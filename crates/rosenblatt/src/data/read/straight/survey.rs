@@ -17,7 +17,7 @@ use crate::{large, threads};
 const RANGE: usize = 1 << 20;
 
 /// How far ahead bytes are asked for.
-const LATER: usize = 2048;
+const LATER: usize = 12 << 10;
 
 /// A line that holds a row.
 #[derive(Debug, Clone, Copy)]
