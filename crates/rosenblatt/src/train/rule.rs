@@ -194,6 +194,51 @@ mod tests {
     }
 
     #[test]
+    fn what_is_passed_by_would_have_been_judged_so() {
+        use Ties::{Correct, Mistake, Positive};
+        for (ties, demand, label) in [Mistake, Positive, Correct]
+            .into_iter()
+            .flat_map(|ties| [0.0, 0.5, 2.0].map(|demand| (ties, demand)))
+            .flat_map(|(ties, demand)| [0, 1].map(|label| (ties, demand, label)))
+        {
+            let options = Options {
+                ties,
+                margin_demand: demand,
+                ..Options::default()
+            };
+            let rule = Rule::new(&options, 0.75);
+            for score in [
+                -3.0,
+                -2.0,
+                -0.5,
+                -0.1,
+                -0.0,
+                0.0,
+                0.1,
+                0.5,
+                2.0,
+                3.0,
+                f64::NAN,
+            ] {
+                let mut judged = Judgement::default();
+                rule.judge(Scheme::Binary, label, &[score], &mut judged);
+                let Some(margin) = rule.clear_margin(label, score) else {
+                    let right = judged.margin > 0.0 && judged.margin > demand;
+                    assert!(score.is_nan() || !right, "{judged:?}");
+                    continue;
+                };
+                let passed = Judgement {
+                    margin,
+                    hinge_loss: rule.hinge_loss(margin),
+                    ..Judgement::default()
+                };
+                assert_eq!(judged, passed);
+                assert!(judged.changes.is_empty());
+            }
+        }
+    }
+
+    #[test]
     fn the_rival_is_the_lowest_of_the_best_others() {
         let three = Scheme::Argmax { classes: 3 };
         let j = judged(Ties::Mistake, 0.0, three, 1, &[5.0, 4.0, 5.0]);
