@@ -7,10 +7,10 @@
 //! then each scores every other one.
 //!
 //! The leader never waits. It takes the scores of a group if they are there; if they are not, it
-//! scores its own next group first, and then this one, too, if it still must. What the twin finds carries the number of the last update that it knew of, so
-//! that nothing is taken that was found with other weights: the scores are those of the leader to
-//! the bit. A twin that is interrupted for long is given up, and later begins again from a copy of
-//! the weights.
+//! scores its own next group first, and then this one, too, if it still must. What the twin finds
+//! carries the number of the last update that it knew of, so that nothing is taken that was found
+//! with other weights: the scores are those of the leader to the bit. A twin that is interrupted
+//! for long is given up, and later begins again from a copy of the weights.
 
 mod lead;
 #[cfg(test)]

@@ -200,7 +200,7 @@ impl UpdateLog {
         }
     }
 
-    /// Counts a visit of `group`.
+    /// Counts visits of `group`.
     #[inline]
     pub fn count(&mut self, group: usize, visits: usize) {
         match self.latest[group] {
