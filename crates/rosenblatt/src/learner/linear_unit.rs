@@ -14,7 +14,7 @@
 //!
 //! *Reference.* B. Widrow and M. E. Hoff, "Adaptive switching circuits", IRE WESCON (1960).
 
-use super::perceptron::starting_weights;
+use super::start::starting_weights;
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::model::{LinearState, Scheme, Weights};

@@ -10,4 +10,5 @@ pub(crate) mod network;
 mod pace;
 pub(crate) mod perceptron;
 mod scoreboard;
+mod start;
 pub(crate) mod twin;

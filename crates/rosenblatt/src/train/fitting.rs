@@ -2,7 +2,7 @@
 
 use super::hypothesis::Hypothesis;
 use super::importance::Importance;
-use super::looping::{Control, Run};
+use super::looping::Run;
 use super::margin;
 use super::observer::Watcher;
 use super::progress::Progress;
@@ -10,6 +10,7 @@ use super::readable::Readable;
 use super::session::Fitted;
 use super::stop::Stop;
 use super::survey::Survey;
+use super::watch::Control;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::Spectrum;

@@ -1,8 +1,8 @@
 //! How much each example counts, and how long it is.
 
 use std::ops::Range;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Once, OnceLock};
 
 use crate::data::{Dataset, Precision, four_squared_norms};
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ pub(crate) struct Importance<'a> {
     /// The bits of every ‖x_i‖² that is known, or 0, once several were asked for together.
     squared_norms: OnceLock<Vec<AtomicU64>>,
     /// Whether that is all of them.
-    measured: OnceLock<()>,
+    measured: Once,
 }
 
 impl<'a> Importance<'a> {
@@ -60,13 +60,13 @@ impl<'a> Importance<'a> {
             data,
             classes,
             squared_norms: OnceLock::new(),
-            measured: OnceLock::new(),
+            measured: Once::new(),
         })
     }
 
     /// Finds all ‖x_i‖² on so many threads.
     pub(crate) fn measure(&self, threads: usize) {
-        self.measured.get_or_init(|| {
+        self.measured.call_once(|| {
             let mut norms = vec![0.0; self.data.len()];
             let threads = threads::worth(threads, norms.len());
             threads::chunks(&mut norms, FOUR, threads, || {

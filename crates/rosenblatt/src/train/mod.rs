@@ -23,10 +23,11 @@ mod rule;
 mod session;
 mod stop;
 mod survey;
+mod watch;
 
 pub(crate) use hypothesis::Hypothesis;
 pub(crate) use importance::Importance;
-pub(crate) use looping::{Control, Watch, asked_to_stop, out_of_patience};
+pub(crate) use looping::{asked_to_stop, out_of_patience};
 pub use margin::MarginBracket;
 pub use observer::{Observer, Step};
 pub use order::BLOCK;
@@ -35,3 +36,4 @@ pub use progress::{Pass, Pocket, Progress, Reservoir};
 pub use rule::{Judgement, Rule};
 pub use session::{Fitted, Session};
 pub use stop::Stop;
+pub(crate) use watch::{Control, Watch};

@@ -1,9 +1,9 @@
 //! Someone who follows a session, and what stands between them and the loop.
 
-use super::looping::{Visit, Watch};
 use super::progress::{Pass, Progress};
 use super::readable::Readable;
 use super::survey::Survey;
+use super::watch::{Visit, Watch};
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::model::Model;

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use super::fitting::Fitting;
 use super::going_on::{check_carries_on, check_resumable, check_same};
-use super::looping::Control;
 use super::observer::{Nobody, Observer, Watcher};
 use super::order::{BLOCK, blocks_of_first_pass};
 use super::progress::Progress;
 use super::survey::Survey;
+use super::watch::Control;
 use super::{Importance, MarginBracket};
 use crate::crew::{Crew, Dismissal};
 use crate::data::{Arrival, Dataset, FeatureNames, Matrix, Precision};
