@@ -80,7 +80,7 @@ pub struct Batches {
 }
 
 enum Inner {
-    Text(InOrder<Result<Made>>),
+    Text(Box<InOrder<Result<Made>>>),
     Images(Box<ImageBatches>),
 }
 
@@ -281,9 +281,10 @@ fn sparse_batches(
 ) -> Inner {
     let chunker = Chunker::new(opened.all, source.name(), options.chunk_bytes, Cut::Lines);
     let on_error = options.on_error;
-    Inner::Text(InOrder::new(chunker, options.threads, move |chunk| {
+    let made = InOrder::new(chunker, options.threads, move |chunk| {
         make_sparse(chunk, &model, on_error)
-    }))
+    });
+    Inner::Text(Box::new(made))
 }
 
 fn make_sparse(chunk: &Chunk, model: &Model, on_error: super::OnError) -> Result<Made> {

@@ -7,9 +7,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use memchr::{memchr, memrchr};
+use memmap2::Mmap;
 
 use super::delimited::{Delimiter, Dialect, next_record};
-use super::source::Reader;
+use super::source::{Bytes, Shared};
 use crate::error::{Error, Result};
 
 /// The usual size of a chunk: it stays in the second cache while it is read.
@@ -18,7 +19,7 @@ pub(crate) const CHUNK: usize = 1 << 20;
 /// A record that is longer is refused: it is an unclosed quote or no text file.
 pub(crate) const LONGEST_RECORD: usize = 64 << 20;
 
-/// Zero bytes kept behind the data, so that a window may be taken anywhere.
+/// Bytes kept behind the data, so that a window may be taken anywhere.
 const PADDING: usize = 2 * super::number::WINDOW;
 
 /// What ends a record.
@@ -33,7 +34,10 @@ pub(crate) enum Cut {
 /// Whole records: the data end with a newline.
 #[derive(Debug, Default)]
 pub(crate) struct Chunk {
+    /// A copy of the data and then some zeros.
     buffer: Vec<u8>,
+    /// Where else the data lie, if they are not copied: in a file, from this place on.
+    mapped: Option<(Shared<Mmap>, usize)>,
     len: usize,
     /// Its place among the chunks, from 0.
     pub(crate) index: usize,
@@ -55,9 +59,12 @@ impl Chunk {
         chunk
     }
 
-    /// The data and then some zeros.
+    /// The data and then some bytes that mean nothing.
     pub(crate) fn padded(&self) -> &[u8] {
-        &self.buffer
+        match &self.mapped {
+            Some((file, start)) => &file.as_ref()[*start..start + self.len + PADDING],
+            None => &self.buffer,
+        }
     }
 
     /// The length of the data.
@@ -67,7 +74,7 @@ impl Chunk {
 
     /// The data.
     pub(crate) fn data(&self) -> &[u8] {
-        &self.buffer[..self.len]
+        &self.padded()[..self.len]
     }
 
     /// Ends the data with a newline and the padding.
@@ -88,14 +95,14 @@ impl Chunk {
     pub(crate) fn about_numbers(&self, byte: u8, each: usize) -> usize {
         const LOOKED_AT: usize = 1 << 14;
         const SHORTEST: usize = 2;
-        let part = &self.buffer[..self.len.min(LOOKED_AT)];
+        let part = &self.padded()[..self.len.min(LOOKED_AT)];
         let found = memchr::memchr_iter(byte, part).count() * self.len / part.len().max(1);
         found.saturating_mul(each).min(self.len / SHORTEST)
     }
 
     /// The line and column, from 1, of the byte at `at`.
     pub(crate) fn position(&self, at: usize) -> (u64, u64) {
-        position(&self.buffer[..at.min(self.len)])
+        position(&self.data()[..at.min(self.len)])
     }
 }
 
@@ -106,9 +113,9 @@ pub(crate) fn position(before: &[u8]) -> (u64, u64) {
     (line, column as u64)
 }
 
-/// Cuts what a reader gives into chunks.
+/// Cuts a text into chunks.
 pub(crate) struct Chunker {
-    reader: Reader,
+    bytes: Bytes,
     file: PathBuf,
     size: usize,
     cut: Cut,
@@ -120,9 +127,9 @@ pub(crate) struct Chunker {
 }
 
 impl Chunker {
-    pub(crate) fn new(reader: Reader, file: &Path, size: usize, cut: Cut) -> Self {
+    pub(crate) fn new(bytes: impl Into<Bytes>, file: &Path, size: usize, cut: Cut) -> Self {
         Chunker {
-            reader,
+            bytes: bytes.into(),
             file: file.to_path_buf(),
             size: size.max(1),
             cut,
@@ -135,10 +142,43 @@ impl Chunker {
 
     /// Fills `chunk` with the next records; false when there are none left.
     pub(crate) fn next_into(&mut self, chunk: &mut Chunk) -> Result<bool> {
-        let buffer = &mut chunk.buffer;
-        chunk.len = self.tail.len();
         chunk.index = self.index;
         chunk.overlong = false;
+        if !self.lend(chunk) {
+            self.copy_into(chunk)?;
+        }
+        self.index += 1;
+        chunk.leading = !self.begun;
+        self.begun = self.begun || self.cut.holds_record(chunk.data());
+        Ok(chunk.len > 0)
+    }
+
+    /// Gives `chunk` the next records where they lie. False if it must copy them: they come from
+    /// elsewhere, the file ends soon behind them, or one is too long.
+    fn lend(&mut self, chunk: &mut Chunk) -> bool {
+        chunk.mapped = None;
+        let Bytes::Mapped(rest) = &mut self.bytes else {
+            return false;
+        };
+        let start = rest.position() as usize;
+        let bytes = &rest.get_ref().as_ref()[start..];
+        let mut size = self.size;
+        while self.tail.is_empty() && size < LONGEST_RECORD && size + PADDING <= bytes.len() {
+            if let Some(end) = self.cut.last_end(&bytes[..size]) {
+                chunk.len = end;
+                chunk.mapped = Some((rest.get_ref().clone(), start));
+                rest.set_position((start + end) as u64);
+                return true;
+            }
+            size *= 2;
+        }
+        false
+    }
+
+    /// Copies the next records to `chunk`.
+    fn copy_into(&mut self, chunk: &mut Chunk) -> Result<()> {
+        let buffer = &mut chunk.buffer;
+        chunk.len = self.tail.len();
         let needed = self.size.max(chunk.len) + PADDING;
         if buffer.is_empty() {
             // Zeros fresh from the system are not written, so a short file touches little memory.
@@ -151,7 +191,7 @@ impl Chunker {
         loop {
             let room = buffer.len() - PADDING;
             while chunk.len < room && !self.ended {
-                match self.reader.read(&mut buffer[chunk.len..room]) {
+                match self.bytes.read(&mut buffer[chunk.len..room]) {
                     Ok(0) => self.ended = true,
                     Ok(n) => chunk.len += n,
                     Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
@@ -174,10 +214,7 @@ impl Chunker {
             buffer.resize((2 * chunk.len).min(LONGEST_RECORD) + PADDING, 0);
         }
         chunk.close();
-        self.index += 1;
-        chunk.leading = !self.begun;
-        self.begun = self.begun || self.cut.holds_record(chunk.data());
-        Ok(chunk.len > 0)
+        Ok(())
     }
 }
 
@@ -243,6 +280,8 @@ fn opens(data: &[u8], quote: usize, record: usize, dialect: &Dialect) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::source::tests::Passing;
+    use super::super::source::{Reader, Source};
     use super::*;
     use std::io::Cursor;
 
@@ -254,16 +293,54 @@ mod tests {
         }
     }
 
-    fn chunks(text: &str, size: usize, cut: Cut) -> Vec<String> {
-        let reader = Box::new(Cursor::new(text.to_owned().into_bytes()));
-        let mut chunker = Chunker::new(reader, Path::new("t"), size, cut);
+    fn chunks_of(bytes: Bytes, size: usize, cut: Cut) -> Vec<(String, usize, bool, bool)> {
+        let mut chunker = Chunker::new(bytes, Path::new("t"), size, cut);
         let mut chunk = Chunk::default();
         let mut all = Vec::new();
         while chunker.next_into(&mut chunk).unwrap() {
-            all.push(String::from_utf8(chunk.data().to_vec()).unwrap());
-            assert!(chunk.padded()[chunk.len()..][..8] == [0; 8]);
+            let text = String::from_utf8(chunk.data().to_vec()).unwrap();
+            all.push((text, chunk.index, chunk.leading, chunk.mapped.is_some()));
+            assert!(chunk.padded().len() >= chunk.len() + PADDING);
         }
         all
+    }
+
+    fn chunks(text: &str, size: usize, cut: Cut) -> Vec<String> {
+        let reader: Reader = Box::new(Cursor::new(text.to_owned().into_bytes()));
+        let all = chunks_of(reader.into(), size, cut);
+        all.into_iter().map(|(text, ..)| text).collect()
+    }
+
+    #[test]
+    fn chunks_lie_in_a_file_as_they_are_copied() {
+        let line = "a,\"x\ny\"\"\n\",z\n#,\"\n";
+        let long = format!("b,\"{}\"\n", "c\n".repeat(60));
+        let text = format!("#\n{}{long}{}d", line.repeat(40), line.repeat(40));
+        let file = Passing::new(format!("\u{FEFF}{text}").as_bytes());
+        let nothing = || Box::new(std::io::empty()) as Reader;
+        for cut in [Cut::Lines, Cut::Table(csv())] {
+            for size in [1, 2, 7, 50, 150, 1000, 5000] {
+                let source = Source::new(&file.0).unwrap();
+                let lent = chunks_of(source.text(nothing()).unwrap(), size, cut.clone());
+                let reader: Reader = Box::new(Cursor::new(text.clone().into_bytes()));
+                let copied = chunks_of(reader.into(), size, cut.clone());
+                for (k, (part, index, leading, _)) in lent.iter().enumerate() {
+                    assert!(part.ends_with('\n') && *index == k, "{size}");
+                    let table = matches!(cut, Cut::Table(_));
+                    let only_comments = table && lent[..k].iter().all(|c| c.0 == "#\n");
+                    assert_eq!(*leading, k == 0 || only_comments, "{size}");
+                    assert!(!table || "#abd".contains(&part[..1]), "{size}: {part}");
+                }
+                let whole = |all: &[(String, usize, bool, bool)]| -> String {
+                    all.iter().map(|c| c.0.as_str()).collect()
+                };
+                assert!(whole(&lent) == whole(&copied), "{size}");
+                let in_place = lent.iter().filter(|c| c.3).count();
+                assert_eq!(in_place > 0, size < 1000 + PADDING, "{size}");
+                assert!(in_place < lent.len(), "{size}");
+                assert!(copied.iter().all(|c| !c.3));
+            }
+        }
     }
 
     #[test]

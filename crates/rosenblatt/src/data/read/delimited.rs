@@ -294,11 +294,11 @@ pub(crate) mod tests {
     }
 
     fn cells(text: &str, dialect: &Dialect) -> Vec<Vec<String>> {
-        sample_records(&Chunk::from_bytes(text.as_bytes()), dialect, usize::MAX)
+        sample_records(text.as_bytes(), dialect, usize::MAX)
             .into_iter()
             .map(|r| {
                 r.into_iter()
-                    .map(|c| String::from_utf8(c).unwrap())
+                    .map(|c| String::from_utf8(c.into_owned()).unwrap())
                     .collect()
             })
             .collect()

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::chunk::{Chunk, Cut};
+use super::chunk::Cut;
 use super::delimited::Delimiter;
 use super::number;
 use super::sniff::sniff;
@@ -138,8 +138,7 @@ fn by_content(head: &[u8], whole: bool, comment: Option<&[u8]>) -> Result<Format
     if libsvm > 0 && libsvm + neutral == rows {
         return Ok(Format::Libsvm);
     }
-    let chunk = Chunk::from_bytes(head);
-    match sniff(&chunk, true, comment) {
+    match sniff(head, true, comment) {
         _ if neutral == rows => Err(unsure("every line is one value")),
         // Without quoting tabs must still agree, else the tab is not what separates cells.
         Some(Delimiter::Byte(b'\t')) => Ok(Format::Tsv),
@@ -147,7 +146,7 @@ fn by_content(head: &[u8], whole: bool, comment: Option<&[u8]>) -> Result<Format
             Err(unsure("most lines look like libsvm, but not all of them"))
         }
         Some(_) => Ok(Format::Csv),
-        None if sniff(&chunk, false, comment) == Some(Delimiter::Byte(b'\t')) => Ok(Format::Tsv),
+        None if sniff(head, false, comment) == Some(Delimiter::Byte(b'\t')) => Ok(Format::Tsv),
         None => Err(unsure(
             "no delimiter cuts its lines into the same number of cells",
         )),

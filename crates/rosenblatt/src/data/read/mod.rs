@@ -66,7 +66,7 @@ use std::path::{Path, PathBuf};
 
 use crate::data::Precision;
 use crate::error::{Error, Result};
-use source::{Peeked, Reader, Source};
+use source::{Bytes, Peeked, Reader, Source};
 
 /// How a file is to be read. The default guesses everything.
 #[derive(Debug, Clone)]
@@ -235,12 +235,12 @@ fn skip_mark(all: &mut Reader, file: &Path) -> Result<()> {
 }
 
 /// The text of a source, byte order mark left out, once more.
-fn text_reader(source: &Source) -> Result<Reader> {
+fn text(source: &Source) -> Result<Bytes> {
     let Peeked { head, mut all, .. } = source.peek(BYTE_ORDER_MARK.len(), |_| true)?;
     if head == BYTE_ORDER_MARK {
         skip_mark(&mut all, source.name())?;
     }
-    Ok(all)
+    source.text(all)
 }
 
 fn refuse_other_encodings(head: &[u8]) -> Result<()> {

@@ -1,7 +1,9 @@
 //! Parses chunks on all threads and hands the results over in the order of the file.
 //!
-//! Each worker fetches the next chunk itself, parses it and sends the result; nobody runs
-//! more than a few chunks ahead of the one awaited, so memory stays bounded.
+//! Each worker fetches the next chunk itself, parses it and sends the result. The one who asks
+//! for results is a worker as well while the result it needs is not there: nobody has to be woken
+//! for every chunk. Nobody runs more than a few chunks ahead of the one awaited, so memory stays
+//! bounded.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -32,6 +34,8 @@ pub(crate) struct Gathering<T> {
     results: Receiver<(usize, Result<T>)>,
     early: BTreeMap<usize, Result<T>>,
     next: usize,
+    /// What the asking thread parses.
+    chunk: Chunk,
     workers: Vec<JoinHandle<()>>,
     ended: bool,
 }
@@ -48,6 +52,8 @@ struct Shared<T> {
 struct Progress {
     fetched: usize,
     taken: usize,
+    /// Workers that wait until a result is taken.
+    waiting: usize,
     stop: bool,
 }
 
@@ -78,7 +84,7 @@ impl<T: Send + 'static> InOrder<T> {
             window: 2 * threads,
         });
         let (send, results) = channel();
-        let workers = (0..threads)
+        let workers = (1..threads)
             .map(|_| {
                 let (shared, send) = (shared.clone(), send.clone());
                 std::thread::spawn(move || work(&shared, &send))
@@ -89,9 +95,23 @@ impl<T: Send + 'static> InOrder<T> {
             results,
             early: BTreeMap::new(),
             next: 0,
+            chunk: Chunk::default(),
             workers,
             ended: false,
         })
+    }
+}
+
+impl<T> Shared<T> {
+    /// Fetches the next chunk and parses it; `None` when there are no others.
+    fn parse_next(&self, chunk: &mut Chunk) -> Option<(usize, Result<T>)> {
+        let fetched = lock(&self.chunker).next_into(chunk);
+        let result = match fetched {
+            Ok(false) => return None,
+            Ok(true) => Ok((self.parse)(chunk)),
+            Err(error) => Err(error),
+        };
+        Some((chunk.index, result))
     }
 }
 
@@ -114,22 +134,20 @@ fn work<T>(shared: &Shared<T>, send: &Sender<(usize, Result<T>)>) {
         {
             let mut progress = lock(&shared.progress);
             while progress.fetched >= progress.taken + shared.window && !progress.stop {
+                progress.waiting += 1;
                 progress = shared
                     .moved
                     .wait(progress)
                     .unwrap_or_else(PoisonError::into_inner);
+                progress.waiting -= 1;
             }
             if progress.stop {
                 return;
             }
             progress.fetched += 1;
         }
-        let fetched = lock(&shared.chunker).next_into(&mut chunk);
-        let index = chunk.index;
-        let result = match fetched {
-            Ok(false) => return,
-            Ok(true) => Ok((shared.parse)(&chunk)),
-            Err(error) => Err(error),
+        let Some((index, result)) = shared.parse_next(&mut chunk) else {
+            return;
         };
         let failed = result.is_err();
         if send.send((index, result)).is_err() || failed {
@@ -175,17 +193,25 @@ impl<T> Gathering<T> {
             return None;
         }
         loop {
+            self.early.extend(self.results.try_iter());
             if let Some(result) = self.early.remove(&self.next) {
                 self.next += 1;
-                lock(&self.shared.progress).taken = self.next;
-                self.shared.moved.notify_all();
+                self.took();
                 self.ended = result.is_err();
                 return Some(result);
             }
+            if self.may_fetch()
+                && let Some((index, result)) = self.shared.parse_next(&mut self.chunk)
+            {
+                self.early.insert(index, result);
+                continue;
+            }
+            // Everything is fetched, or as much as may be: the one awaited is being parsed.
             match self.results.recv() {
                 Ok((index, result)) => {
                     self.early.insert(index, result);
                 }
+                Err(_) if self.early.contains_key(&self.next) => {}
                 Err(_) => {
                     // All workers are gone: the end, unless one of them died.
                     self.ended = true;
@@ -197,6 +223,23 @@ impl<T> Gathering<T> {
                 }
             }
         }
+    }
+
+    /// Lets the workers go on to chunks farther ahead.
+    fn took(&self) {
+        let mut progress = lock(&self.shared.progress);
+        progress.taken = self.next;
+        if progress.waiting > 0 {
+            self.shared.moved.notify_all();
+        }
+    }
+
+    /// Whether the asking thread may fetch a chunk.
+    fn may_fetch(&self) -> bool {
+        let mut progress = lock(&self.shared.progress);
+        let may = progress.fetched < progress.taken + self.shared.window && !progress.stop;
+        progress.fetched += usize::from(may);
+        may
     }
 }
 
@@ -213,12 +256,13 @@ impl<T> Drop for Gathering<T> {
 #[cfg(test)]
 mod tests {
     use super::super::chunk::Cut;
+    use super::super::source::Reader;
     use super::*;
     use std::path::Path;
 
     fn chunker(lines: usize) -> Chunker {
         let text: String = (0..lines).map(|i| format!("{i}\n")).collect();
-        let reader = Box::new(std::io::Cursor::new(text.into_bytes()));
+        let reader: Reader = Box::new(std::io::Cursor::new(text.into_bytes()));
         Chunker::new(reader, Path::new("t"), 16, Cut::Lines)
     }
 
@@ -245,6 +289,8 @@ mod tests {
             assert!(c.index < 3, "this panic is part of the test");
             c.len()
         });
-        assert!(dying.last().unwrap().is_err());
+        // It is the asking thread's own panic if that one met the chunk.
+        let last = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| dying.last()));
+        assert!(last.is_err() || last.is_ok_and(|last| last.is_some_and(|last| last.is_err())));
     }
 }

@@ -15,7 +15,7 @@ use super::pipeline::InOrder;
 use super::prepare::{Input, Preparation};
 use super::report::{LongDecimal, ReadReport};
 use super::scale::{first_not_finite, overflows_scaled};
-use super::source::{Reader, Source};
+use super::source::{Bytes, Reader, Source};
 use super::sparse::{SparseRaw, Wanted};
 use super::table::encode::{Encoder, Lookup};
 use super::table::parse::Take;
@@ -70,7 +70,7 @@ pub fn decompressed(path: impl AsRef<Path>) -> Result<Box<dyn std::io::Read + Se
 fn read_source(source: &Source, options: &ReadOptions) -> Result<Raw> {
     let opened = open(source, options)?;
     let raw = match opened.format {
-        Format::Libsvm => read_sparse(source, opened.all, options, Vec::push),
+        Format::Libsvm => read_sparse(source, source.text(opened.all)?, options, Vec::push),
         Format::Csv | Format::Tsv => read_table(source, opened, options),
         Format::Idx => read_images(source, opened.all, options),
         Format::Cache => Err(super::only_for_training()),
@@ -147,11 +147,11 @@ impl Raw {
 /// Reads libsvm rows; `keep` takes each part to those before it.
 pub(super) fn read_sparse(
     source: &Source,
-    reader: Reader,
+    bytes: impl Into<Bytes>,
     options: &ReadOptions,
     mut keep: impl FnMut(&mut Vec<SparsePart>, SparsePart),
 ) -> Result<Raw> {
-    let chunker = Chunker::new(reader, source.name(), options.chunk_bytes, Cut::Lines);
+    let chunker = Chunker::new(bytes, source.name(), options.chunk_bytes, Cut::Lines);
     let rules = Rules {
         labels_required: true,
         from_one: false,
@@ -223,11 +223,11 @@ fn read_table(source: &Source, opened: Opened, options: &ReadOptions) -> Result<
     report.header = Some(shape.header);
     report.delimiter = Some(shape.dialect.delimiter.name());
     let read = if source.rereadable() {
-        table::raw::read(source, opened.all, shape, options)?
+        table::raw::read(source, source.text(opened.all)?, shape, options)?
     } else {
         // The kinds of the columns may need a second reading.
         let memory = source.buffered(opened.all)?;
-        table::raw::read(&memory, super::text_reader(&memory)?, shape, options)?
+        table::raw::read(&memory, super::text(&memory)?, shape, options)?
     };
     note_skipped(&mut report, read.tally);
     report.columns = read.reports;

@@ -1,6 +1,7 @@
 //! What a table is, told from its first lines: the delimiter, and whether there is a header.
 
-use super::chunk::Chunk;
+use std::borrow::Cow;
+
 use super::delimited::{Delimiter, Dialect, count_cells, next_cell, next_record};
 use super::number;
 
@@ -8,10 +9,16 @@ use super::number;
 const ENOUGH_CELLS: usize = 1 << 13;
 const MANY_RECORDS: usize = 100;
 
-/// The records of a chunk's beginning as texts, at most `limit`, fewer if they have many cells;
-/// faulty quotes end the list.
-pub(crate) fn sample_records(chunk: &Chunk, dialect: &Dialect, limit: usize) -> Vec<Vec<Vec<u8>>> {
-    let data = chunk.data();
+/// The cells of a record as texts.
+pub(crate) type Record<'a> = Vec<Cow<'a, [u8]>>;
+
+/// The first records of `data`, at most `limit`, fewer if they have many cells; faulty quotes end
+/// the list.
+pub(crate) fn sample_records<'a>(
+    data: &'a [u8],
+    dialect: &Dialect,
+    limit: usize,
+) -> Vec<Record<'a>> {
     let mut records = Vec::new();
     let (mut at, mut looked_at) = (0, 0);
     while let Some(start) = next_record(data, at, dialect) {
@@ -20,7 +27,7 @@ pub(crate) fn sample_records(chunk: &Chunk, dialect: &Dialect, limit: usize) -> 
         loop {
             match next_cell(data, at, dialect) {
                 Ok(cell) => {
-                    cells.push(cell.bytes(data).into_owned());
+                    cells.push(cell.bytes(data));
                     at = cell.next;
                     if cell.last {
                         break;
@@ -40,7 +47,7 @@ pub(crate) fn sample_records(chunk: &Chunk, dialect: &Dialect, limit: usize) -> 
 }
 
 /// The delimiter that cuts most of the first records into the same number of cells.
-pub(crate) fn sniff(chunk: &Chunk, quoting: bool, comment: Option<&[u8]>) -> Option<Delimiter> {
+pub(crate) fn sniff(data: &[u8], quoting: bool, comment: Option<&[u8]>) -> Option<Delimiter> {
     let candidates = [
         Delimiter::Byte(b','),
         Delimiter::Byte(b'\t'),
@@ -57,8 +64,8 @@ pub(crate) fn sniff(chunk: &Chunk, quoting: bool, comment: Option<&[u8]>) -> Opt
         };
         let mut widths = Vec::new();
         let mut at = 0;
-        while let Some(start) = next_record(chunk.data(), at, &dialect) {
-            let (width, next) = count_cells(chunk.data(), start, &dialect);
+        while let Some(start) = next_record(data, at, &dialect) {
+            let (width, next) = count_cells(data, start, &dialect);
             widths.push(width);
             at = next;
             if widths.len() == 100 {
@@ -96,7 +103,7 @@ pub(crate) fn names_the_label(cell: &[u8]) -> bool {
 }
 
 /// Whether the first of these records names the columns of the others.
-pub(crate) fn looks_like_header(records: &[Vec<Vec<u8>>]) -> bool {
+pub(crate) fn looks_like_header(records: &[Record<'_>]) -> bool {
     let Some((first, rest)) = records.split_first() else {
         return false;
     };
@@ -111,7 +118,7 @@ pub(crate) fn looks_like_header(records: &[Vec<Vec<u8>>]) -> bool {
         first
             .iter()
             .enumerate()
-            .all(|(i, c)| *c == (i + start).to_string().as_bytes())
+            .all(|(i, c)| **c == *(i + start).to_string().as_bytes())
     };
     // The plain numbering that data frames write out when nobody named the columns.
     if first.len() >= 3 && counts_from(0) && rest.iter().any(|r| r != first) {
@@ -135,10 +142,10 @@ pub(crate) fn looks_like_header(records: &[Vec<Vec<u8>>]) -> bool {
 
 /// Whether no cell of the first record is a value of its column: every column whose values
 /// repeat lacks it, and there is such a column.
-fn stands_apart(first: &[Vec<u8>], rest: &[Vec<Vec<u8>>]) -> bool {
+fn stands_apart(first: &Record<'_>, rest: &[Record<'_>]) -> bool {
     const ENOUGH: usize = 8;
-    let name = |cell: &Vec<u8>| number::whole::<f64>(cell).is_none() && !is_missing(cell);
-    let distinct: std::collections::HashSet<&[u8]> = first.iter().map(Vec::as_slice).collect();
+    let name = |cell: &Cow<'_, [u8]>| number::whole::<f64>(cell).is_none() && !is_missing(cell);
+    let distinct: std::collections::HashSet<&[u8]> = first.iter().map(Cow::as_ref).collect();
     if rest.len() < ENOUGH || distinct.len() < first.len() || !first.iter().all(name) {
         return false;
     }
@@ -147,11 +154,11 @@ fn stands_apart(first: &[Vec<u8>], rest: &[Vec<Vec<u8>>]) -> bool {
         let below: Vec<&[u8]> = rest
             .iter()
             .filter_map(|r| r.get(i))
-            .map(Vec::as_slice)
+            .map(Cow::as_ref)
             .collect();
         let values: std::collections::HashSet<&[u8]> = below.iter().copied().collect();
         if values.len() * 4 <= below.len() {
-            if values.contains(cell.as_slice()) {
+            if values.contains(cell.as_ref()) {
                 return false;
             }
             repeating += 1;
@@ -168,10 +175,8 @@ mod tests {
     #[test]
     fn a_first_record_that_stands_apart_is_a_header() {
         let comma = dialect(Delimiter::Byte(b','));
-        let header = |text: &str| {
-            let chunk = Chunk::from_bytes(text.as_bytes());
-            looks_like_header(&sample_records(&chunk, &comma, usize::MAX))
-        };
+        let header =
+            |text: &str| looks_like_header(&sample_records(text.as_bytes(), &comma, usize::MAX));
         let reviews: String = (0..12)
             .map(|i| format!("words number {i},{}\n", ["good", "bad"][i % 2]))
             .collect();
@@ -182,7 +187,7 @@ mod tests {
 
     #[test]
     fn the_delimiter_is_found() {
-        let find = |t: &str| sniff(&Chunk::from_bytes(t.as_bytes()), true, None);
+        let find = |t: &str| sniff(t.as_bytes(), true, None);
         assert_eq!(find("1,2\n3,4\n"), Some(Delimiter::Byte(b',')));
         assert_eq!(find("a;b, c\nd;e\n"), Some(Delimiter::Byte(b';')));
         assert_eq!(find("1 2  3\n 4 5 6\n"), Some(Delimiter::Blanks));
@@ -198,7 +203,7 @@ mod tests {
     fn headers_are_told_from_data() {
         let header = |t: &str| {
             looks_like_header(&sample_records(
-                &Chunk::from_bytes(t.as_bytes()),
+                t.as_bytes(),
                 &dialect(Delimiter::Byte(b',')),
                 100,
             ))

@@ -1,5 +1,6 @@
 //! Batches of a table: its columns are matched with those of the model.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::super::chunk::{Chunk, Chunker};
@@ -8,7 +9,7 @@ use super::super::format::Format;
 use super::super::number;
 use super::super::pipeline::InOrder;
 use super::super::prepare::{Input, PlannedColumn};
-use super::super::sniff::looks_like_header;
+use super::super::sniff::{Record, looks_like_header};
 use super::super::source::Source;
 use super::super::table::encode::{Encoder, Lookup};
 use super::super::table::parse::{Scheme, Take, label_codes, parse};
@@ -86,11 +87,10 @@ pub(super) fn table_batches(
         options.chunk_bytes,
         scheme.dialect.cut(),
     );
-    Ok(Inner::Text(InOrder::new(
-        chunker,
-        options.threads,
-        move |chunk| make_table(chunk, &model, &scheme, &lookup, &plan, has_label),
-    )))
+    let made = InOrder::new(chunker, options.threads, move |chunk| {
+        make_table(chunk, &model, &scheme, &lookup, &plan, has_label)
+    });
+    Ok(Inner::Text(Box::new(made)))
 }
 
 fn make_table(
@@ -158,7 +158,7 @@ fn plan_takes(columns: &[PlannedColumn]) -> Vec<Take> {
 }
 
 fn match_columns(
-    records: &[Vec<Vec<u8>>],
+    records: &[Record<'_>],
     columns: &[PlannedColumn],
     trained_with_header: bool,
     options: &ReadOptions,
@@ -168,7 +168,7 @@ fn match_columns(
         return Err(Error::data("the file holds no rows").remedy("give a file with data"));
     };
     let makes_features = |c: &PlannedColumn| c.role.features() > 0;
-    let named = |cell: &Vec<u8>| {
+    let named = |cell: &Cow<'_, [u8]>| {
         columns
             .iter()
             .any(|c| makes_features(c) && c.name.as_bytes() == cell.trim_ascii())
@@ -177,7 +177,7 @@ fn match_columns(
         if trained_with_header {
             // A file like the one trained on has a header; a first record with a number in
             // it is data.
-            let number = |cell: &Vec<u8>| number::whole::<f64>(cell).is_some();
+            let number = |cell: &Cow<'_, [u8]>| number::whole::<f64>(cell).is_some();
             first.iter().any(named) || !first.iter().any(number)
         } else {
             looks_like_header(records)

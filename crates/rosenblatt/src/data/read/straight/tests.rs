@@ -1,38 +1,17 @@
 //! Files read straight against the same files read in parts.
 
 use std::io::Write;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 
 use super::Straight;
 use crate::Options;
+use crate::data::read::source::tests::{Passing, gzip};
 use crate::data::read::{Preparation, ReadOptions, Scale, read};
 use crate::data::{Layout, Matrix, Precision};
 use crate::options::{Order, Readout};
 use crate::random::{Random, Stream};
 use crate::train::Session;
-
-/// A file that goes when it is dropped.
-struct Passing(PathBuf);
-
-impl Passing {
-    fn new(bytes: &[u8]) -> Self {
-        static NUMBER: AtomicUsize = AtomicUsize::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("rosenblatt-straight-{}-{number}.svm", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        std::fs::write(&path, bytes).unwrap();
-        Passing(path)
-    }
-}
-
-impl Drop for Passing {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
 
 fn options(precision: Precision, threads: usize) -> ReadOptions {
     ReadOptions {
@@ -137,7 +116,7 @@ fn unusual_lines_are_left_to_those_who_know() {
     };
     let kept = Straight::of_lines(&file.0, 0, &long, None, Layout::AsGiven);
     assert!(kept.unwrap().is_none());
-    let gzip = Passing::new(&crate::data::read::source::tests::gzip(b"1 1:2\n-1 2:1\n"));
+    let gzip = Passing::new(&gzip(b"1 1:2\n-1 2:1\n"));
     let compressed = Straight::of_lines(&gzip.0, 0, &f32s, None, Layout::AsGiven);
     assert!(compressed.unwrap().is_none());
     let short = Straight::read(&file.0, &f32s, None, Layout::AsGiven);

@@ -15,8 +15,8 @@ use crate::data::read::number;
 use crate::data::read::order::Starts;
 use crate::data::read::pipeline::InOrder;
 use crate::data::read::report::{ColumnReport, ColumnRole, LongDecimal};
-use crate::data::read::sniff::is_missing;
-use crate::data::read::source::{Reader, Source};
+use crate::data::read::sniff::{Record, is_missing};
+use crate::data::read::source::{Bytes, Source};
 use crate::data::read::{Format, ReadOptions};
 use crate::error::{Error, Result};
 
@@ -110,8 +110,8 @@ struct Pass {
 /// Reads a table whose beginning has this shape.
 pub(crate) fn read(
     source: &Source,
-    mut reader: Reader,
-    shape: Shape,
+    mut bytes: Bytes,
+    shape: Shape<'_>,
     options: &ReadOptions,
 ) -> Result<TableRead> {
     let label = shape.label_column(options.label.as_deref())?;
@@ -119,13 +119,13 @@ pub(crate) fn read(
     // Two passes settle everything; the third is for a column that seemed numeric at first.
     for _ in 0..4 {
         let scheme = scheme(&shape, &columns, options);
-        let pass = run(reader, source.name(), &scheme, options)?;
+        let pass = run(bytes, source.name(), &scheme, options)?;
         let decided = decide_all(&pass, &columns);
         if decided.iter().zip(&columns).all(|(d, c)| d.role == c.role) {
             return finish(pass, shape, label, &columns, options);
         }
         columns = decided;
-        reader = crate::data::read::text_reader(source)?;
+        bytes = crate::data::read::text(source)?;
     }
     Err(Error::data(
         "the kinds of the columns cannot be settled: the file changes while it is read",
@@ -134,7 +134,7 @@ pub(crate) fn read(
     .remedy("read a copy of the file"))
 }
 
-fn plan(shape: &Shape, label: usize, options: &ReadOptions) -> Result<Vec<Planned>> {
+fn plan(shape: &Shape<'_>, label: usize, options: &ReadOptions) -> Result<Vec<Planned>> {
     let names = &shape.names;
     let mut columns: Vec<Planned> = (0..names.len())
         .map(|i| Planned {
@@ -177,7 +177,7 @@ fn plan(shape: &Shape, label: usize, options: &ReadOptions) -> Result<Vec<Planne
 }
 
 /// Whether nine in ten cells of a column are numbers, as far as the sample tells.
-fn holds_numbers(sample: &[Vec<Vec<u8>>], column: usize) -> bool {
+fn holds_numbers(sample: &[Record<'_>], column: usize) -> bool {
     let filled = || {
         let cells = sample.iter().filter_map(|record| record.get(column));
         cells.filter(|cell| !is_missing(cell))
@@ -188,7 +188,7 @@ fn holds_numbers(sample: &[Vec<Vec<u8>>], column: usize) -> bool {
 }
 
 /// The kind that the sample suggests.
-fn guess(shape: &Shape, column: usize) -> ColumnKind {
+fn guess(shape: &Shape<'_>, column: usize) -> ColumnKind {
     let cells = || {
         shape
             .sample
@@ -212,7 +212,7 @@ fn guess(shape: &Shape, column: usize) -> ColumnKind {
     decide(&facts)
 }
 
-fn scheme(shape: &Shape, columns: &[Planned], options: &ReadOptions) -> Scheme {
+fn scheme(shape: &Shape<'_>, columns: &[Planned], options: &ReadOptions) -> Scheme {
     let (mut numbers, mut categories, mut texts) = (0, 0, 0);
     let next = |slot: &mut usize| {
         *slot += 1;
@@ -250,8 +250,8 @@ fn scheme(shape: &Shape, columns: &[Planned], options: &ReadOptions) -> Scheme {
     }
 }
 
-fn run(reader: Reader, file: &Path, scheme: &Scheme, options: &ReadOptions) -> Result<Pass> {
-    let chunker = Chunker::new(reader, file, options.chunk_bytes, scheme.dialect.cut());
+fn run(bytes: Bytes, file: &Path, scheme: &Scheme, options: &ReadOptions) -> Result<Pass> {
+    let chunker = Chunker::new(bytes, file, options.chunk_bytes, scheme.dialect.cut());
     let shared = scheme.clone();
     let precision = options.precision;
     let chunks = InOrder::new(chunker, options.threads, move |chunk| match precision {
@@ -407,7 +407,7 @@ fn decide_all(pass: &Pass, columns: &[Planned]) -> Vec<Planned> {
 
 fn finish(
     pass: Pass,
-    shape: Shape,
+    shape: Shape<'_>,
     label: usize,
     columns: &[Planned],
     options: &ReadOptions,

@@ -1,11 +1,13 @@
 //! The outer form of a table: delimiter, header, column names, label column.
 
+use std::borrow::Cow;
+
 use crate::data::read::ReadOptions;
-use crate::data::read::chunk::{Chunk, Cut};
+use crate::data::read::chunk::Cut;
 use crate::data::read::delimited::{Delimiter, Dialect};
 use crate::data::read::format::Format;
 use crate::data::read::number;
-use crate::data::read::sniff::{is_missing, looks_like_header, sample_records, sniff};
+use crate::data::read::sniff::{Record, is_missing, looks_like_header, sample_records, sniff};
 use crate::error::{Error, Result};
 
 /// Records looked at to tell a header from data.
@@ -13,7 +15,7 @@ const SAMPLE_RECORDS: usize = 1000;
 
 /// The outer form of a table.
 #[derive(Debug, Clone)]
-pub(crate) struct Shape {
+pub(crate) struct Shape<'a> {
     pub(crate) dialect: Dialect,
     /// Whether the first record is not data.
     pub(crate) header: bool,
@@ -22,7 +24,7 @@ pub(crate) struct Shape {
     /// Columns whose header cell is empty.
     pub(crate) unnamed: Vec<usize>,
     /// The first data records.
-    pub(crate) sample: Vec<Vec<Vec<u8>>>,
+    pub(crate) sample: Vec<Record<'a>>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -43,12 +45,7 @@ pub(crate) fn dialect(head: &[u8], whole: bool, format: Format, options: &ReadOp
         } else {
             Cut::Lines.last_end(head).unwrap_or(head.len())
         };
-        sniff(
-            &Chunk::from_bytes(&head[..end]),
-            quoting,
-            comment.as_deref(),
-        )
-        .unwrap_or(Delimiter::Byte(b','))
+        sniff(&head[..end], quoting, comment.as_deref()).unwrap_or(Delimiter::Byte(b','))
     });
     Dialect {
         delimiter,
@@ -58,31 +55,31 @@ pub(crate) fn dialect(head: &[u8], whole: bool, format: Format, options: &ReadOp
 }
 
 /// The records at the beginning of a table.
-pub(crate) fn first_records(head: &[u8], whole: bool, dialect: &Dialect) -> Vec<Vec<Vec<u8>>> {
+pub(crate) fn first_records<'a>(head: &'a [u8], whole: bool, dialect: &Dialect) -> Vec<Record<'a>> {
     let end = if whole {
         head.len()
     } else {
         dialect.cut().last_end(head).unwrap_or(head.len())
     };
-    sample_records(&Chunk::from_bytes(&head[..end]), dialect, SAMPLE_RECORDS)
+    sample_records(&head[..end], dialect, SAMPLE_RECORDS)
 }
 
 /// Whether there is one line, and that of names.
-fn is_only_a_header(text: &[u8], records: &[Vec<Vec<u8>>]) -> bool {
+fn is_only_a_header(text: &[u8], records: &[Record<'_>]) -> bool {
     if text.trim_ascii().contains(&b'\n') {
         return false;
     }
-    let name = |cell: &Vec<u8>| !is_missing(cell) && number::whole::<f64>(cell).is_none();
+    let name = |cell: &Cow<'_, [u8]>| !is_missing(cell) && number::whole::<f64>(cell).is_none();
     matches!(records, [only] if only.len() > 1 && only.iter().all(name))
 }
 
 /// The form of a table that starts with `head`.
-pub(crate) fn shape(
-    head: &[u8],
+pub(crate) fn shape<'a>(
+    head: &'a [u8],
     whole: bool,
     format: Format,
     options: &ReadOptions,
-) -> Result<Shape> {
+) -> Result<Shape<'a>> {
     let dialect = dialect(head, whole, format, options);
     let mut sample = first_records(head, whole, &dialect);
     let mut notes = Vec::new();
@@ -101,7 +98,7 @@ pub(crate) fn shape(
         };
     }
     // A label column named by the user says where names stand.
-    let named = |cell: &Vec<u8>| {
+    let named = |cell: &Cow<'_, [u8]>| {
         options
             .label
             .as_ref()
@@ -149,7 +146,7 @@ pub(crate) fn shape(
 
 /// The names in a header: columns without one go by their number, and a name that comes
 /// again gets a number of its own.
-pub(crate) fn header_names(cells: &[Vec<u8>]) -> Result<Vec<String>> {
+pub(crate) fn header_names(cells: &[Cow<'_, [u8]>]) -> Result<Vec<String>> {
     let mut names: Vec<String> = Vec::with_capacity(cells.len());
     let mut seen = std::collections::HashSet::new();
     let mut copies = std::collections::HashMap::new();
@@ -209,7 +206,7 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-impl Shape {
+impl Shape<'_> {
     /// The label column: as asked, else one that is called so, else the last with content.
     pub(crate) fn label_column(&self, wanted: Option<&str>) -> Result<usize> {
         if let Some(wanted) = wanted {
@@ -238,7 +235,7 @@ impl Shape {
 mod tests {
     use super::*;
 
-    fn of(text: &str, options: &ReadOptions) -> Result<Shape> {
+    fn of<'a>(text: &'a str, options: &ReadOptions) -> Result<Shape<'a>> {
         shape(text.as_bytes(), true, Format::Csv, options)
     }
 

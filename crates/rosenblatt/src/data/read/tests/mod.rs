@@ -8,7 +8,7 @@ use std::io::Cursor;
 
 use proptest::prelude::*;
 
-use super::source::tests::{compressions, gzip};
+use super::source::tests::{Passing, compressions, gzip};
 use super::*;
 use crate::data::{Classes, Dataset, Layout, Matrix};
 
@@ -136,6 +136,23 @@ proptest! {
                 if let Ok(raw) = from_bytes(&bytes, "x", &options) {
                     prepared(&raw, None, Layout::Scattered);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_is_read_as_its_bytes_are(text in "[a-c0-9,;\"\t \n\r.?#:-]{0,80}", times in 1usize..12) {
+        let text = text.repeat(times);
+        let file = Passing::new(text.as_bytes());
+        for format in [Format::Libsvm, Format::Csv, Format::Tsv] {
+            for (chunk_bytes, threads) in [(1, 1), (9, 2), (60, 3)] {
+                let options = ReadOptions { format: Some(format), threads, chunk_bytes, ..ReadOptions::default() };
+                let told = |raw: Result<Raw>| match raw {
+                    Ok(raw) => format!("{:?}", rows_of(&prepared(&raw, None, Layout::AsGiven))),
+                    Err(e) => e.to_string(),
+                };
+                let name = file.0.to_str().unwrap();
+                prop_assert_eq!(told(read(&file.0, &options)), told(from_bytes(text.as_bytes(), name, &options)));
             }
         }
     }
