@@ -116,6 +116,20 @@ pub struct LabelRules {
     pub positive: Option<String>,
 }
 
+/// Which of `names` labels occur among the codes. Most often all do, and in the first rows.
+pub(crate) fn occurring(codes: &[u32], names: usize) -> Vec<bool> {
+    let mut used = vec![false; names];
+    let mut missing = names;
+    for &code in codes.iter().filter(|&&c| c != ABSENT) {
+        if missing == 0 {
+            break;
+        }
+        let met = std::mem::replace(&mut used[code as usize], true);
+        missing -= usize::from(!met);
+    }
+    used
+}
+
 impl LabelRules {
     /// The label that `text` stands for, before `positive` is looked at.
     fn mapped<'a>(&'a self, text: Cow<'a, str>) -> Cow<'a, str> {
@@ -127,24 +141,20 @@ impl LabelRules {
 
     /// The class of each code, and the classes among the codes that occur.
     pub(crate) fn classes(&self, names: &Interner, codes: &[u32]) -> Result<(Vec<u32>, Classes)> {
-        let mut used = vec![false; names.len()];
-        codes
-            .iter()
-            .filter(|&&c| c != ABSENT)
-            .for_each(|&c| used[c as usize] = true);
+        let used = occurring(codes, names.len());
         let texts: Vec<String> = (0..names.len() as u32)
             .map(|i| self.mapped(names.text(i)).into_owned())
             .collect();
-        let occurring = || {
+        let used = || {
             texts
                 .iter()
                 .zip(&used)
                 .filter(|(_, u)| **u)
                 .map(|(t, _)| t.as_str())
         };
-        let mut classes = Classes::from_labels(occurring());
+        let mut classes = Classes::from_labels(used());
         let class_of: Vec<u32> = if let Some(positive) = &self.positive {
-            if !occurring().any(|t| same_label(t, positive)) {
+            if !used().any(|t| same_label(t, positive)) {
                 let known: Vec<&str> = classes
                     .names()
                     .iter()

@@ -118,14 +118,16 @@ fn note_skipped(report: &mut ReadReport, tally: Tally) {
 impl Raw {
     pub(super) fn new(
         content: Content,
-        codes: &[u32],
+        mut labels: Vec<u32>,
         names: &Interner,
         mut report: ReadReport,
         options: &ReadOptions,
     ) -> Result<Self> {
         let rules = options.label_rules();
-        let (class_of, classes) = rules.classes(names, codes)?;
-        let labels: Vec<u32> = codes.iter().map(|&c| class_of[c as usize]).collect();
+        let (class_of, classes) = rules.classes(names, &labels)?;
+        for label in &mut labels {
+            *label = class_of[*label as usize];
+        }
         let label_texts = (0..names.len() as u32)
             .map(|i| (names.text(i).into_owned(), class_of[i as usize]))
             .collect();
@@ -211,7 +213,7 @@ pub(super) fn read_sparse(
         ));
     }
     let sparse = SparseRaw::new(parts, precision);
-    let mut raw = Raw::new(Content::Sparse(sparse), &codes, &names, report, options)?;
+    let mut raw = Raw::new(Content::Sparse(sparse), codes, &names, report, options)?;
     raw.long = long;
     Ok(raw)
 }
@@ -234,7 +236,7 @@ fn read_table(source: &Source, opened: Opened, options: &ReadOptions) -> Result<
     report.notes.extend(read.notes);
     report.warnings = read.warnings;
     let content = Content::Table(read.raw);
-    let mut raw = Raw::new(content, &read.labels, &read.label_names, report, options)?;
+    let mut raw = Raw::new(content, read.labels, &read.label_names, report, options)?;
     raw.weights = read.weights;
     raw.long = read.long;
     Ok(raw)
@@ -272,7 +274,7 @@ fn read_images(source: &Source, reader: Reader, options: &ReadOptions) -> Result
     report.bytes = images.bytes;
     Raw::new(
         Content::Images(raw),
-        &sink.codes,
+        sink.codes,
         &sink.names,
         report,
         options,

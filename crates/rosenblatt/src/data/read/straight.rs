@@ -158,7 +158,7 @@ fn examples(
         report.bytes = bytes;
         let rows = SparseRaw::without_rows(survey.first, survey.width, options.precision);
         let content = Content::Sparse(rows);
-        let raw = Raw::new(content, &survey.codes(), &survey.names, report, options)?;
+        let raw = Raw::new(content, survey.codes(), &survey.names, report, options)?;
         let preparation = Preparation::fit(&raw, None, Some(scale))?;
         let labels = raw.labels_in(&order);
         Ok((raw, preparation, labels))

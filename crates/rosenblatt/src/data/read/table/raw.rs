@@ -19,6 +19,7 @@ use crate::data::read::sniff::{Record, is_missing};
 use crate::data::read::source::{Bytes, Source};
 use crate::data::read::{Format, ReadOptions};
 use crate::error::{Error, Result};
+use crate::large;
 
 /// Typed columns of a whole file.
 #[derive(Debug)]
@@ -254,7 +255,7 @@ fn run(bytes: Bytes, file: &Path, scheme: &Scheme, options: &ReadOptions) -> Res
     let chunker = Chunker::new(bytes, file, options.chunk_bytes, scheme.dialect.cut());
     let shared = scheme.clone();
     let precision = options.precision;
-    let chunks = InOrder::new(chunker, options.threads, move |chunk| match precision {
+    let mut chunks = InOrder::new(chunker, options.threads, move |chunk| match precision {
         Precision::F32 => parse::<f32>(chunk, &shared),
         Precision::F64 => parse::<f64>(chunk, &shared),
     });
@@ -293,9 +294,10 @@ fn run(bytes: Bytes, file: &Path, scheme: &Scheme, options: &ReadOptions) -> Res
         long: Vec::new(),
         tally: Tally::new(file),
     };
-    for parsed in chunks {
+    for parsed in &mut chunks {
         pass.add(parsed?)?;
     }
+    large::discard(chunks);
     pass.table.starts = Starts::new(pass.table.parts.iter().map(|p| p.rows));
     if pass.table.rows == 0 {
         return Err(Error::data("the file holds no rows that can be read")

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::parse::Take;
 use super::raw::TableRaw;
 use crate::data::read::intern::Interner;
-use crate::data::read::labels::ABSENT;
+use crate::data::read::labels::occurring;
 use crate::error::{Error, Result};
 
 /// Rows below which nothing is concluded.
@@ -121,11 +121,7 @@ fn decides_label(values: impl Iterator<Item = Option<i64>>, labels: &[u32]) -> b
 
 /// Refuses a label column that holds a measurement.
 pub(crate) fn refuse_measurement(name: &str, labels: &[u32], names: &Interner) -> Result<()> {
-    let mut used = vec![false; names.len()];
-    labels
-        .iter()
-        .filter(|&&l| l != ABSENT)
-        .for_each(|&l| used[l as usize] = true);
+    let used = occurring(labels, names.len());
     let distinct = used.iter().filter(|u| **u).count();
     if labels.len() > 50 && distinct * 2 > labels.len() {
         return Err(Error::data(format!(
