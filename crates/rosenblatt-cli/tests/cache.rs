@@ -255,3 +255,39 @@ fn a_source_that_pretends_to_be_old_is_read_anew() {
     let new = ok(&["train", &data, "--cache"]);
     assert_ne!(weights(&new), weights(&old));
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_that_is_made_shorter_meanwhile_ends_the_run_with_an_error() {
+    let place = Place::new();
+    let [data, cache, model] = ["d.svm", "d.rbc", "m.rbm"].map(|n| place.to(n));
+    ok(&[
+        "generate", "sparse", "-n", "3000", "-d", "300", "--noise", "0.1", "-o", &data,
+    ]);
+    ok(&["convert", &data, &cache]);
+    let endless = [
+        "--save-every",
+        "0",
+        "--epochs",
+        "100000000",
+        "--order",
+        "given",
+    ];
+    let mut args = vec!["train", &cache, "-o", &model];
+    args.extend(endless);
+    let mut child = common::program(&args)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !std::path::Path::new(&model).exists() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let file = std::fs::File::options().write(true).open(&cache).unwrap();
+    file.set_len(4096).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("error: a file was made shorter while it was read"));
+    // What was saved before is whole.
+    assert!(ok(&["inspect", &model]).contains("not finished"));
+}
