@@ -76,6 +76,8 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         None => args.source.clone(),
     };
     let mut data_options = source.options(context.threads)?;
+    // The text of the file would count for what is used.
+    data_options.read.mapped = args.memory.is_none();
     if options.kernel == Some(Kernel::Precomputed) {
         leave_kernel_values(&mut data_options)?;
     }

@@ -52,8 +52,7 @@ pub(super) fn load(
 ) -> Result<Loaded, Failure> {
     let parsing = Instant::now();
     let all_train = args.cv.is_none() && data_options.validate.is_none();
-    // The text of the file would count for what is used.
-    if when == Read::AsTraining && all_train && args.memory.is_none() {
+    if when == Read::AsTraining && all_train {
         let (read, layout) = (&data_options.read, layout(options));
         if let Some(found) = Straight::begin(&args.data, read, data_options.scale, layout)? {
             source.refuse_foreign(found.report(), found.label_texts())?;

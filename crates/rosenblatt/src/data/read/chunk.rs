@@ -321,7 +321,7 @@ mod tests {
         for cut in [Cut::Lines, Cut::Table(csv())] {
             for size in [1, 2, 7, 50, 150, 1000, 5000] {
                 let source = Source::new(&file.0).unwrap();
-                let lent = chunks_of(source.text(nothing()).unwrap(), size, cut.clone());
+                let lent = chunks_of(source.text(nothing(), true).unwrap(), size, cut.clone());
                 let reader: Reader = Box::new(Cursor::new(text.clone().into_bytes()));
                 let copied = chunks_of(reader.into(), size, cut.clone());
                 for (k, (part, index, leading, _)) in lent.iter().enumerate() {

@@ -101,6 +101,9 @@ pub struct ReadOptions {
     pub threads: usize,
     /// Whether decimals that `f64` cannot stand for are kept as texts.
     pub keep_long_decimals: bool,
+    /// Whether files that are not compressed are read where they lie. That is faster, but their
+    /// text then counts as memory of the program. Results do not depend on it.
+    pub mapped: bool,
     /// The size of a chunk; results do not depend on it. Public for fuzzing, which needs small
     /// files that are cut in many places, and so that other fields can be set beside
     /// `..ReadOptions::default()`.
@@ -126,6 +129,7 @@ impl Default for ReadOptions {
             precision: Precision::F32,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             keep_long_decimals: false,
+            mapped: true,
             chunk_bytes: chunk::CHUNK,
         }
     }
@@ -235,12 +239,12 @@ fn skip_mark(all: &mut Reader, file: &Path) -> Result<()> {
 }
 
 /// The text of a source, byte order mark left out, once more.
-fn text(source: &Source) -> Result<Bytes> {
+fn text(source: &Source, options: &ReadOptions) -> Result<Bytes> {
     let Peeked { head, mut all, .. } = source.peek(BYTE_ORDER_MARK.len(), |_| true)?;
     if head == BYTE_ORDER_MARK {
         skip_mark(&mut all, source.name())?;
     }
-    source.text(all)
+    source.text(all, options.mapped)
 }
 
 fn refuse_other_encodings(head: &[u8]) -> Result<()> {

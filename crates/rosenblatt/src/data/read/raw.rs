@@ -70,7 +70,12 @@ pub fn decompressed(path: impl AsRef<Path>) -> Result<Box<dyn std::io::Read + Se
 fn read_source(source: &Source, options: &ReadOptions) -> Result<Raw> {
     let opened = open(source, options)?;
     let raw = match opened.format {
-        Format::Libsvm => read_sparse(source, source.text(opened.all)?, options, Vec::push),
+        Format::Libsvm => read_sparse(
+            source,
+            source.text(opened.all, options.mapped)?,
+            options,
+            Vec::push,
+        ),
         Format::Csv | Format::Tsv => read_table(source, opened, options),
         Format::Idx => read_images(source, opened.all, options),
         Format::Cache => Err(super::only_for_training()),
@@ -225,11 +230,16 @@ fn read_table(source: &Source, opened: Opened, options: &ReadOptions) -> Result<
     report.header = Some(shape.header);
     report.delimiter = Some(shape.dialect.delimiter.name());
     let read = if source.rereadable() {
-        table::raw::read(source, source.text(opened.all)?, shape, options)?
+        table::raw::read(
+            source,
+            source.text(opened.all, options.mapped)?,
+            shape,
+            options,
+        )?
     } else {
         // The kinds of the columns may need a second reading.
         let memory = source.buffered(opened.all)?;
-        table::raw::read(&memory, super::text(&memory)?, shape, options)?
+        table::raw::read(&memory, super::text(&memory, options)?, shape, options)?
     };
     note_skipped(&mut report, read.tally);
     report.columns = read.reports;

@@ -50,7 +50,7 @@ impl Straight {
     /// The examples of the libsvm file at `path`, prepared and laid out: what
     /// [`read`](super::read()), [`Preparation::fit`] and [`Raw::dataset`] make of all its rows.
     /// None where they have to do it, or do it sooner: there is no such file, or it is of another
-    /// format, compressed, a pipe, or larger than memory, its lines are short or some of them not
+    /// format, compressed, a pipe, not to be mapped, or larger than memory, its lines are short or some of them not
     /// of the usual sort, its columns are to be scaled.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl Straight {
         // A pipe must be opened by the one who reads it.
         let file = std::fs::metadata(path).is_ok_and(|facts| facts.is_file());
         let scale = scale.unwrap_or(Scale::None);
-        if !file || scale.by_column() || options.keep_long_decimals {
+        if !(file && options.mapped) || scale.by_column() || options.keep_long_decimals {
             return Ok(None);
         }
         let source = Source::new(path)?;

@@ -126,7 +126,7 @@ pub(crate) fn read(
             return finish(pass, shape, label, &columns, options);
         }
         columns = decided;
-        bytes = crate::data::read::text(source)?;
+        bytes = crate::data::read::text(source, options)?;
     }
     Err(Error::data(
         "the kinds of the columns cannot be settled: the file changes while it is read",

@@ -145,8 +145,14 @@ proptest! {
         let text = text.repeat(times);
         let file = Passing::new(text.as_bytes());
         for format in [Format::Libsvm, Format::Csv, Format::Tsv] {
-            for (chunk_bytes, threads) in [(1, 1), (9, 2), (60, 3)] {
-                let options = ReadOptions { format: Some(format), threads, chunk_bytes, ..ReadOptions::default() };
+            for (chunk_bytes, threads, mapped) in [(1, 1, true), (9, 2, true), (60, 3, true), (60, 2, false)] {
+                let options = ReadOptions {
+                    format: Some(format),
+                    threads,
+                    chunk_bytes,
+                    mapped,
+                    ..ReadOptions::default()
+                };
                 let told = |raw: Result<Raw>| match raw {
                     Ok(raw) => format!("{:?}", rows_of(&prepared(&raw, None, Layout::AsGiven))),
                     Err(e) => e.to_string(),
