@@ -201,14 +201,20 @@ fn main() -> Result<()> {
     wanted.retain(|argument| argument != "--bench");
     let sets = Sets::new()?;
     let mut loops = sets.loops()?;
-    if let [once, name] = &wanted[..]
-        && once == "--once"
+    let once = wanted.first().is_some_and(|first| first == "--once");
+    wanted.drain(..usize::from(once));
+    if let Some(unknown) = wanted
+        .iter()
+        .find(|n| loops.iter().all(|it| it.name != **n))
     {
-        let unknown = || Error::options(format!("there is no loop {name:?}"));
-        let it = loops.iter().find(|it| it.name == name);
-        return counted_loop(it.ok_or_else(unknown)?);
+        let all: Vec<&str> = loops.iter().map(|it| it.name).collect();
+        return Err(Error::options(format!("there is no loop {unknown:?}"))
+            .remedy(format!("name one of: {}", all.join("; "))));
     }
     loops.retain(|it| wanted.is_empty() || wanted.iter().any(|name| name == it.name));
+    if once {
+        return loops.iter().try_for_each(counted_loop);
+    }
     let runs: Vec<usize> = loops
         .iter()
         .map(|it| timed(it, 1).map(|seconds| (TURN / seconds).ceil() as usize))
