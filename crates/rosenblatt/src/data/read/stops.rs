@@ -20,22 +20,29 @@ const AT_ONCE: usize = 16;
 const MOST: usize = 16;
 
 /// What to find.
+pub(crate) trait Mark: Copy {
+    /// A bit for each byte that is one, the first lowest.
+    fn find<const LEVEL: u8>(self, block: &[u8; BLOCK]) -> u64;
+}
+
+/// This byte.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Byte(pub(crate) u8);
+
+/// This byte or a newline.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OrNewline(pub(crate) u8);
+
+/// A colon, or a blank or any byte below, as newlines and tabs are.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // elsewhere tokens are read one by one
-pub(crate) enum Mark {
-    /// This byte.
-    Byte(u8),
-    /// This byte or a newline.
-    Either(u8),
-    /// This byte, or a blank or any byte below, as newlines and tabs are.
-    OrBlank(u8),
-}
+pub(crate) struct ColonOrBlank;
 
 /// The marks in some text, one after the other.
 #[derive(Debug)]
-pub(crate) struct Stops<'a> {
+pub(crate) struct Stops<'a, M> {
     bytes: &'a [u8],
-    mark: Mark,
+    mark: M,
     ends: Box<[u32; MOST + BLOCK * AHEAD + AT_ONCE]>,
     next: usize,
     count: usize,
@@ -43,9 +50,9 @@ pub(crate) struct Stops<'a> {
     scanned: usize,
 }
 
-impl<'a> Stops<'a> {
+impl<'a, M: Mark> Stops<'a, M> {
     /// The marks in `bytes`, which are fewer than 2³².
-    pub(crate) fn new(bytes: &'a [u8], mark: Mark) -> Self {
+    pub(crate) fn new(bytes: &'a [u8], mark: M) -> Self {
         Stops {
             bytes,
             mark,
@@ -116,40 +123,36 @@ impl<'a> Stops<'a> {
             self.ends.copy_within(self.next..self.count, 0);
         }
         (self.next, self.count) = (0, self.count - self.next);
-        while self.count < least {
-            let rest = self.bytes.get(self.scanned..).unwrap_or_default();
+        // What changes with every block stays in registers.
+        let (mut count, mut scanned) = (self.count, self.scanned);
+        while count < least {
+            let rest = self.bytes.get(scanned..).unwrap_or_default();
             let blocks = rest.as_chunks::<BLOCK>().0;
             if blocks.is_empty() {
-                self.ends[self.count..self.count + MOST].fill(u32::MAX);
-                return;
+                self.ends[count..count + MOST].fill(u32::MAX);
+                break;
             }
             for block in blocks.iter().take(AHEAD) {
                 let bits = self.mark.find::<LEVEL>(block);
-                self.note::<LEVEL>(bits);
-                self.scanned += BLOCK;
+                note::<LEVEL>(bits, scanned as u32, &mut self.ends[count..]);
+                count += bits.count_ones() as usize;
+                scanned += BLOCK;
             }
         }
+        (self.count, self.scanned) = (count, scanned);
     }
+}
 
-    /// Lists the marks of the next block.
-    #[inline(always)]
-    fn note<const LEVEL: u8>(&mut self, mut bits: u64) {
-        let found = bits.count_ones() as usize;
-        let start = self.scanned as u32;
-        let mut listed = 0;
-        // Most blocks are done after one turn, which is no surprise for the processor.
-        loop {
-            let from = self.count + listed;
-            let Some(places) = self.ends[from..].first_chunk_mut() else {
-                break;
-            };
-            bits = first_places::<LEVEL>(bits, start, places);
-            listed += AT_ONCE;
-            if listed >= found {
-                break;
-            }
+/// Lists the marks of the block at `start`.
+#[inline(always)]
+fn note<const LEVEL: u8>(mut bits: u64, start: u32, mut ends: &mut [u32]) {
+    // Most blocks are done after one turn, which is no surprise for the processor.
+    while let Some((places, rest)) = ends.split_first_chunk_mut() {
+        bits = first_places::<LEVEL>(bits, start, places);
+        if bits == 0 {
+            break;
         }
-        self.count += found;
+        ends = rest;
     }
 }
 
@@ -168,23 +171,33 @@ fn first_places<const LEVEL: u8>(bits: u64, start: u32, places: &mut [u32; AT_ON
     bits
 }
 
-impl Mark {
-    /// A bit for each byte that is one, the first lowest.
+impl Mark for Byte {
     #[inline(always)]
-    pub(crate) fn find<const LEVEL: u8>(self, block: &[u8; BLOCK]) -> u64 {
+    fn find<const LEVEL: u8>(self, block: &[u8; BLOCK]) -> u64 {
         #[cfg(target_arch = "x86_64")]
         if let Some(text) = simd::Text::at::<LEVEL>() {
-            return match self {
-                Mark::Byte(byte) => text.equal(block, byte),
-                Mark::Either(byte) => text.equal(block, byte) | text.equal(block, b'\n'),
-                Mark::OrBlank(byte) => text.equal(block, byte) | text.up_to(block, b' '),
-            };
+            return text.equal(block, self.0);
         }
-        match self {
-            Mark::Byte(byte) => equal(block, byte),
-            Mark::Either(byte) => equal(block, byte) | equal(block, b'\n'),
-            Mark::OrBlank(byte) => equal(block, byte) | plain(block, |b| b <= b' '),
+        equal(block, self.0)
+    }
+}
+
+impl Mark for OrNewline {
+    #[inline(always)]
+    fn find<const LEVEL: u8>(self, block: &[u8; BLOCK]) -> u64 {
+        Byte(self.0).find::<LEVEL>(block) | Byte(b'\n').find::<LEVEL>(block)
+    }
+}
+
+impl Mark for ColonOrBlank {
+    #[inline(always)]
+    fn find<const LEVEL: u8>(self, block: &[u8; BLOCK]) -> u64 {
+        let colons = Byte(b':').find::<LEVEL>(block);
+        #[cfg(target_arch = "x86_64")]
+        if let Some(text) = simd::Text::at::<LEVEL>() {
+            return colons | text.up_to(block, b' ');
         }
+        colons | plain(block, |b| b <= b' ')
     }
 }
 
@@ -314,14 +327,14 @@ mod tests {
             let whole = length / BLOCK * BLOCK;
             for stop in [b' ', b',', 0xFF] {
                 let ends = |b: u8| b == stop;
-                let mut stops = Stops::new(&bytes, Mark::Byte(stop));
+                let mut stops = Stops::new(&bytes, Byte(stop));
                 for at in (0..whole).filter(|&at| ends(bytes[at])) {
                     assert_eq!(stops.peek::<BASE>(), at);
                     stops.pass(1);
                 }
                 assert!(stops.peek::<BASE>() >= length);
                 // Jumping ahead loses nothing behind the place.
-                let mut stops = Stops::new(&bytes, Mark::Byte(stop));
+                let mut stops = Stops::new(&bytes, Byte(stop));
                 let mut at = 0;
                 while at < whole {
                     stops.go_to(at);

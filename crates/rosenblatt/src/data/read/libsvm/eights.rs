@@ -3,13 +3,13 @@
 use super::Parser;
 use crate::data::Index;
 use crate::data::read::number::{Pairs, Places, Stored, Tokens};
-use crate::data::read::stops::{Mark, Stops};
+use crate::data::read::stops::{ColonOrBlank, Stops};
 use crate::simd;
 
 /// What was found ahead of being read.
 pub(super) struct Found<'a> {
     /// The colons in tokens and the ends of them, which take turns.
-    marks: Stops<'a>,
+    pub(super) marks: Stops<'a, ColonOrBlank>,
     /// Groups of tokens to be read as if they were far apart.
     apart: u8,
 }
@@ -18,7 +18,7 @@ impl<'a> Found<'a> {
     /// Nothing: there is no text yet.
     pub(super) fn new() -> Self {
         Found {
-            marks: Stops::new(&[], Mark::OrBlank(b':')),
+            marks: Stops::new(&[], ColonOrBlank),
             apart: 0,
         }
     }

@@ -24,40 +24,48 @@ impl<'a, I: Index, T: Stored> Lines<'a, I, T> {
     }
 
     /// Reads the line that takes the first `len` bytes, if it is of the usual sort: nothing but a
-    /// label and so many values, their indices in order. Meanwhile the text that is `coming` is
-    /// brought near.
+    /// label and so many values, their indices in order. Says whether they are at the front of
+    /// `place`, indices counted from the first, and what is behind them perhaps overwritten; if
+    /// not, they are kept here. Meanwhile the text that is `coming` is brought near.
     #[inline(always)]
     pub(crate) fn read<const LEVEL: u8>(
         &mut self,
         (bytes, len): (&'a [u8], usize),
-        values: usize,
+        count: usize,
         coming: &'a [u8],
-    ) -> Option<()> {
+        place: (&mut [I], &mut [T]),
+    ) -> Option<bool> {
         let parser = &mut self.parser;
-        let before = parser.values.len();
-        parser.ends.clear();
-        parser.labels.codes.clear();
         parser.begin(bytes, len);
         simd::prefetch(parser.coming);
         parser.coming = coming;
+        #[cfg(target_arch = "x86_64")]
+        if let Some(text) = simd::Text::at::<LEVEL>()
+            && parser.counted::<LEVEL>(text, count, place)
+        {
+            return Some(true);
+        }
+        let before = parser.values.len();
+        parser.ends.clear();
+        parser.labels.codes.clear();
         let end = parser.line::<LEVEL>(0).ok()?;
         let usual = end == len
             && !parser.too_wide
             && parser.ends.len() == 1
-            && parser.values.len() == before + values
+            && parser.values.len() == before + count
             && parser.qids == 0
             && parser.unsorted == 0
             && parser.smallest == self.first;
-        usual.then_some(())
+        usual.then_some(false)
     }
 
-    /// The indices, as written, and the values of the lines that were read since they were last
+    /// The indices, as written, and the values of the lines that were kept since they were last
     /// forgotten.
     pub(crate) fn pairs(&self) -> (&[I], &[T]) {
         (&self.parser.indices, &self.parser.values)
     }
 
-    /// Forgets the lines that were read.
+    /// Forgets the lines that were kept.
     pub(crate) fn forget(&mut self) {
         self.parser.indices.clear();
         self.parser.values.clear();

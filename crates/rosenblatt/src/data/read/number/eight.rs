@@ -261,10 +261,7 @@ impl Text {
     pub(crate) fn narrow(self, numbers: &Eight) -> ([f32; 8], u8) {
         // SAFETY: see above.
         unsafe {
-            let values = _mm512_mul_pd(
-                _mm512_cvtepi64_pd(numbers.mantissas),
-                entries(&TENTHS, numbers.places),
-            );
+            let values = product(numbers.mantissas, numbers.places);
             let bits = _mm512_castpd_si512(values);
             let beyond_halfway = _mm512_and_si512(
                 _mm512_sub_epi64(bits, _mm512_set1_epi64(0x1000_0000 - 4)),
@@ -285,10 +282,7 @@ impl Text {
     pub(crate) fn full(self, numbers: &Eight) -> ([f64; 8], u8) {
         // SAFETY: see above.
         unsafe {
-            let values = _mm512_div_pd(
-                _mm512_cvtepi64_pd(numbers.mantissas),
-                entries(&FIRST_POWERS, numbers.places),
-            );
+            let values = quotient(numbers.mantissas, numbers.places);
             let mut found = [0.0; 8];
             _mm512_storeu_pd(found.as_mut_ptr(), with_signs(values, numbers.negative));
             (found, numbers.good)
@@ -371,6 +365,25 @@ pub(super) unsafe fn lower(words: __m512i) -> __m512i {
     unsafe { _mm512_and_si512(words, _mm512_set1_epi64(0xFFFF_FFFF)) }
 }
 
+/// m · 10⁻ᵏ, both factors rounded.
+#[inline(always)]
+pub(super) unsafe fn product(mantissas: __m512i, places: __m512i) -> __m512d {
+    // SAFETY: the caller's.
+    unsafe { _mm512_mul_pd(_mm512_cvtepi64_pd(mantissas), entries(&TENTHS, places)) }
+}
+
+/// m / 10ᵏ.
+#[inline(always)]
+pub(super) unsafe fn quotient(mantissas: __m512i, places: __m512i) -> __m512d {
+    // SAFETY: the caller's.
+    unsafe {
+        _mm512_div_pd(
+            _mm512_cvtepi64_pd(mantissas),
+            entries(&FIRST_POWERS, places),
+        )
+    }
+}
+
 /// The entries of a table at these places, which are below 16.
 #[inline(always)]
 unsafe fn entries(table: &[f64; 16], places: __m512i) -> __m512d {
@@ -394,7 +407,7 @@ unsafe fn power_of_ten(places: __m512i) -> __m512i {
 }
 
 #[inline(always)]
-unsafe fn with_signs(values: __m512d, negative: u8) -> __m512d {
+pub(super) unsafe fn with_signs(values: __m512d, negative: u8) -> __m512d {
     // SAFETY: the caller's.
     unsafe {
         let bits = _mm512_castpd_si512(values);

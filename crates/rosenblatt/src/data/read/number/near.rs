@@ -53,29 +53,122 @@ impl Text {
     /// and a number of up to eight characters. `None` if there are fewer than 128 bytes left.
     #[inline(always)]
     pub(crate) fn near_tokens(self, text: &[u8], at: usize, pairs: Pairs) -> Option<Tokens> {
-        let span: &[u8; SPAN] = text.get(at..)?.first_chunk()?;
-        // SAFETY: see above; the two halves of the span are read.
+        let span = text.get(at..)?.first_chunk()?;
+        // SAFETY: see above.
         unsafe {
-            let low = _mm512_loadu_si512(span.as_ptr().cast());
-            let high = _mm512_loadu_si512(span.as_ptr().add(SPAN / 2).cast());
-            // Places are counted from `at` on.
-            let pairs = _mm512_sub_epi32(pairs.0, _mm512_set1_epi32(at as i32));
-            let (colons, stops) = (lower(pairs), _mm512_srli_epi64::<32>(pairs));
-            let stops_before = _mm512_alignr_epi64::<7>(stops, _mm512_set1_epi64(-1));
-            let near = _mm512_cmplt_epu64_mask(stops, _mm512_set1_epi64(SPAN as i64));
-            let marks = at_each(low, high, pairs);
+            let span = Span::new(span, at, pairs);
+            let marks = span.marks();
             let (first, second) = (lower(marks), _mm512_srli_epi64::<32>(marks));
             let parted = _mm512_cmpeq_epi64_mask(first, _mm512_set1_epi64(i64::from(b':')));
+            let near = span.near();
+            let index = span.index();
+            let whole = near & parted & index.usual & !beyond_nine(index.digits);
+            let number = span.number();
+            let good = near & number.usual & !beyond_nine(number.digits);
+            // Lanes without a number must not look like zeros, which are dealt with apart.
+            let one = _mm512_set1_epi64(1);
+            let numbers = Eight {
+                mantissas: _mm512_mask_mov_epi64(one, good, lower(joined(number.digits))),
+                places: number.places,
+                negative: number.negative,
+                stops: second,
+                good,
+            };
+            Some(Tokens {
+                indices: Places(_mm512_cvtepi64_epi32(joined(index.digits))),
+                numbers,
+                near,
+                whole,
+            })
+        }
+    }
+}
 
-            let missing = missing_of_eight(stops_before, colons);
-            let digits = _mm512_xor_si512(before(low, high, pairs, FIRSTS), zeros());
-            let digits = _mm512_and_si512(digits, last_bytes(missing));
-            let whole = near & parted & from_none_to_seven(missing) & !beyond_nine(digits);
-            let indices = Places(_mm512_cvtepi64_epi32(joined(digits)));
+/// 128 bytes, and the places of marks counted from the first.
+pub(super) struct Span {
+    low: __m512i,
+    high: __m512i,
+    pairs: __m512i,
+}
 
-            let missing = missing_of_eight(colons, stops);
+/// The digits of eight whole numbers, the last one highest.
+pub(super) struct Index {
+    pub(super) digits: __m512i,
+    /// Which are as many as digits can be.
+    pub(super) usual: u8,
+}
+
+/// The same of numbers.
+pub(super) struct Number {
+    pub(super) digits: __m512i,
+    pub(super) places: __m512i,
+    pub(super) negative: u8,
+    pub(super) usual: u8,
+}
+
+// SAFETY of all below: the caller's.
+impl Span {
+    #[inline(always)]
+    pub(super) unsafe fn new(span: &[u8; SPAN], at: usize, pairs: Pairs) -> Self {
+        // SAFETY: see above; the two halves of the span are read.
+        unsafe {
+            Span {
+                low: _mm512_loadu_si512(span.as_ptr().cast()),
+                high: _mm512_loadu_si512(span.as_ptr().add(SPAN / 2).cast()),
+                pairs: _mm512_sub_epi32(pairs.0, _mm512_set1_epi32(at as i32)),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn colons(&self) -> __m512i {
+        // SAFETY: see above.
+        unsafe { lower(self.pairs) }
+    }
+
+    #[inline(always)]
+    unsafe fn stops(&self) -> __m512i {
+        // SAFETY: see above.
+        unsafe { _mm512_srli_epi64::<32>(self.pairs) }
+    }
+
+    /// The bytes at the places.
+    #[inline(always)]
+    pub(super) unsafe fn marks(&self) -> __m512i {
+        // SAFETY: see above.
+        unsafe { at_each(self.low, self.high, self.pairs) }
+    }
+
+    /// Which tokens end in the span.
+    #[inline(always)]
+    pub(super) unsafe fn near(&self) -> u8 {
+        // SAFETY: see above.
+        unsafe { _mm512_cmplt_epu64_mask(self.stops(), _mm512_set1_epi64(SPAN as i64)) }
+    }
+
+    /// What is before the colons.
+    #[inline(always)]
+    pub(super) unsafe fn index(&self) -> Index {
+        // SAFETY: see above.
+        unsafe {
+            let stops_before = _mm512_alignr_epi64::<7>(self.stops(), _mm512_set1_epi64(-1));
+            let missing = missing_of_eight(stops_before, self.colons());
+            let word = before(self.low, self.high, self.pairs, FIRSTS);
+            Index {
+                digits: _mm512_and_si512(_mm512_xor_si512(word, zeros()), last_bytes(missing)),
+                usual: from_none_to_seven(missing),
+            }
+        }
+    }
+
+    /// What is behind them.
+    #[inline(always)]
+    pub(super) unsafe fn number(&self) -> Number {
+        // SAFETY: see above.
+        unsafe {
+            let missing = missing_of_eight(self.colons(), self.stops());
             let mut usual = from_none_to_seven(missing);
-            let word = before(low, high, pairs, SECONDS);
+            let word = before(self.low, self.high, self.pairs, SECONDS);
             // The bytes of the number: first with its sign, then without.
             let all = last_bytes(missing);
             let first = _mm512_andnot_si512(_mm512_slli_epi64::<8>(all), all);
@@ -96,24 +189,12 @@ impl Text {
             let not_behind =
                 _mm512_or_si512(_mm512_slli_epi64::<8>(below), _mm512_set1_epi64(0xFF));
             let behind = _mm512_andnot_si512(not_behind, digits);
-            let digits = _mm512_or_si512(wholes, behind);
-            let places = _mm512_maskz_srli_epi64::<3>(has_point, _mm512_lzcnt_epi64(point));
-            let good = near & usual & !beyond_nine(digits);
-            // Lanes without a number must not look like zeros, which are dealt with apart.
-            let one = _mm512_set1_epi64(1);
-            let numbers = Eight {
-                mantissas: _mm512_mask_mov_epi64(one, good, lower(joined(digits))),
-                places,
+            Number {
+                digits: _mm512_or_si512(wholes, behind),
+                places: _mm512_maskz_srli_epi64::<3>(has_point, _mm512_lzcnt_epi64(point)),
                 negative,
-                stops: second,
-                good,
-            };
-            Some(Tokens {
-                indices,
-                numbers,
-                near,
-                whole,
-            })
+                usual,
+            }
         }
     }
 }

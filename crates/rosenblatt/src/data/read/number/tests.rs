@@ -102,6 +102,23 @@ impl simd::Work for AmongTokens<'_> {
                 assert_eq!((wide.0[k], narrow.0[k]), (-7.25, -7.25), "{}", self.0);
                 assert_eq!(text.listed(tokens.indices)[k], indices[k]);
             }
+            let plain = text.plain_tokens(line.as_bytes(), 3, pairs).unwrap();
+            let (plain_wide, plain_narrow) = (
+                f64::from_few(text, &plain.few),
+                f32::from_few(text, &plain.few),
+            );
+            for k in 0..8 {
+                let good = wide.1 >> k & 1 == 1 && wide.0[k] != 0.0;
+                assert_eq!(plain.good >> k & 1 == 1, good, "{}", self.0);
+                assert!(!near[k] || plain.marks >> (2 * k) & 3 == 3, "{}", self.0);
+                if good {
+                    let number = if k == lane { self.0 } else { "-7.25" };
+                    let narrow: f32 = number.parse().unwrap();
+                    assert_eq!(plain_wide[k].to_bits(), wide.0[k].to_bits(), "{number}");
+                    assert_eq!(plain_narrow[k].to_bits(), narrow.to_bits(), "{number}");
+                    assert_eq!(text.in_32_bits(plain.columns(1))[k], indices[k] - 1);
+                }
+            }
             return Some((
                 (wide.1 >> lane & 1 == 1).then_some(wide.0[lane]),
                 (narrow.1 >> lane & 1 == 1).then_some(narrow.0[lane]),
@@ -419,5 +436,66 @@ fn short_decimals_about_halfway_between_two_f32() {
             let (whole, fraction) = digits.split_at(digits.len() - places);
             agree(&format!("{whole}.{fraction}"));
         }
+    }
+}
+
+#[test]
+fn no_decimal_of_eight_characters_is_about_halfway_between_two_f32() {
+    for places in 0..8 {
+        let told = (0..10_000_000).all(|m| f32::from_small(m, places, false).is_some());
+        assert!(told, "{places}");
+    }
+    assert!((10_000_000..100_000_000).all(|m| m as f64 as f32 == m as f32));
+}
+
+/// Tokens of a line that is one of the plainest sort, and what spoils it.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn tokens_are_good_together() {
+    struct Good<'a>(&'a str, usize, bool);
+    impl simd::Work for Good<'_> {
+        type Output = Option<bool>;
+
+        #[inline(always)]
+        fn run<const LEVEL: u8>(self) -> Self::Output {
+            let text = simd::Text::at::<LEVEL>()?;
+            let Good(line, count, ends) = self;
+            let mut marks = line
+                .bytes()
+                .enumerate()
+                .filter(|(_, b)| b": \n".contains(b));
+            let pairs = std::array::from_fn(|_| marks.next().map_or(u32::MAX, |(k, _)| k as u32));
+            let line = format!("{line}{}", "7".repeat(128));
+            let plain = text.plain_tokens(line.as_bytes(), 0, text.pairs(&pairs));
+            Some(plain.unwrap().are_good(count, ends, text.before(1)))
+        }
+    }
+    for (line, count, ends, expected) in [
+        ("1:2 2:3 ", 2, false, true),
+        ("1:2 2:3\n", 2, true, true),
+        ("1:2 2:3\n", 2, false, false),
+        ("1:2\n2:3\n", 2, true, false),
+        ("1:2 2:3\n", 1, false, true),
+        ("0:2 2:3\n", 2, true, false),
+        ("1:2 1:3\n", 2, true, false),
+        ("1:2 1:3\n", 1, false, true),
+        ("3:2 2:3\n", 2, true, false),
+        ("1:0 2:3\n", 2, true, false),
+        ("1:2 2:-0.0\n", 2, true, false),
+        ("1:2 2:x\n", 2, true, false),
+        ("1:2 x:2\n", 2, true, false),
+        ("1:2:3:4\n", 2, true, false),
+        ("1:2 3 4:5\n", 2, true, false),
+        ("1:2  2:3\n", 2, true, false),
+        ("1:1 2:2 3:3 4:4 5:5 6:6 7:7 8:8 ", 8, false, true),
+        ("1:1 2:2 3:3 4:4 5:5 6:6 7:7 8:8\n", 8, true, true),
+        ("1:1 2:2 3:3 4:4 5:5 6:6 7:7 8:0\n", 8, true, false),
+        ("1:1 2:2 3:3 4:4 5:5 6:6 7:7 8:8\n", 8, false, false),
+    ] {
+        let found = simd::dispatch_bytes(Good(line, count, ends));
+        assert!(
+            found.is_none_or(|found| found == expected),
+            "{line:?} {count}"
+        );
     }
 }

@@ -219,6 +219,20 @@ impl<'a, I, T> Fill<'a, I, T> {
         }
     }
 
+    /// Copies the rows that were kept to their places, the last of which ends at `end`.
+    #[inline(always)]
+    fn deliver(&mut self, parsed: &mut Lines<'_, I, T>, end: usize)
+    where
+        I: Index,
+        T: Stored,
+    {
+        let (indices, values) = parsed.pairs();
+        let place = end - values.len()..end;
+        renumber(&mut self.indices[place.clone()], indices, self.first);
+        self.values[place].copy_from_slice(values);
+        parsed.forget();
+    }
+
     /// The bytes of a line, and some behind them.
     #[inline(always)]
     fn bytes(&self, line: &Line) -> &'a [u8] {
@@ -230,9 +244,10 @@ impl<I: Index, T: Stored> Work for Fill<'_, I, T> {
     type Output = Option<u64>;
 
     #[inline(always)]
-    fn run<const LEVEL: u8>(self) -> Option<u64> {
+    fn run<const LEVEL: u8>(mut self) -> Option<u64> {
         let mut parsed = Lines::<I, T>::new(self.first);
-        let mut start = 0;
+        // Where the next row begins, and rows before it that are not in their places yet.
+        let (mut start, mut kept) = (0, 0);
         self.look_at(0..FAR);
         for (p, line) in self.lines.iter().enumerate() {
             if p.is_multiple_of(PAGES) {
@@ -241,16 +256,21 @@ impl<I: Index, T: Stored> Work for Fill<'_, I, T> {
             let coming = self.lines.get(p + NEAR);
             let coming = coming.map_or(&[][..], |line| self.bytes(line));
             let text = (self.bytes(line), line.len as usize);
-            parsed.read::<LEVEL>(text, line.values as usize, coming)?;
-            if (p + 1).is_multiple_of(FEW) || p + 1 == self.lines.len() {
-                let (indices, values) = parsed.pairs();
-                let place = start..start + values.len();
-                renumber(&mut self.indices[place.clone()], indices, self.first);
-                self.values[place.clone()].copy_from_slice(values);
-                start = place.end;
-                parsed.forget();
+            let count = line.values as usize;
+            let place = (&mut self.indices[start..], &mut self.values[start..]);
+            let in_place = parsed.read::<LEVEL>(text, count, coming, place)?;
+            if in_place && kept > 0 {
+                self.deliver(&mut parsed, start);
+                kept = 0;
+            }
+            start += count;
+            kept += usize::from(!in_place);
+            if kept == FEW {
+                self.deliver(&mut parsed, start);
+                kept = 0;
             }
         }
+        self.deliver(&mut parsed, start);
         if self.scale == Scale::UnitRows {
             let mut rest = self.values;
             for line in self.lines {

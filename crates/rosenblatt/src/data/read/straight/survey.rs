@@ -9,7 +9,7 @@ use crate::data::read::chunk::LONGEST_RECORD;
 use crate::data::read::intern::Interner;
 use crate::data::read::labels::LabelSink;
 use crate::data::read::order::Starts;
-use crate::data::read::stops::{BLOCK, Mark};
+use crate::data::read::stops::{BLOCK, Byte, Mark};
 use crate::simd::{self, Work};
 use crate::{large, threads};
 
@@ -159,8 +159,8 @@ impl Work for Scan<'_> {
                 simd::prefetch(later);
             }
             let here = u64::MAX << std::mem::take(&mut skip);
-            let mut newlines = Mark::Byte(b'\n').find::<LEVEL>(block) & here;
-            let mut colons = Mark::Byte(b':').find::<LEVEL>(block) & here;
+            let mut newlines = Byte(b'\n').find::<LEVEL>(block) & here;
+            let mut colons = Byte(b':').find::<LEVEL>(block) & here;
             if newlines == 0 {
                 before += colons.count_ones();
                 last = last_of(colons, at).unwrap_or(last);

@@ -165,6 +165,64 @@ fn large_files_are_the_same_by_both_ways() {
     }
 }
 
+/// Rows of plain tokens, one in `odd` of them with something else in it.
+fn plain_rows(rows: usize, first: u64, features: u64, odd: u64, seed: u64) -> String {
+    let mut random = Random::new(seed, Stream::Start, 0);
+    let mut text = String::new();
+    for _ in 0..rows {
+        text += ["1", "-1", "0", "+1", "a_rather_long_label"][random.below(5) as usize];
+        let (mut index, values) = (first, random.below(60));
+        let spoiled = match random.below(odd) {
+            0 => random.below(values.max(1)),
+            _ => u64::MAX,
+        };
+        for k in 0..values {
+            text.push(' ');
+            let value = match random.below(5) {
+                0 => format!("{}", random.below(99_999_999) + 1),
+                1 => format!("-{}.{:02}", random.below(1000) + 1, random.below(100)),
+                2 => format!("{}.", random.below(999) + 1),
+                _ => format!("0.{:06}", random.below(999_999) + 1),
+            };
+            text += &match (k == spoiled).then(|| random.below(6)) {
+                None => format!("{index}:{value}"),
+                Some(0) => format!(" {index}:{value}"),
+                Some(1) => format!("{index}:{value}\t"),
+                Some(2) => format!("{index}:{:e}", random.positive_unit()),
+                Some(3) => format!("{index}:+{}", random.positive_unit()),
+                Some(4) => format!("000000{index}:{value}"),
+                Some(_) => format!("{index}:{:.12}", random.positive_unit() + 1.0),
+            };
+            index += 1 + random.below(features / 60);
+        }
+        text += ["\n", "\n", "\n", " \n", "\r\n"][random.below(5) as usize];
+    }
+    text
+}
+
+#[test]
+fn plain_rows_are_the_same_by_both_ways() {
+    let mut seed = 10;
+    for (first, features) in [
+        (0, 60),
+        (1, 3000),
+        (0, 50_000),
+        (1, 70_000),
+        (1, 90_000_000),
+    ] {
+        for odd in [u64::MAX, 40, 3] {
+            for precision in [Precision::F32, Precision::F64] {
+                seed += 1;
+                let text = plain_rows(1_500, first, features, odd, seed);
+                let options = options(precision, 2);
+                for layout in [Layout::Scattered, Layout::AsGiven] {
+                    assert!(agrees(text.as_bytes(), &options, None, layout), "{seed}");
+                }
+            }
+        }
+    }
+}
+
 /// A learner's options, by a few of them.
 fn learner(order: Order, readout: Readout, epochs: u64) -> Options {
     Options {

@@ -22,7 +22,7 @@ use crate::data::read::labels::{ABSENT, LabelSink};
 use crate::data::read::number::{self, Stored};
 use crate::data::read::report::LongDecimal;
 use crate::data::read::sniff::is_missing;
-use crate::data::read::stops::{Mark, Stops};
+use crate::data::read::stops::{OrNewline, Stops};
 use crate::error::{Error, Result};
 use crate::large;
 use crate::simd::{self, Work};
@@ -35,7 +35,7 @@ struct Parser<'a, T> {
     delimiter: u8,
     /// Whether cells must be looked at singly.
     one_by_one: bool,
-    stops: Stops<'a>,
+    stops: Stops<'a, OrNewline>,
     rows: usize,
     /// For each column: how many from it on are numbers.
     numbers_ahead: Vec<usize>,
@@ -91,7 +91,7 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
         data: chunk.data(),
         delimiter,
         one_by_one,
-        stops: Stops::new(chunk.padded(), Mark::Either(delimiter)),
+        stops: Stops::new(chunk.padded(), OrNewline(delimiter)),
         rows: 0,
         numbers_ahead: numbers_ahead(&scheme.takes),
         numbers: large::room(chunk.about_numbers(b'\n', numbers)),
