@@ -201,7 +201,8 @@ impl Part {
         while bytes[at] > b' ' && bytes[at] != b':' && bytes[at] != b'#' {
             at += 1;
         }
-        if at == start || bytes[at] == b':' || next - start > LONGEST_RECORD {
+        // Nor is a comment right behind the label of the usual sort: colons in it were counted.
+        if at == start || matches!(bytes[at], b':' | b'#') || next - start > LONGEST_RECORD {
             return None;
         }
         self.labels.push(bytes, start, at).ok()?;

@@ -87,6 +87,7 @@ fn unusual_lines_are_left_to_those_who_know() {
         " 1 1:2\n",
         "# a comment\n1 1:2\n",
         "1 1:2 # a: comment\n-1 3:1\n",
+        "1# 1:2 2:3 3:4 4:5 5:6 6:7 7:8 8:9\n-1 3:1\n",
         "1 qid:3 1:2\n-1 qid:4 1:1\n",
         "1 3:1 2:1\n-1 1:1\n",
         "1 2:1 0:1\n-1 1:1\n",
@@ -356,5 +357,29 @@ proptest! {
             text.push('\n');
         }
         agrees(text.as_bytes(), &options(Precision::F32, threads), None, Layout::Scattered);
+    }
+
+    /// Whatever spoils a plain line, it is read straight only with the same result.
+    #[test]
+    fn spoiled_lines_are_the_same_by_both_ways(
+        seed: u64,
+        first in 0_u64..2,
+        features in prop::sample::select(vec![60_u64, 50_000, 90_000_000]),
+        edits in prop::collection::vec(
+            (any::<prop::sample::Index>(), 0..3, prop::sample::select(b" :\t\r\n0195.-+#eqx\0\xFF".to_vec())),
+            0..4,
+        ),
+        precision in prop::sample::select(vec![Precision::F32, Precision::F64]),
+    ) {
+        let mut text = plain_rows(8, first, features, u64::MAX, seed).into_bytes();
+        for (at, edit, byte) in edits {
+            let at = at.index(text.len());
+            match edit {
+                0 => text[at] = byte,
+                1 => text.insert(at, byte),
+                _ => drop(text.remove(at)),
+            }
+        }
+        agrees(&text, &options(precision, 2), None, Layout::Scattered);
     }
 }
