@@ -23,10 +23,10 @@ pub(super) struct Sort {
 }
 
 impl<I: Index, T: Stored> Parser<'_, I, T> {
-    /// Reads the only line there is to the front of `indices`, which are counted from `first`,
-    /// and `values`, if it is of the plainest sort: a label and `count` tokens that lie together,
-    /// a blank before each, with increasing indices and values that are not zero. What is behind
-    /// them may be overwritten.
+    /// Reads the only line there is to the front of `indices`, which are counted from the smallest
+    /// one, and `values`, if it is of the plainest sort: a label and `count` tokens that lie
+    /// together, a blank before each, with increasing indices and values that are not zero. What
+    /// is behind them may be overwritten.
     #[inline(always)]
     pub(super) fn counted<const LEVEL: u8>(
         &mut self,
