@@ -155,3 +155,61 @@ pub(crate) struct Few {
     places: __m512i,
     negative: u8,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simd;
+
+    /// Tokens of a line that is one of the plainest sort, and what spoils it.
+    #[test]
+    fn tokens_are_good_together() {
+        struct Good<'a>(&'a str, usize, bool);
+        impl simd::Work for Good<'_> {
+            type Output = Option<bool>;
+
+            #[inline(always)]
+            fn run<const LEVEL: u8>(self) -> Self::Output {
+                let text = Text::at::<LEVEL>()?;
+                let Good(line, count, ends) = self;
+                let mut marks = line
+                    .bytes()
+                    .enumerate()
+                    .filter(|(_, b)| b": \n".contains(b));
+                let pairs =
+                    std::array::from_fn(|_| marks.next().map_or(u32::MAX, |(k, _)| k as u32));
+                let line = format!("{line}{}", "7".repeat(128));
+                let plain = text.plain_tokens(line.as_bytes(), 0, text.pairs(&pairs));
+                Some(plain.unwrap().are_good(count, ends, text.before(1)))
+            }
+        }
+        for (line, count, ends, expected) in [
+            ("1:2 2:3 ", 2, false, true),
+            ("1:2 2:3\n", 2, true, true),
+            ("1:2 2:3\n", 2, false, false),
+            ("1:2\n2:3\n", 2, true, false),
+            ("1:2 2:3\n", 1, false, true),
+            ("0:2 2:3\n", 2, true, false),
+            ("1:2 1:3\n", 2, true, false),
+            ("1:2 1:3\n", 1, false, true),
+            ("3:2 2:3\n", 2, true, false),
+            ("1:0 2:3\n", 2, true, false),
+            ("1:2 2:-0.0\n", 2, true, false),
+            ("1:2 2:x\n", 2, true, false),
+            ("1:2 x:2\n", 2, true, false),
+            ("1:2:3:4\n", 2, true, false),
+            ("1:2 3 4:5\n", 2, true, false),
+            ("1:2  2:3\n", 2, true, false),
+            ("1:1 2:2 3:3 4:4 5:5 6:6 7:7 8:8 ", 8, false, true),
+            ("1:1 2:2 3:3 4:4 5:5 6:6 7:7 8:8\n", 8, true, true),
+            ("1:1 2:2 3:3 4:4 5:5 6:6 7:7 8:0\n", 8, true, false),
+            ("1:1 2:2 3:3 4:4 5:5 6:6 7:7 8:8\n", 8, false, false),
+        ] {
+            let found = simd::dispatch_bytes(Good(line, count, ends));
+            assert!(
+                found.is_none_or(|found| found == expected),
+                "{line:?} {count}"
+            );
+        }
+    }
+}
