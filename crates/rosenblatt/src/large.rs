@@ -5,12 +5,16 @@
 //! pages of 2 MiB, where the system has them at hand.
 //!
 //! It may not. A virtual machine that gives back what it does not use has to get large pages from
-//! outside, and then they come four times slower than small ones, not twice as fast. So they are
-//! timed, and the first that is slow is the last.
+//! outside, and then they come four times slower than small ones, not twice as fast. Some do even
+//! where most are at hand. So they are timed, and given up once they have cost more than they may.
+//!
+//! What is said about the pages of an array is said once, before threads ask for them: whoever
+//! says it waits until no page of the program is being cleared, and said of each page in turn it
+//! made two threads as slow as one.
 
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
 
 /// Bytes of a page, at least.
 #[cfg(target_os = "linux")]
@@ -22,8 +26,11 @@ const LARGE: usize = 2 << 20;
 /// Bytes of small pages that are asked for at a time.
 const SOME: usize = 1 << 18;
 
-/// What a large page may take: not much longer than as many bytes of small pages.
-const LONG: Duration = Duration::from_micros(700);
+/// Microseconds that as many bytes of small pages take, taking them back included.
+const AS_SMALL: u64 = 800;
+
+/// By how many microseconds more than that large pages may have taken in all.
+const PATIENCE: u64 = 3000;
 
 /// From how many bytes on a look at all of them is worth a thread of its own.
 pub(crate) const MANY: usize = 4 << 20;
@@ -45,9 +52,9 @@ pub(crate) fn room<T>(n: usize) -> Vec<T> {
 /// any order. Large pages are worth waiting for there: with small ones, passes over rows of a
 /// million features took a fifth longer.
 pub(crate) fn bring<T: Sync>(arrays: &[&[T]], threads: usize) {
-    // Said of all beforehand, for who says it must wait until no page is being cleared.
     for array in arrays {
-        advise(array.as_ptr().addr(), size_of_val(*array));
+        let wanted = Wanted::of(array);
+        wanted.say(true);
     }
     // No large page is asked for by two threads, who would both clear it.
     let pieces: Vec<&[T]> = arrays
@@ -76,22 +83,78 @@ pub(crate) fn bring<T: Sync>(arrays: &[&[T]], threads: usize) {
     });
 }
 
-/// Whether large pages were slow to come.
-static SLOW: AtomicBool = AtomicBool::new(false);
+/// Microseconds that large pages took beyond [`AS_SMALL`] and did not make up for since.
+static LOST: AtomicU64 = AtomicU64::new(0);
+
+fn too_slow() -> bool {
+    LOST.load(Ordering::Relaxed) > PATIENCE
+}
+
+/// An array that is zero, and is to lie on large pages as long as they come fast.
+struct Wanted {
+    start: usize,
+    end: usize,
+    /// Whether that is what the system was told last.
+    large: AtomicBool,
+}
+
+impl Wanted {
+    fn of<T>(array: &[T]) -> Self {
+        let start = array.as_ptr().addr();
+        let wanted = Wanted {
+            start,
+            end: start + size_of_val(array),
+            large: AtomicBool::new(false),
+        };
+        wanted.say(!too_slow());
+        wanted
+    }
+
+    /// Says how it is to lie, if that is news.
+    fn say(&self, large: bool) {
+        if self.large.swap(large, Ordering::Relaxed) != large {
+            advise(self.start, self.end - self.start, large);
+        }
+    }
+
+    /// Asks for the large page at `at`, if that is inside and they come fast.
+    fn fetch_large(&self, at: usize) -> bool {
+        if at < self.start || at + LARGE > self.end {
+            return false;
+        }
+        if too_slow() {
+            self.say(false);
+            return false;
+        }
+        let before = Instant::now();
+        fetch(at, LARGE);
+        let took = before.elapsed().as_micros() as u64;
+        let so_far = |lost: u64| Some((lost + took).saturating_sub(AS_SMALL));
+        let relaxed = Ordering::Relaxed;
+        let _ = LOST.fetch_update(relaxed, relaxed, so_far);
+        true
+    }
+
+    /// Asks for the small pages from `at` to `to`, as far as they are inside.
+    fn fetch_small(&self, at: usize, to: usize) {
+        let (from, to) = (at.max(self.start), to.min(self.end));
+        fetch(from, to - from);
+    }
+}
 
 /// The pages of an array that is zero and written from its start to its end, each asked for
 /// shortly before.
 pub(crate) struct Pages {
+    array: Wanted,
     at: usize,
-    end: usize,
 }
 
 impl Pages {
     pub(crate) fn of<T>(array: &[T]) -> Self {
-        let start = array.as_ptr().addr();
+        let array = Wanted::of(array);
         Pages {
-            at: start,
-            end: start + size_of_val(array),
+            at: array.start,
+            array,
         }
     }
 
@@ -106,12 +169,11 @@ impl Pages {
 
     #[cold]
     fn more(&mut self) {
-        let large = self.at.is_multiple_of(LARGE) && self.end - self.at >= LARGE;
-        if large && fetch_large(self.at) {
+        if self.at.is_multiple_of(LARGE) && self.array.fetch_large(self.at) {
             self.at += LARGE;
         } else {
             let next = (self.at / SOME + 1) * SOME;
-            fetch(self.at, next.min(self.end) - self.at);
+            self.array.fetch_small(self.at, next);
             self.at = next;
         }
     }
@@ -120,20 +182,17 @@ impl Pages {
 /// The pages of an array that is zero and written in any order by several threads, each asked for
 /// with its neighbours when one of them is first written to.
 pub(crate) struct Windows {
-    start: usize,
-    end: usize,
+    array: Wanted,
     /// Whether somebody has asked for these neighbours.
     asked: Vec<AtomicBool>,
 }
 
 impl Windows {
     pub(crate) fn of<T>(array: &[T]) -> Self {
-        let start = array.as_ptr().addr();
-        let end = start + size_of_val(array);
-        let windows = end.div_ceil(SOME) - start / SOME;
+        let array = Wanted::of(array);
+        let windows = array.end.div_ceil(SOME) - array.start / SOME;
         Windows {
-            start,
-            end,
+            array,
             asked: (0..windows).map(|_| AtomicBool::new(false)).collect(),
         }
     }
@@ -143,8 +202,9 @@ impl Windows {
     pub(crate) fn reach<T>(&self, place: &[T]) {
         let start = place.as_ptr().addr();
         let end = start + size_of_val(place);
+        let first = self.array.start / SOME;
         for window in start / SOME..end.div_ceil(SOME) {
-            let asked = &self.asked[window - self.start / SOME];
+            let asked = &self.asked[window - first];
             if !asked.load(Ordering::Relaxed) && !asked.swap(true, Ordering::Relaxed) {
                 self.ask(window * SOME);
             }
@@ -154,31 +214,15 @@ impl Windows {
     #[cold]
     fn ask(&self, at: usize) {
         let large = at / LARGE * LARGE;
-        let inside = large >= self.start && large + LARGE <= self.end;
-        if inside && fetch_large(large) {
-            let first = large / SOME - self.start / SOME;
+        if self.array.fetch_large(large) {
+            let first = large / SOME - self.array.start / SOME;
             for asked in &self.asked[first..first + LARGE / SOME] {
                 asked.store(true, Ordering::Relaxed);
             }
-            return;
+        } else {
+            self.array.fetch_small(at, at + SOME);
         }
-        let (from, to) = (at.max(self.start), (at + SOME).min(self.end));
-        fetch(from, to - from);
     }
-}
-
-/// Asks for a large page, unless they are slow to come.
-fn fetch_large(at: usize) -> bool {
-    if SLOW.load(Ordering::Relaxed) {
-        return false;
-    }
-    advise(at, LARGE);
-    let before = Instant::now();
-    fetch(at, LARGE);
-    if before.elapsed() > LONG {
-        SLOW.store(true, Ordering::Relaxed);
-    }
-    true
 }
 
 /// A copy of `values`.
@@ -200,25 +244,29 @@ pub(crate) fn discard<T: Send + 'static>(value: T) {
     drop(aside);
 }
 
-/// Asks for an array, given by its address and bytes, to lie on large pages.
+/// Asks for an array, given by its address and bytes, to lie on large pages, or on small ones.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)] // measured: where large pages are at hand, arrays come twice as fast
-fn advise(start: usize, bytes: usize) {
+fn advise(start: usize, bytes: usize, large: bool) {
     let first = start.next_multiple_of(PAGE);
     let end = start + bytes;
     if end < first + LARGE {
         return;
     }
+    let advice = match large {
+        true => libc::MADV_HUGEPAGE,
+        false => libc::MADV_NOHUGEPAGE,
+    };
     // SAFETY: a hint about pages inside the array's own memory; it changes no value, and where it
     // is refused nothing happens.
     unsafe {
-        libc::madvise(first as *mut libc::c_void, end - first, libc::MADV_HUGEPAGE);
+        libc::madvise(first as *mut libc::c_void, end - first, advice);
     }
 }
 
 /// Does nothing: there is no way to ask.
 #[cfg(not(target_os = "linux"))]
-fn advise(_: usize, _: usize) {}
+fn advise(_: usize, _: usize, _: bool) {}
 
 /// Asks for the pages of an allocation, given by its address and bytes.
 #[cfg(target_os = "linux")]

@@ -54,9 +54,17 @@ impl Filling {
         let mut lines = vec![[0; 2]; order.len()];
         let enough = threads::worth(threads, order.len());
         threads::chunks(&mut lines, TOGETHER, enough, || {
-            |k: usize, lines: &mut [[u64; 2]]| {
-                for (p, line) in (k * TOGETHER..).zip(lines) {
-                    *line = survey.line(order.row_at(p)).words();
+            // Most are in another processor's cache, so they are all asked for first.
+            let mut found: Vec<&Line> = Vec::with_capacity(TOGETHER);
+            move |k: usize, lines: &mut [[u64; 2]]| {
+                let first = k * TOGETHER;
+                found.extend((first..first + lines.len()).map(|p| {
+                    let line = survey.line(order.row_at(p));
+                    simd::prefetch(std::slice::from_ref(line));
+                    line
+                }));
+                for (to, line) in lines.iter_mut().zip(found.drain(..)) {
+                    *to = line.words();
                 }
             }
         });

@@ -112,9 +112,9 @@ impl Survey {
 
     /// The line of a row.
     #[inline]
-    pub(super) fn line(&self, row: usize) -> Line {
+    pub(super) fn line(&self, row: usize) -> &Line {
         let part = self.starts.find(row);
-        self.parts[part].lines[row - self.starts.first_row(part)]
+        &self.parts[part].lines[row - self.starts.first_row(part)]
     }
 
     /// The label of each row, a number in `names`.
