@@ -12,8 +12,8 @@
 //! says it waits until no page of the program is being cleared, and said of each page in turn it
 //! made two threads as slow as one.
 
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Barrier, OnceLock};
 use std::time::Instant;
 
 /// Bytes of a page, at least.
@@ -180,20 +180,24 @@ impl Pages {
 }
 
 /// The pages of an array that is zero and written in any order by several threads, each asked for
-/// with its neighbours when one of them is first written to.
+/// with its neighbours when one of them is first written to. Who comes second waits: otherwise he
+/// would clear them once more.
 pub(crate) struct Windows {
     array: Wanted,
-    /// Whether somebody has asked for these neighbours.
-    asked: Vec<AtomicBool>,
+    /// Pages that are asked for together, when they are there.
+    windows: Vec<OnceLock<()>>,
+    /// Whether these came as one large page.
+    large: Vec<OnceLock<bool>>,
 }
 
 impl Windows {
     pub(crate) fn of<T>(array: &[T]) -> Self {
         let array = Wanted::of(array);
-        let windows = array.end.div_ceil(SOME) - array.start / SOME;
+        let count = |size: usize| array.end.div_ceil(size) - array.start / size;
         Windows {
+            windows: vec![OnceLock::new(); count(SOME)],
+            large: vec![OnceLock::new(); count(LARGE)],
             array,
-            asked: (0..windows).map(|_| AtomicBool::new(false)).collect(),
         }
     }
 
@@ -204,22 +208,14 @@ impl Windows {
         let end = start + size_of_val(place);
         let first = self.array.start / SOME;
         for window in start / SOME..end.div_ceil(SOME) {
-            let asked = &self.asked[window - first];
-            if !asked.load(Ordering::Relaxed) && !asked.swap(true, Ordering::Relaxed) {
-                self.ask(window * SOME);
-            }
+            self.windows[window - first].get_or_init(|| self.ask(window * SOME));
         }
     }
 
     #[cold]
     fn ask(&self, at: usize) {
-        let large = at / LARGE * LARGE;
-        if self.array.fetch_large(large) {
-            let first = large / SOME - self.array.start / SOME;
-            for asked in &self.asked[first..first + LARGE / SOME] {
-                asked.store(true, Ordering::Relaxed);
-            }
-        } else {
+        let large = &self.large[at / LARGE - self.array.start / LARGE];
+        if !large.get_or_init(|| self.array.fetch_large(at / LARGE * LARGE)) {
             self.array.fetch_small(at, at + SOME);
         }
     }

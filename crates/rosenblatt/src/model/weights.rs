@@ -14,7 +14,7 @@ mod table;
 use std::borrow::Cow;
 
 use crate::data::Row;
-use crate::large;
+use crate::large::{self, Windows};
 use crate::threads;
 pub(crate) use coarse::Coarse;
 pub(crate) use scoring::GROUP;
@@ -303,11 +303,13 @@ impl Weights {
         for (d, bias) in made.bias[..k].iter_mut().enumerate() {
             *bias = f(d, self.bias[d], other.bias[d]);
         }
-        Weights::bring(&[&made], threads);
+        // They are written in their order, so large pages are not worth waiting for.
+        let pages = Windows::of(&made.values);
         let some = TOGETHER * stride;
         let threads = threads.clamp(1, made.values.len() / WORTH_A_THREAD + 1);
         threads::chunks(&mut made.values, some, threads, || {
             |c: usize, made: &mut [f64]| {
+                pages.reach(made);
                 let from = c * some..c * some + made.len();
                 let own = self.values[from.clone()].chunks_exact(stride);
                 let both = own.zip(other.values[from].chunks_exact(stride));

@@ -22,14 +22,7 @@ pub(super) fn put_weights<'a>(parts: &mut Parts<'a>, prefix: &str, weights: &'a 
     let name = format!("{prefix}weights");
     let discriminators = weights.discriminators();
     let packed = weights.packed();
-    if let Some(bits) = present(&packed, discriminators) {
-        let mut kept = Vec::with_capacity(count(&bits) * discriminators);
-        match discriminators {
-            1 => each_set(&bits, |j| kept.push(packed[j])),
-            k => each_set(&bits, |j| {
-                kept.extend_from_slice(&packed[j * k..(j + 1) * k]);
-            }),
-        }
+    if let Some((bits, kept)) = without_zeros(&packed, discriminators) {
         parts.put_fact(&format!("{name}.features"), weights.features());
         parts.put(&format!("{name}.present"), bits);
         parts.put_table(&name, discriminators, kept.into());
@@ -44,61 +37,85 @@ pub(super) fn leaves_out_zeros(parts: &Parts<'_>) -> bool {
     parts.names().any(|name| name.ends_with("weights.present"))
 }
 
-/// A bit for each feature with a weight that is not zero, where it pays to keep only those.
-fn present(packed: &[f64], discriminators: usize) -> Option<Vec<u8>> {
+/// A bit for each feature with a weight that is not zero, and the weights of these, where it pays
+/// to keep only those.
+fn without_zeros(packed: &[f64], discriminators: usize) -> Option<(Vec<u8>, Vec<f64>)> {
     let features = packed.len() / discriminators;
     if features < MANY {
         return None;
     }
-    // A negative zero counts, for it must come back as one.
-    let any = |weights: &[f64]| weights.iter().fold(0, |any, x| any | x.to_bits()) != 0;
-    let mut bits: Vec<u8> = match discriminators {
-        1 => simd::dispatch(NotZero(packed)),
-        _ => packed
-            .chunks(8 * discriminators)
-            .map(|eight| byte_of(eight.chunks(discriminators).map(any)))
-            .collect(),
-    };
+    let (mut bits, mut kept) = simd::dispatch(Sift {
+        packed,
+        discriminators,
+    })?;
     let mut shape = Shape {
         discriminators,
         features,
-        kept: count(&bits),
+        kept: kept.len() / discriminators,
     };
     // Where very few are left, some zeros are kept with them, from the first feature on.
-    for byte in &mut bits {
-        while *byte != u8::MAX && !shape.is_bounded() {
-            *byte |= *byte + 1;
-            shape.kept += 1;
+    if !shape.is_bounded() {
+        for byte in &mut bits {
+            while *byte != u8::MAX && !shape.is_bounded() {
+                *byte |= *byte + 1;
+                shape.kept += 1;
+            }
         }
+        kept.clear();
+        each_set(&bits, |j| {
+            kept.extend_from_slice(&packed[j * discriminators..(j + 1) * discriminators]);
+        });
     }
-    shape.pays().then_some(bits)
+    shape.pays().then_some((bits, kept))
 }
 
-/// A bit for each of these that is not zero, with the best instructions there are for it.
-struct NotZero<'a>(&'a [f64]);
+/// Finds the weights of features that have any that is not zero, unless these are many. A negative
+/// zero counts, for it must come back as one.
+struct Sift<'a> {
+    packed: &'a [f64],
+    discriminators: usize,
+}
 
-impl Work for NotZero<'_> {
-    type Output = Vec<u8>;
+impl Work for Sift<'_> {
+    type Output = Option<(Vec<u8>, Vec<f64>)>;
 
     #[inline(always)]
-    fn run<const LEVEL: u8>(self) -> Vec<u8> {
-        let (eights, rest) = self.0.as_chunks::<8>();
-        let mut bits = Vec::with_capacity(eights.len() + 1);
-        for eight in eights {
-            let mut byte = 0;
-            for (k, x) in eight.iter().enumerate() {
-                byte |= u8::from(x.to_bits() != 0) << k;
+    fn run<const LEVEL: u8>(self) -> Self::Output {
+        // Taken while they are at hand: many weights are longer than a cache.
+        const TOGETHER: usize = 64;
+        let k = self.discriminators;
+        let mut bits = Vec::with_capacity((self.packed.len() / k).div_ceil(8));
+        let mut kept = Vec::new();
+        for weights in self.packed.chunks(TOGETHER * k) {
+            let first = bits.len();
+            match k {
+                1 => {
+                    let (eights, rest) = weights.as_chunks::<8>();
+                    let not_zero = |x: &f64| x.to_bits() != 0;
+                    bits.extend(eights.iter().map(|x| byte_of(x.iter().map(not_zero))));
+                    bits.extend(rest.chunks(8).map(|x| byte_of(x.iter().map(not_zero))));
+                }
+                _ => bits.extend(weights.chunks(8 * k).map(|eight| {
+                    let any = |weights: &[f64]| weights.iter().any(|x| x.to_bits() != 0);
+                    byte_of(eight.chunks(k).map(any))
+                })),
             }
-            bits.push(byte);
+            match k {
+                1 => each_set(&bits[first..], |j| kept.push(weights[j])),
+                _ => each_set(&bits[first..], |j| {
+                    kept.extend_from_slice(&weights[j * k..(j + 1) * k]);
+                }),
+            }
+            if kept.len() * WORTH > self.packed.len() {
+                return None;
+            }
         }
-        if !rest.is_empty() {
-            bits.push(byte_of(rest.iter().map(|x| x.to_bits() != 0)));
-        }
-        bits
+        Some((bits, kept))
     }
 }
 
 /// Up to eight bits, the first lowest.
+#[inline(always)]
 fn byte_of(bits: impl Iterator<Item = bool>) -> u8 {
     (0..8)
         .zip(bits)
@@ -111,6 +128,7 @@ fn count(bits: &[u8]) -> usize {
 }
 
 /// Calls `f` with the places of the bits that are set, ascending.
+#[inline(always)]
 fn each_set(bits: &[u8], mut f: impl FnMut(usize)) {
     // How many are set cannot be foreseen, and is asked once in 64.
     for (n, eight) in bits.chunks(8).enumerate() {
