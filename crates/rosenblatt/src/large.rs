@@ -6,7 +6,7 @@
 //!
 //! It may not. A virtual machine that gives back what it does not use has to get large pages from
 //! outside, and then they come four times slower than small ones, not twice as fast. Some do even
-//! where most are at hand. So they are timed, and given up once they have cost more than they may.
+//! where most are at hand. So they are timed, and given up once they cost more than they saved.
 //!
 //! What is said about the pages of an array is said once, before threads ask for them: whoever
 //! says it waits until no page of the program is being cleared, and said of each page in turn it
@@ -29,8 +29,10 @@ const SOME: usize = 1 << 18;
 /// Microseconds that as many bytes of small pages take, taking them back included.
 const AS_SMALL: u64 = 800;
 
-/// By how many microseconds more than that large pages may have taken in all.
-const PATIENCE: u64 = 3000;
+/// Microseconds that large pages may take beyond that before they have saved any, and how many of
+/// those that they saved are remembered: for one that is slow among many others, not for more.
+const AT_FIRST: u64 = 500;
+const AT_MOST: u64 = 3000;
 
 /// From how many bytes on a look at all of them is worth a thread of its own.
 pub(crate) const MANY: usize = 4 << 20;
@@ -83,11 +85,11 @@ pub(crate) fn bring<T: Sync>(arrays: &[&[T]], threads: usize) {
     });
 }
 
-/// Microseconds that large pages took beyond [`AS_SMALL`] and did not make up for since.
-static LOST: AtomicU64 = AtomicU64::new(0);
+/// Microseconds that large pages may still take beyond [`AS_SMALL`].
+static PATIENCE: AtomicU64 = AtomicU64::new(AT_FIRST);
 
 fn too_slow() -> bool {
-    LOST.load(Ordering::Relaxed) > PATIENCE
+    PATIENCE.load(Ordering::Relaxed) == 0
 }
 
 /// An array that is zero, and is to lie on large pages as long as they come fast.
@@ -129,9 +131,13 @@ impl Wanted {
         let before = Instant::now();
         fetch(at, LARGE);
         let took = before.elapsed().as_micros() as u64;
-        let so_far = |lost: u64| Some((lost + took).saturating_sub(AS_SMALL));
+        let left = |patience: u64| match patience {
+            // It does not come back.
+            0 => None,
+            _ => Some((patience + AS_SMALL).saturating_sub(took).min(AT_MOST)),
+        };
         let relaxed = Ordering::Relaxed;
-        let _ = LOST.fetch_update(relaxed, relaxed, so_far);
+        let _ = PATIENCE.fetch_update(relaxed, relaxed, left);
         true
     }
 

@@ -398,7 +398,9 @@ impl Raw {
 
     /// The labels of all rows in this order.
     pub(super) fn labels_in(&self, order: &Order<'_>) -> Vec<u32> {
-        order.iter().map(|r| self.labels[r]).collect()
+        let mut labels = large::room(order.len());
+        labels.extend(order.iter().map(|r| self.labels[r]));
+        labels
     }
 
     /// Examples with this matrix and these labels, whose rows are in this order.

@@ -16,6 +16,7 @@ mod survey;
 mod text;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use memchr::memchr_iter;
 
@@ -146,9 +147,14 @@ fn examples(
         return Ok(None);
     };
     let bytes = text.len() as u64;
-    let order = Order::new(survey.rows(), None, layout, threads);
+    let order = Arc::new(Order::new(survey.rows(), None, layout, threads));
+    let survey = Arc::new(survey);
     let name = source.name().to_owned();
-    let filling = Filling::new(&survey, &order, scale, threads);
+    let filling = Filling {
+        survey: Arc::clone(&survey),
+        order: Arc::clone(&order),
+        scale,
+    };
     let begin = || {
         let unchanged = move || stamp.require_same(&name);
         filling.begin(text, options.precision, Box::new(unchanged))

@@ -15,7 +15,6 @@ use crate::data::{Arrival, Buffer, Index, Indices, Precision, Room, Values};
 use crate::error::Result;
 use crate::large;
 use crate::simd::{self, Work};
-use crate::threads;
 
 /// How many rows ahead of being parsed a line is asked for, and the pages that it is on.
 const NEAR: usize = 4;
@@ -28,64 +27,44 @@ const PAGES: usize = 8;
 /// Rows that are copied to their places together: one copy of many values is faster than many.
 const FEW: usize = 8;
 
-/// Rows that are looked up together.
-const TOGETHER: usize = 256;
-
 /// Rows that are parsed together, at most, and about how many values they have, at most.
 const ROWS: usize = 256;
 const VALUES: usize = 1 << 15;
 
-/// Lines of the usual sort, in the order of their rows in memory.
+/// Lines of the usual sort, and the order of their rows in memory.
 pub(super) struct Filling {
-    /// Each in two words, since a list of zeros takes no time to make before threads fill it.
-    lines: Vec<[u64; 2]>,
-    /// What indices count from.
-    first: u32,
-    /// One past the largest index as written.
-    width: u64,
-    scale: Scale,
+    pub(super) survey: Arc<Survey>,
+    pub(super) order: Arc<Order<'static>>,
+    pub(super) scale: Scale,
 }
 
 /// Whether the file is still what it was when it was opened.
 pub(super) type Unchanged = Box<dyn Fn() -> Result<()> + Send + Sync>;
 
 impl Filling {
-    pub(super) fn new(survey: &Survey, order: &Order<'_>, scale: Scale, threads: usize) -> Self {
-        let mut lines = vec![[0; 2]; order.len()];
-        let enough = threads::worth(threads, order.len());
-        threads::chunks(&mut lines, TOGETHER, enough, || {
-            // Most are in another processor's cache, so they are all asked for first.
-            let mut found: Vec<&Line> = Vec::with_capacity(TOGETHER);
-            move |k: usize, lines: &mut [[u64; 2]]| {
-                let first = k * TOGETHER;
-                found.extend((first..first + lines.len()).map(|p| {
-                    let line = survey.line(order.row_at(p));
-                    simd::prefetch(std::slice::from_ref(line));
-                    line
-                }));
-                for (to, line) in lines.iter_mut().zip(found.drain(..)) {
-                    *to = line.words();
-                }
-            }
-        });
-        Filling {
-            lines,
-            first: survey.first,
-            width: survey.width,
-            scale,
-        }
-    }
-
     /// Where the values of each row begin, and where those of the last one end.
     fn offsets(&self) -> Vec<usize> {
-        let mut offsets = large::room(self.lines.len() + 1);
+        let mut offsets = large::room(self.order.len() + 1);
         let mut end = 0;
         offsets.push(end);
-        offsets.extend(self.lines.iter().map(|&line| {
-            end += Line::of_words(line).values as usize;
+        offsets.extend(self.order.iter().map(|row| {
+            end += self.survey.values[row] as usize;
             end
         }));
         offsets
+    }
+
+    /// The lines of these rows.
+    fn lines(&self, rows: Range<usize>) -> Vec<Line> {
+        // Most are in another processor's cache, so they are all asked for first.
+        let found: Vec<&Line> = rows
+            .map(|p| {
+                let line = self.survey.line(self.order.row_at(p));
+                simd::prefetch(std::slice::from_ref(line));
+                line
+            })
+            .collect();
+        found.into_iter().copied().collect()
     }
 
     /// The rows, on their way from `text`, and where the values of each begin; none if they are
@@ -96,10 +75,11 @@ impl Filling {
         precision: Precision,
         unchanged: Unchanged,
     ) -> Option<(Vec<usize>, Indices, Values)> {
-        let narrow = self.width <= u16::LIMIT;
+        let Survey { width, first, .. } = *self.survey;
+        let narrow = width <= u16::LIMIT;
         // One that only just does not fit as written does so once counted from 0.
-        let columns = (self.width as usize).saturating_sub(self.first as usize);
-        if self.width > u32::LIMIT || narrow != Indices::fit_narrow(columns) {
+        let columns = (width as usize).saturating_sub(first as usize);
+        if width > u32::LIMIT || narrow != Indices::fit_narrow(columns) {
             return None;
         }
         Some(match (narrow, precision) {
@@ -117,7 +97,7 @@ impl Filling {
         unchanged: Unchanged,
     ) -> (Vec<usize>, Indices, Values) {
         let offsets = self.offsets();
-        let (rows, all) = (self.lines.len(), offsets.last().copied().unwrap_or(0));
+        let (rows, all) = (self.order.len(), offsets.last().copied().unwrap_or(0));
         let (indices, values) = (Arc::new(Room::<I>::new(all)), Arc::new(Room::<T>::new(all)));
         let mut size = ROWS;
         while size > 1 && all / rows.max(1) * size > VALUES {
@@ -175,9 +155,8 @@ impl<I: Index, T: Stored> Parsing<I, T> {
     fn bring(&self, rows: Range<usize>) -> Option<()> {
         let text = self.text().clone()?;
         let (indices, values) = (self.indices.upgrade()?, self.values.upgrade()?);
-        let lines = &self.filling.lines[rows.clone()];
-        let lines: Vec<Line> = lines.iter().map(|&line| Line::of_words(line)).collect();
         let start = self.starts[rows.start / self.size];
+        let lines = self.filling.lines(rows);
         let len: usize = lines.iter().map(|line| line.values as usize).sum();
         // SAFETY: a group is parsed once, and nobody looks at it before.
         let (indices, values) = unsafe {
@@ -189,7 +168,7 @@ impl<I: Index, T: Stored> Parsing<I, T> {
         let width = simd::dispatch_bytes(Fill {
             text: &text,
             lines: &lines,
-            first: self.filling.first,
+            first: self.filling.survey.first,
             scale: self.filling.scale,
             indices,
             values,
@@ -201,7 +180,7 @@ impl<I: Index, T: Stored> Parsing<I, T> {
     /// Gives up the text; says whether the largest index is the one that was foreseen.
     fn end(&self) -> bool {
         self.text().take().into_iter().for_each(large::discard);
-        self.found.load(Ordering::Relaxed) == self.filling.width
+        self.found.load(Ordering::Relaxed) == self.filling.survey.width
     }
 }
 

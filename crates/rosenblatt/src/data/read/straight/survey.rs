@@ -29,30 +29,13 @@ pub(super) struct Line {
     pub(super) values: u32,
 }
 
-impl Line {
-    /// The line in two words.
-    #[inline]
-    pub(super) fn words(self) -> [u64; 2] {
-        [
-            self.start as u64,
-            u64::from(self.len) << 32 | u64::from(self.values),
-        ]
-    }
-
-    #[inline]
-    pub(super) fn of_words([start, numbers]: [u64; 2]) -> Self {
-        Line {
-            start: start as usize,
-            len: (numbers >> 32) as u32,
-            values: numbers as u32,
-        }
-    }
-}
-
 /// All lines, in the parts that were gone through together.
 pub(super) struct Survey {
     parts: Vec<Part>,
     starts: Starts,
+    /// How many values each has once more: these are wanted before the rest, and all in one place
+    /// they are few enough to stay in a cache.
+    pub(super) values: Vec<u32>,
     pub(super) names: Interner,
     /// What indices count from, if no line is out of order.
     pub(super) first: u32,
@@ -95,8 +78,14 @@ impl Survey {
         for part in &mut parts {
             part.numbers = names.merge(&part.labels.names);
         }
+        let starts = Starts::new(parts.iter().map(|part| part.lines.len()));
+        let mut values = large::room(starts.rows());
+        for part in &parts {
+            values.extend(part.lines.iter().map(|line| line.values));
+        }
         let survey = Survey {
-            starts: Starts::new(parts.iter().map(|part| part.lines.len())),
+            starts,
+            values,
             names,
             first: u32::from(!parts.iter().any(|part| part.from_zero)),
             width: parts.iter().map(|part| part.width).max()?,
