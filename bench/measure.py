@@ -35,12 +35,18 @@ def run(command, environment=None):
         return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, out.read())
 
 
-def interleaved(contestants, repeats):
-    """Runs each contestant in turn, several times; gives the costs of each by name."""
+def interleaved(contestants, repeats, short=()):
+    """Runs each contestant in turn, several times; gives the costs of each by name.
+
+    The short ones among them take a turn after each of the others: what disturbs a machine for
+    a moment changes a short time more than a long one.
+    """
     costs = {name: [] for name in contestants}
+    long = [name for name in contestants if name not in short]
     for _ in range(repeats):
-        for name, contestant in contestants.items():
-            costs[name].append(contestant())
+        for name in long:
+            for turn in (name, *short):
+                costs[turn].append(contestants[turn]())
     return costs
 
 
