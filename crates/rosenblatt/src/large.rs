@@ -29,9 +29,8 @@ const SOME: usize = 1 << 18;
 /// Microseconds that as many bytes of small pages take, taking them back included.
 const AS_SMALL: u64 = 800;
 
-/// Microseconds that large pages may take beyond that before they have saved any, and how many of
-/// those that they saved are remembered: for one that is slow among many others, not for more.
-const AT_FIRST: u64 = 500;
+/// Microseconds that large pages may take beyond that, less those that they saved: for one that is
+/// slow, which the first often is, not for more.
 const AT_MOST: u64 = 3000;
 
 /// From how many bytes on a look at all of them is worth a thread of its own.
@@ -86,7 +85,7 @@ pub(crate) fn bring<T: Sync>(arrays: &[&[T]], threads: usize) {
 }
 
 /// Microseconds that large pages may still take beyond [`AS_SMALL`].
-static PATIENCE: AtomicU64 = AtomicU64::new(AT_FIRST);
+static PATIENCE: AtomicU64 = AtomicU64::new(AT_MOST);
 
 fn too_slow() -> bool {
     PATIENCE.load(Ordering::Relaxed) == 0
