@@ -114,7 +114,7 @@ impl Arrival {
         }
         let left = self.left.load(Ordering::Acquire);
         // Where nobody wants some before others, threads keep away from each other: two that ask
-        // for memory in neighbouring places wait for each other, in all a tenth of the time.
+        // for memory in neighbouring places want the same pages, and wait for each other.
         let apart = || lanes(self.groups.len(), threads);
         self.order.get_or_init(apart);
         std::thread::scope(|scope| {
