@@ -42,7 +42,7 @@ fn scaled_down(v: &[f64], k: i32) -> Vec<f64> {
 /// ‖v‖ = √(v·v), without overflow or underflow on the way.
 ///
 /// ```
-/// use rosenblatt::geometry::norm;
+/// use rosenblatt_core::geometry::norm;
 /// assert_eq!(norm(&[3.0, 4.0]), 5.0);
 /// assert_eq!(norm(&[3e300, 4e300]), 5e300);
 /// ```

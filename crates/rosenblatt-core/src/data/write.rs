@@ -28,13 +28,13 @@ pub enum TextFormat {
 /// weighted data are refused there rather than written without.
 ///
 /// ```
-/// use rosenblatt::data::{Classes, Dataset, Matrix, Precision, TextFormat, write};
+/// use rosenblatt_core::data::{Classes, Dataset, Matrix, Precision, TextFormat, write};
 /// let matrix = Matrix::dense_from_rows(2, &[vec![0.1, 0.0], vec![-2.5, 1e30]], Precision::F32);
 /// let dataset = Dataset::new(matrix, vec![1, 0], Classes::from_labels(["no", "yes"]), None)?;
 /// let mut text = Vec::new();
 /// write(&dataset, TextFormat::Libsvm, &mut text)?;
 /// assert_eq!(text, b"yes 1:0.1\nno 1:-2.5 2:1e30\n");
-/// # Ok::<(), rosenblatt::Error>(())
+/// # Ok::<(), rosenblatt_core::Error>(())
 /// ```
 pub fn write(dataset: &Dataset, format: TextFormat, out: impl Write) -> Result<()> {
     let mut writer = RowWriter::new(

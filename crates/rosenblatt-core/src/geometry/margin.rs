@@ -19,8 +19,8 @@ pub enum MarginKind {
 /// examples at all.
 ///
 /// ```
-/// use rosenblatt::data::Row;
-/// use rosenblatt::geometry::{MarginKind, functional_margin, geometric_margin};
+/// use rosenblatt_core::data::Row;
+/// use rosenblatt_core::geometry::{MarginKind, functional_margin, geometric_margin};
 /// let examples = [(Row::Dense64(&[3.0, 4.0]), 1.0), (Row::Dense64(&[0.0, 0.0]), -1.0)];
 /// let functional = functional_margin(examples, &[3.0, 4.0], -10.0);
 /// assert_eq!(functional, 10.0);

@@ -10,11 +10,11 @@ const SUM_TOLERANCE: f64 = 1e-9;
 /// Σ_i λ_i p_i over the n points, where Σ_i λ_i = 1.
 ///
 /// ```
-/// use rosenblatt::geometry::affine_combination;
+/// use rosenblatt_core::geometry::affine_combination;
 /// let beyond = affine_combination(&[[0.0, 0.0], [2.0, 4.0]], &[-0.5, 1.5])?;
 /// assert_eq!(beyond, [3.0, 6.0]);
 /// assert!(affine_combination(&[[0.0, 0.0], [2.0, 4.0]], &[0.5, 1.5]).is_err());
-/// # Ok::<(), rosenblatt::Error>(())
+/// # Ok::<(), rosenblatt_core::Error>(())
 /// ```
 pub fn affine_combination<P: AsRef<[f64]>>(points: &[P], weights: &[f64]) -> Result<Vec<f64>> {
     let d = dimension(points, "a combination")?;
@@ -44,10 +44,10 @@ pub fn affine_combination<P: AsRef<[f64]>>(points: &[P], weights: &[f64]) -> Res
 /// Σ_i λ_i p_i, where Σ_i λ_i = 1 and every λ_i ≥ 0: a point of the convex hull.
 ///
 /// ```
-/// use rosenblatt::geometry::convex_combination;
+/// use rosenblatt_core::geometry::convex_combination;
 /// assert_eq!(convex_combination(&[[0.0], [8.0]], &[0.25, 0.75])?, [6.0]);
 /// assert!(convex_combination(&[[0.0], [8.0]], &[-0.5, 1.5]).is_err());
-/// # Ok::<(), rosenblatt::Error>(())
+/// # Ok::<(), rosenblatt_core::Error>(())
 /// ```
 pub fn convex_combination<P: AsRef<[f64]>>(points: &[P], weights: &[f64]) -> Result<Vec<f64>> {
     if let Some(i) = weights.iter().position(|&w| w < 0.0) {

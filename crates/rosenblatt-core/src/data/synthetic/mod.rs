@@ -320,12 +320,12 @@ fn numbered(k: usize) -> Classes {
 /// Makes the data.
 ///
 /// ```
-/// use rosenblatt::data::synthetic::{Kind, Options, generate};
+/// use rosenblatt_core::data::synthetic::{Kind, Options, generate};
 /// let options = Options { examples: Some(50), margin: Some(0.1), ..Options::new(Kind::Separable) };
 /// let made = generate(&options)?;
 /// assert_eq!(made.dataset.len(), 50);
 /// assert!((made.margin.unwrap() - 0.1).abs() < 1e-6);
-/// # Ok::<(), rosenblatt::Error>(())
+/// # Ok::<(), rosenblatt_core::Error>(())
 /// ```
 pub fn generate(options: &Options) -> Result<Synthetic> {
     let settings = Settings::new(options)?;

@@ -68,13 +68,13 @@ impl HullDistance {
 /// points; rounds number a small multiple of the dimension.
 ///
 /// ```
-/// use rosenblatt::geometry::hull_distance;
+/// use rosenblatt_core::geometry::hull_distance;
 /// let square = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
 /// let edge = [[3.0, -5.0], [3.0, 5.0]];
 /// let distance = hull_distance(&square, &edge)?;
 /// assert!((distance.lower - 2.0).abs() < 1e-12 && (distance.upper - 2.0).abs() < 1e-12);
 /// assert_eq!((distance.left[0], distance.right[0]), (1.0, 3.0));
-/// # Ok::<(), rosenblatt::Error>(())
+/// # Ok::<(), rosenblatt_core::Error>(())
 /// ```
 pub fn hull_distance<P: AsRef<[f64]>, Q: AsRef<[f64]>>(a: &[P], b: &[Q]) -> Result<HullDistance> {
     let d = dimension(a, "the first hull")?;
@@ -123,11 +123,11 @@ pub fn hull_distance<P: AsRef<[f64]>, Q: AsRef<[f64]>>(a: &[P], b: &[Q]) -> Resu
 /// in it; in the sliver where `f64` can neither prove it out nor place it in, an error says so.
 ///
 /// ```
-/// use rosenblatt::geometry::in_hull;
+/// use rosenblatt_core::geometry::in_hull;
 /// let triangle = [[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]];
 /// assert!(in_hull(&[2.0, 2.0], &triangle)?);
 /// assert!(!in_hull(&[2.0, 2.0001], &triangle)?);
-/// # Ok::<(), rosenblatt::Error>(())
+/// # Ok::<(), rosenblatt_core::Error>(())
 /// ```
 pub fn in_hull<P: AsRef<[f64]>>(point: &[f64], hull: &[P]) -> Result<bool> {
     let distance = hull_distance(&[point], hull)?;

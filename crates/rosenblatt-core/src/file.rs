@@ -29,7 +29,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// })?;
 /// assert_eq!(std::fs::read(&path).unwrap(), b"1 2 3\n");
 /// # std::fs::remove_dir_all(&folder).unwrap();
-/// # Ok::<(), rosenblatt::Error>(())
+/// # Ok::<(), rosenblatt_core::Error>(())
 /// ```
 pub fn write_aside<T>(
     path: impl AsRef<Path>,

@@ -17,11 +17,11 @@ pub enum Side {
 /// The hyperplane {v : a·v = b}, with normal a ≠ 0 and offset b.
 ///
 /// ```
-/// use rosenblatt::geometry::Hyperplane;
+/// use rosenblatt_core::geometry::Hyperplane;
 /// let plane = Hyperplane::new(vec![3.0, 4.0], 25.0)?;
 /// assert_eq!(plane.signed_distance(&[6.0, 8.0]), 5.0); // (18 + 32 − 25)/5
 /// assert_eq!(plane.foot(&[6.0, 8.0]), [3.0, 4.0]);
-/// # Ok::<(), rosenblatt::Error>(())
+/// # Ok::<(), rosenblatt_core::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hyperplane {
@@ -100,12 +100,12 @@ impl Hyperplane {
 /// One side of a hyperplane: {v : a·v ≥ b}, or {v : a·v > b} without the boundary.
 ///
 /// ```
-/// use rosenblatt::geometry::{HalfSpace, Hyperplane};
+/// use rosenblatt_core::geometry::{HalfSpace, Hyperplane};
 /// let right = HalfSpace::closed(Hyperplane::new(vec![1.0, 0.0], 2.0)?);
 /// assert!(right.contains(&[2.0, 7.0]));
 /// assert!(!right.complement().contains(&[2.0, 7.0]));
 /// assert!(right.complement().contains(&[1.9, 7.0]));
-/// # Ok::<(), rosenblatt::Error>(())
+/// # Ok::<(), rosenblatt_core::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct HalfSpace {
