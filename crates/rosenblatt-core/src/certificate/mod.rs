@@ -9,7 +9,6 @@
 //! ways), `modular` and `solve` (exact linear algebra), `nearest` (the search),
 //! `settle` (the same without rounding), [`decide`](decide()) (rounds of it, and the witness).
 
-pub mod bounds;
 mod bracket;
 mod coefficients;
 mod decide;

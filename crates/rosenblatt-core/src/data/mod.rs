@@ -3,7 +3,7 @@
 mod arriving;
 mod buffer;
 mod compress;
-mod four;
+mod dot4;
 mod indices;
 mod labels;
 mod matrix;
@@ -20,7 +20,7 @@ pub(crate) use arriving::{Arrival, Room};
 pub use buffer::Buffer;
 pub(crate) use buffer::Lender;
 pub use compress::compressed;
-pub(crate) use four::{dots_at as four_dots, squared_norms as four_squared_norms};
+pub(crate) use dot4::{dots_at as dots4, squared_norms as squared_norms4};
 pub use indices::Indices;
 pub(crate) use indices::{Index, NARROW, SomeIndices};
 pub use labels::{ClassFinder, Classes};
@@ -28,9 +28,7 @@ pub use matrix::{Matrix, Precision, Values};
 pub use names::{FeatureNames, StringTable};
 pub use row::Row;
 pub(crate) use row::by_storage;
-#[cfg(target_arch = "x86_64")]
-pub(crate) use rows::Lists;
-pub(crate) use rows::{LONG_ROW, Rows};
+pub(crate) use rows::Rows;
 pub use scatter::Scatter;
 pub use write::{RowWriter, TextFormat, write};
 

@@ -12,7 +12,7 @@ use super::scale::{Moments, Scale, moments, too_large_to_scale};
 use crate::data::{Index, Indices, Matrix, Precision, SomeIndices, Values};
 use crate::error::{Error, Result};
 use crate::large::{self, Pages};
-use crate::{simd, threads};
+use crate::{parallel, simd};
 
 /// A sparse source that must be shifted becomes dense up to this many bytes.
 pub(crate) const DENSE_LIMIT: u64 = 4 << 30;
@@ -123,10 +123,10 @@ impl SparseRaw {
         rows.extend(self.places());
         let mut places: Vec<Place> = large::room(order.len());
         places.resize(order.len(), Place::default());
-        threads::chunks(
+        parallel::chunks(
             &mut places,
             SOME,
-            threads::worth(threads, order.len()),
+            parallel::worth(threads, order.len()),
             || {
                 |k: usize, places: &mut [Place]| {
                     for (p, place) in (k * SOME..).zip(places) {

@@ -33,7 +33,7 @@ use super::sparse::SparseRaw;
 use super::{Format, Opened, ReadOptions, open};
 use crate::data::{Dataset, Layout, Matrix};
 use crate::error::Result;
-use crate::threads;
+use crate::parallel;
 
 /// Bytes of a line for which finding it takes little of the time that parsing it does.
 const LONG: usize = 640;
@@ -104,7 +104,7 @@ impl Straight {
         // Lines are met in any order, so all of them should stay in memory.
         if format != Format::Libsvm
             || head.len() < long * lines
-            || stamp.bytes() > threads::memory_to_use()
+            || stamp.bytes() > parallel::memory_to_use()
         {
             return Ok(None);
         }
@@ -169,7 +169,7 @@ fn examples(
         let labels = raw.labels_in(&order);
         Ok((raw, preparation, labels))
     };
-    let (begun, labelled) = threads::both(threads, begin, label);
+    let (begun, labelled) = parallel::both(threads, begin, label);
     let Some((offsets, indices, values)) = begun else {
         return Ok(None);
     };

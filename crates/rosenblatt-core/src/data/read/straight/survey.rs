@@ -11,7 +11,7 @@ use crate::data::read::labels::LabelSink;
 use crate::data::read::order::Starts;
 use crate::data::read::stops::{BLOCK, Byte, Mark};
 use crate::simd::{self, Work};
-use crate::{large, threads};
+use crate::{large, parallel};
 
 /// Bytes that are gone through together.
 const RANGE: usize = 1 << 20;
@@ -70,7 +70,7 @@ impl Survey {
         }
         let mut parts: Vec<Option<Part>> = Vec::new();
         parts.resize_with(scans.len(), || None);
-        threads::chunks(&mut parts, 1, threads, || {
+        parallel::chunks(&mut parts, 1, threads, || {
             |k: usize, part: &mut [Option<Part>]| part[0] = simd::dispatch_bytes(scans[k])
         });
         let mut parts: Vec<Part> = parts.into_iter().collect::<Option<_>>()?;

@@ -11,7 +11,7 @@ use crate::data::read::{Preparation, ReadOptions, Scale, read};
 use crate::data::{Layout, Matrix, Precision};
 use crate::options::{Order, Readout};
 use crate::random::{Random, Stream};
-use crate::train::Session;
+use crate::session::Session;
 
 fn options(precision: Precision, threads: usize) -> ReadOptions {
     ReadOptions {
