@@ -12,9 +12,9 @@ use rosenblatt::data::read::{Raw, ReadReport, Scale};
 use rosenblatt::data::{Dataset, split};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::Model;
-use rosenblatt::options::LearnerKind;
 use rosenblatt::report::{Seconds, TrainReport};
-use rosenblatt::train::{Session, Stop};
+use rosenblatt::Session;
+use rosenblatt::progress::Stop;
 use rosenblatt::{Error, Options};
 use serde::Serialize;
 
@@ -78,7 +78,7 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     let mut data_options = source.options(context.threads)?;
     // The text of the file would count for what is used.
     data_options.read.mapped = args.memory.is_none();
-    if options.kernel == Some(Kernel::Precomputed) {
+    if options.learner.kernel() == Some(Kernel::Precomputed) {
         leave_kernel_values(&mut data_options)?;
     }
     if options.patience.is_some() && data_options.validate.is_none() {
@@ -199,7 +199,7 @@ impl Job<'_> {
                 warned.push(warning.clone());
             }
         }
-        let kernel = options.kernel.is_some() || options.learner == LearnerKind::Kernel;
+        let kernel = options.learner.kernel().is_some();
         let in_memory = !(from_cache || passing.is_some() || kernel || args.dry_run);
         if let Some(memory) = args.memory.filter(|_| in_memory) {
             // What is read is held twice until it lies where training wants it.
@@ -254,8 +254,7 @@ impl Job<'_> {
             .threads(context.threads)
             .memory(args.memory)
             .fingerprint(fingerprint)
-            .meanwhile(&give_up)
-            .train_observed(&train, &mut follower);
+            .train_with(&train, &mut follower);
         let mut fitted = match fitted {
             Err(_) if !train.arrived(context.threads)? => return Ok(None),
             fitted => fitted.map_err(|e| in_data(e, &args.data))?,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rosenblatt::data::Dataset;
 use rosenblatt::file::write_aside;
-use rosenblatt::train::Step;
+use rosenblatt::training::Step;
 use rosenblatt::{Error, Result};
 use rosenblatt_plot::{Animation, Axis, Color, Figure, Layer, Panel};
 

@@ -9,6 +9,8 @@
 //! ways), `modular` and `solve` (exact linear algebra), `nearest` (the search),
 //! `settle` (the same without rounding), [`decide`](decide()) (rounds of it, and the witness).
 
+pub use crate::bounds;
+
 mod bracket;
 mod coefficients;
 mod decide;

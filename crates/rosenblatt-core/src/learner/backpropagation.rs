@@ -26,7 +26,7 @@ use super::network::{Loss, NetworkLearner};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::{Products, WIDTH, products};
-use crate::model::{Activation, Decision, Attempt, Forward, Layer, Network};
+use crate::model::{Activation, Attempt, Decision, Forward, Layer, Network};
 use crate::scheme::Scheme;
 use crate::options::{Options, Readout};
 use crate::random::{Random, Stream};

@@ -1,7 +1,7 @@
 //! What the list of learners holds.
 
 use crate::error::{Error, Result};
-use crate::options::{Learner, LearnerChoice, Options};
+use crate::options::{Learner, LearnerChoice, Options, Parameter, SHARED_PARAMETERS};
 use crate::training::{Fitted, Training};
 
 /// A learner that can be trained.
@@ -42,6 +42,18 @@ impl LearnerEntry {
     /// The learner called `name`.
     pub fn find(name: &str) -> Option<&'static Self> {
         super::LEARNERS.iter().find(|entry| entry.name == name)
+    }
+
+    /// The first learner that has all of these parameters of its own; parameters that learners
+    /// share do not count. `None` if there are only such.
+    pub fn implied_by<'p>(given: impl Iterator<Item = &'p str> + Clone) -> Option<&'static Self> {
+        let shared = |name: &str| Parameter::find(SHARED_PARAMETERS, name).is_some();
+        let own = given.filter(|name| !shared(name));
+        own.clone().next()?;
+        super::LEARNERS.iter().find(|entry| {
+            let settings = entry.default_settings();
+            own.clone().all(|name| settings.get(name).is_some())
+        })
     }
 
     /// Trains the learner that the options name.

@@ -20,10 +20,7 @@ use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::hypothesis::starting_weights;
 use crate::model::{Decision, LinearState};
-use crate::options::{
-    Bias, Choice, Learner, Multiclass, Options, Order, Parameter, Readout, choice_name,
-    needs_all_examples, not_negative, parse_choice,
-};
+use crate::options::{Bias, Choice, Learner, Multiclass, Options, Order, Parameter, Readout, choice_name, needs_all_examples, not_negative, parse_choice};
 use crate::progress::{Pass, Progress, Stop};
 use crate::random::{Random, Stream};
 use crate::scheme::Scheme;

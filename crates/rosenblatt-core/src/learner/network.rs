@@ -4,10 +4,7 @@ use super::Fit;
 use super::backpropagation::Backpropagation;
 use crate::error::{Error, Result};
 use crate::model::Activation;
-use crate::options::{
-    Choice, Learner, Multiclass, Options, Order, Parameter, choice_name, count, list_text,
-    parse_choice,
-};
+use crate::options::{Choice, Learner, Multiclass, Options, Order, Parameter, choice_name, count, list_text, parse_choice};
 use crate::training::{Fitted, Training};
 
 /// What a network minimises.

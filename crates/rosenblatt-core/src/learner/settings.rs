@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use super::{LEARNERS, LearnerEntry};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
-use crate::options::{
-    Bias, ClassWeight, Options, Order, Parameter, ParameterInfo, Readout, SHARED_PARAMETERS, Start,
-    Ties, choice_name, needs_all_examples,
-};
+use crate::options::{Bias, ClassWeight, Options, Order, Parameter, ParameterInfo, Readout, SHARED_PARAMETERS, Start, Ties, choice_name, needs_all_examples};
 
 /// The parameter that names the learner.
 const LEARNER: &str = "learner";
@@ -76,6 +73,35 @@ impl Options {
             return Err(not_this_learners(name));
         };
         set.map_err(|expected| Error::options(format!("--{name}: found {text:?}, {expected}")))
+    }
+
+    /// Sets several parameters from text, the learner first, whatever their order.
+    pub fn set_all<'t>(
+        &mut self,
+        given: impl IntoIterator<Item = (&'t str, &'t str)>,
+    ) -> Result<()> {
+        let mut given: Vec<_> = given.into_iter().collect();
+        given.sort_by_key(|(name, _)| *name != LEARNER);
+        given
+            .into_iter()
+            .try_for_each(|(name, text)| self.set(name, text))
+    }
+
+    /// What the parameter called `name` expects, if it cannot take this text, whichever learner
+    /// has it.
+    pub fn expected(name: &str, text: &str) -> Option<String> {
+        let mut learners = LEARNERS.iter().map(LearnerEntry::default_settings);
+        match learners.find_map(|mut learner| learner.as_mut().set(name, text)) {
+            Some(set) => set.err(),
+            None => {
+                let mut options = Options::default();
+                match Parameter::find(SHARED_PARAMETERS, name) {
+                    Some(shared) => (shared.set)(&mut options, text).err(),
+                    None if name == LEARNER => options.set_learner(text).err(),
+                    None => Some(format!("there is no option {name:?}")),
+                }
+            }
+        }
     }
 
     fn set_learner(&mut self, name: &str) -> std::result::Result<(), String> {

@@ -8,7 +8,8 @@ use rosenblatt::data::read::{self, Preparation, Raw, ReadReport, Straight, Strea
 use rosenblatt::data::{Dataset, Layout, split};
 use rosenblatt::model::Fingerprint;
 use rosenblatt::options::Order;
-use rosenblatt::train::{Session, Stop};
+use rosenblatt::Session;
+use rosenblatt::progress::Stop;
 use rosenblatt::{Error, Options};
 
 use super::{CrossValidation, Read, in_data, interrupt_flag};

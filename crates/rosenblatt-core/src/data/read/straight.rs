@@ -67,7 +67,7 @@ impl Straight {
     }
 
     /// The same as soon as all but the rows is known. Each row is parsed when it is first asked
-    /// for; a [`Session`](crate::train::Session) has threads do it that are free, and fails where
+    /// for; a [`Session`](crate::Session) has threads do it that are free, and fails where
     /// [`read`](Self::read) finds none, which [`Dataset::arrived`] tells from other failures.
     ///
     /// # Errors

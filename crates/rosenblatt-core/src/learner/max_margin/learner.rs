@@ -7,10 +7,7 @@ use crate::kernel::{Kernel, Spectrum};
 use crate::learner::Fit;
 use crate::learner::settings::KERNEL_HELP;
 use crate::model::{Decision, SupportVectors};
-use crate::options::{
-    Bias, ClassWeight, DataSize, Learner, Multiclass, Options, Parameter, Readout, auto,
-    not_negative, optional, positive_or_infinite,
-};
+use crate::options::{Bias, ClassWeight, DataSize, Learner, Multiclass, Options, Parameter, Readout, auto, not_negative, optional, positive_or_infinite};
 use crate::training::{Fitted, Snapshot, Training};
 
 /// The largest C of a soft margin.
