@@ -100,9 +100,7 @@ impl<'a> Perceptron<'a> {
         if state.weights.bytes() <= data.matrix.bytes() {
             let correction = state.average.as_ref().map(|average| &average.correction);
             let all: Vec<&Weights> = correction.into_iter().chain([&state.weights]).collect();
-            // Others are at the rows where these are on their way.
-            let arriving = data.matrix.arrival().is_some_and(|rows| !rows.is_over());
-            Weights::bring(&all, if arriving { 1 } else { crew.threads() });
+            Weights::bring(&all, crew.threads());
         }
         let normalised_average = options.readout() == Readout::AveragedNormalised;
         Ok(Perceptron {

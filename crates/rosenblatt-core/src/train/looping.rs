@@ -131,7 +131,6 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
             if let Some(stop) = self.asked_to_stop() {
                 return Ok(Some(stop));
             }
-            self.data.matrix.require_well()?;
             let block = &block.examples[std::mem::take(&mut skip)..];
             self.hypothesis.look_ahead(block, coming);
             if let Some(labels) = coming.together.clone() {
@@ -147,7 +146,6 @@ impl<'a, H: Hypothesis, W: Watch<H>> Run<'a, H, W> {
             }
             self.data.matrix.were_read(block.len());
         }
-        self.data.matrix.require_well()?;
         let pass = self.progress.current;
         let proof = if pass.updates > 0 {
             None

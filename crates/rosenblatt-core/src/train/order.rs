@@ -151,16 +151,6 @@ fn shuffled_blocks(n: usize, seed: u64, epoch: u64) -> (Vec<u32>, Random) {
     (blocks, random)
 }
 
-/// The blocks of memory positions in the order in which the first pass visits them, if it visits
-/// each example once and one block after the other.
-pub(crate) fn blocks_of_first_pass(data: &Dataset, order: Order, seed: u64) -> Option<Vec<u32>> {
-    match (order, data.layout) {
-        (Order::Shuffled, Layout::Scattered) => Some(shuffled_blocks(data.len(), seed, 0).0),
-        (Order::Given, Layout::AsGiven) => Some((0..data.len().div_ceil(BLOCK) as u32).collect()),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

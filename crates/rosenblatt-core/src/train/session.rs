@@ -6,13 +6,13 @@ use std::time::Instant;
 use super::fitting::Fitting;
 use super::going_on::{check_carries_on, check_resumable, check_same};
 use super::observer::{Nobody, Observer, Watcher};
-use super::order::{BLOCK, blocks_of_first_pass};
+
 use super::progress::Progress;
 use super::survey::Survey;
 use super::watch::Control;
 use super::{Importance, MarginBracket};
 use crate::crew::{Crew, Dismissal};
-use crate::data::{Arrival, Dataset, FeatureNames, Matrix, Precision};
+use crate::data::{Dataset, FeatureNames, Matrix};
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
 use crate::kernel::Spectrum;
@@ -22,7 +22,7 @@ use crate::learner::ledger::Ledger;
 use crate::learner::perceptron::Help;
 use crate::learner::twin::Twin;
 use crate::model::{Decision, Fingerprint, Model, Scheme, Weights};
-use crate::options::{Bias, LearnerKind, Multiclass, Options, Readout};
+use crate::options::{Bias, LearnerKind, Multiclass, Options};
 
 /// Everything a session needs besides its training data.
 pub struct Session<'a> {
@@ -163,7 +163,6 @@ impl<'a> Session<'a> {
             )));
         }
         let raw = data;
-        self.begin_reading(raw)?;
         let embedding = match self.from {
             // Its weights speak of the features it has learnt to make.
             From::Weights(model) => model.embedding.clone(),
@@ -310,7 +309,6 @@ impl<'a> Session<'a> {
                 let (survey, crew, ledger, twin) = (&survey, &crew, &ledger, &twin);
                 scope.spawn(move || {
                     if aside {
-                        raw.matrix.arrival().into_iter().for_each(Arrival::help);
                         survey.help();
                         if helper == 0 {
                             other_work();
@@ -324,31 +322,7 @@ impl<'a> Session<'a> {
             }
             fitting.fit()
         })?;
-        // A run may end before it has seen every row.
-        raw.arrived(self.threads)?;
-        raw.matrix.require_well()?;
         Ok(fitted)
-    }
-
-    /// Sees to it that rows on their way come in the order of the first pass; that all are there
-    /// where somebody would look at them before, or in another order.
-    fn begin_reading(&self, data: &Dataset) -> Result<()> {
-        let Some(arrival) = data.matrix.arrival() else {
-            return Ok(());
-        };
-        let options = self.options;
-        let blocks = blocks_of_first_pass(data, options.order, options.seed);
-        let at_once = options.learner == LearnerKind::Perceptron
-            && matches!(self.from, From::Start)
-            && options.embed.is_none()
-            && options.readout() != Readout::Pocket
-            && !matches!(options.bias(), Bias::Unlifted(None))
-            && data.matrix.precision() == Precision::F32;
-        match blocks.filter(|_| at_once) {
-            Some(blocks) => arrival.want(&blocks, BLOCK),
-            None => drop(data.arrived(self.threads)?),
-        }
-        data.matrix.require_well()
     }
 
     /// What a learner may use; only one over a kernel has to know how much memory is free.

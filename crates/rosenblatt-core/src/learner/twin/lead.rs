@@ -3,7 +3,6 @@
 use std::sync::atomic::Ordering;
 
 use super::{GROUP, MOST_BYTES, NEWS, News, ORDERS, REST, Start, Twin, is_twins, place, tag};
-use crate::data::Arrival;
 use crate::model::{Change, Weights};
 use crate::simd;
 use crate::train::BLOCK;
@@ -53,9 +52,7 @@ impl<'a> Lead<'a> {
     /// Whether there may be a twin for these weights of one discriminator, now.
     pub(in crate::learner) fn suits(&self, weights: &Weights) -> bool {
         let matrix = self.twin.matrix;
-        weights.bytes() <= MOST_BYTES
-            && !matrix.is_limited()
-            && matrix.arrival().is_none_or(Arrival::is_over)
+        weights.bytes() <= MOST_BYTES && !matrix.is_limited()
     }
 
     /// Whether there is a twin, or will be soon.
