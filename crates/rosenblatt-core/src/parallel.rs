@@ -40,23 +40,6 @@ pub(crate) fn worth(threads: usize, items: usize) -> usize {
     threads.clamp(1, items.div_ceil(WORTH_A_THREAD).max(1))
 }
 
-/// What `one` and `other` give, each on a thread of its own where there are several.
-pub(crate) fn both<A, B: Send>(
-    threads: usize,
-    one: impl FnOnce() -> A,
-    other: impl FnOnce() -> B + Send,
-) -> (A, B) {
-    if threads < 2 {
-        return (one(), other());
-    }
-    std::thread::scope(|scope| {
-        let other = scope.spawn(other);
-        let one = one();
-        let other = other.join();
-        (one, other.unwrap_or_else(|e| std::panic::resume_unwind(e)))
-    })
-}
-
 /// The texts that `f` appends for every i below `n`, in order, in one piece a thread.
 pub fn map<F, M>(n: usize, threads: usize, make: M) -> Vec<String>
 where

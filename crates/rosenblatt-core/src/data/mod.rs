@@ -1,6 +1,5 @@
 //! Labelled examples in memory.
 
-mod arriving;
 mod buffer;
 mod compress;
 mod dot4;
@@ -16,7 +15,6 @@ pub mod split;
 pub mod synthetic;
 mod write;
 
-pub(crate) use arriving::{Arrival, Room};
 pub use buffer::Buffer;
 pub(crate) use buffer::Lender;
 pub use compress::compressed;
@@ -206,20 +204,6 @@ impl Dataset {
             names: self.names.clone(),
             layout: Layout::AsGiven,
         }
-    }
-
-    /// Waits until all rows are there, where some are on their way from a file
-    /// ([`Straight::begin`](read::Straight::begin)), and parses them on so many threads. Says
-    /// whether they could be read so; if not, some are zero.
-    ///
-    /// # Errors
-    /// If the file was changed meanwhile.
-    pub fn arrived(&self, threads: usize) -> Result<bool> {
-        let Some(arrival) = self.matrix.arrival() else {
-            return Ok(true);
-        };
-        arrival.finish(threads);
-        arrival.is_well()
     }
 
     /// Gives the memory back to the system, on two threads where there is much and so many are

@@ -56,20 +56,6 @@ impl SparseRaw {
         }
     }
 
-    /// What is known of a file whose rows are not here: its smallest index (0 or 1) and one past
-    /// its largest.
-    pub(crate) fn without_rows(smallest: u32, width: u64, precision: Precision) -> Self {
-        let first = u32::from(smallest > 0);
-        SparseRaw {
-            parts: Vec::new(),
-            starts: Starts::default(),
-            rows: 0,
-            first,
-            width: (width as usize).saturating_sub(first as usize),
-            precision,
-        }
-    }
-
     /// The part that holds a row, and the row's place in it.
     fn locate(&self, row: usize) -> (usize, Range<usize>) {
         let k = self.starts.find(row);
