@@ -29,6 +29,6 @@ mod simd;
 pub mod training;
 pub mod weights;
 
-pub use error::{Error, ErrorKind, Position, Result};
+pub use error::{Error, ErrorKind, Position, Remedy, Result};
 pub use options::Options;
 pub use session::Session;

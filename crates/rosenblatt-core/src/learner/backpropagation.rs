@@ -31,8 +31,8 @@ use crate::scheme::Scheme;
 use crate::options::{Options, Readout};
 use crate::random::{Random, Stream};
 use crate::simd;
-use crate::progress::{Pass, Progress, Stop};
-use crate::training::{Judgement, Limits, PassOrder, Recorder, Rule, SampleWeights, Snapshot};
+use crate::progress::{Limits, Pass, Progress, Stop};
+use crate::training::{Judgement, PassOrder, Recorder, Rule, SampleWeights, Snapshot};
 
 /// Passes in which the loss must fall by a hundredth, or the run is stuck.
 const STUCK_AFTER: u64 = 200;

@@ -20,13 +20,11 @@ use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::hypothesis::starting_weights;
 use crate::model::{Decision, LinearState};
-use crate::options::{Bias, Choice, Learner, Multiclass, Options, Order, Parameter, Readout, choice_name, needs_all_examples, not_negative, parse_choice};
-use crate::progress::{Pass, Progress, Stop};
+use crate::options::{Bias, Choice, Learner, Multiclass, Options, Parameter, Readout, choice_name, needs_all_examples, not_negative, parse_choice};
+use crate::progress::{Limits, Pass, Progress, Stop};
 use crate::random::{Random, Stream};
 use crate::scheme::Scheme;
-use crate::training::{
-    Fitted, Judgement, Limits, PassOrder, Recorder, Rule, SampleWeights, Snapshot, Training,
-};
+use crate::training::{Fitted, Judgement, PassOrder, Recorder, Rule, SampleWeights, Snapshot, Training};
 use crate::weights::Weights;
 
 /// How the linear unit descends.
@@ -113,10 +111,7 @@ impl Learner for LinearUnit {
             )
             .remedy("use --multiclass ovr"));
         }
-        if matches!(
-            options.order,
-            Order::Mistakes | Order::Worst | Order::Restart
-        ) {
+        if !options.order.is_known_ahead() {
             return Err(Error::options(format!(
                 "the order {} follows the mistakes of a perceptron, which a linear unit has no use for",
                 choice_name(options.order)

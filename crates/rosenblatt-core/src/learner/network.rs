@@ -4,7 +4,7 @@ use super::Fit;
 use super::backpropagation::Backpropagation;
 use crate::error::{Error, Result};
 use crate::model::Activation;
-use crate::options::{Choice, Learner, Multiclass, Options, Order, Parameter, choice_name, count, list_text, parse_choice};
+use crate::options::{Choice, Learner, Multiclass, Options, Parameter, choice_name, count, list_text, parse_choice};
 use crate::training::{Fitted, Training};
 
 /// What a network minimises.
@@ -114,10 +114,7 @@ impl Learner for NetworkLearner {
                     .remedy("use --multiclass argmax"),
             );
         }
-        if matches!(
-            options.order,
-            Order::Mistakes | Order::Worst | Order::Restart
-        ) {
+        if !options.order.is_known_ahead() {
             return Err(Error::options(format!(
                 "the order {} follows the mistakes of a perceptron, which a network has no use for",
                 choice_name(options.order)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{LEARNERS, LearnerEntry};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
-use crate::options::{Bias, ClassWeight, Options, Order, Parameter, ParameterInfo, Readout, SHARED_PARAMETERS, Start, Ties, choice_name, needs_all_examples};
+use crate::options::{Bias, ClassWeight, Options, Parameter, ParameterInfo, Readout, SHARED_PARAMETERS, Start, Ties, choice_name, needs_all_examples};
 
 /// The parameter that names the learner.
 const LEARNER: &str = "learner";
@@ -283,10 +283,7 @@ pub(super) fn check_partial_fit(options: &Options) -> Result<()> {
             "balanced class weights".into(),
             "give the weights of the classes",
         )
-    } else if matches!(
-        options.order,
-        Order::Mistakes | Order::Worst | Order::Restart
-    ) {
+    } else if !options.order.is_known_ahead() {
         (
             format!("the order {}", choice_name(options.order)),
             "use given, by-class, shuffled or random",

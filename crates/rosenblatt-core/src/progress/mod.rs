@@ -2,6 +2,7 @@
 
 mod stop;
 
+pub(crate) use stop::Limits;
 pub use stop::Stop;
 
 use serde::{Deserialize, Serialize};

@@ -13,11 +13,9 @@ use crate::learner::LearnerEntry;
 use crate::model::{Decision, Fingerprint, LinearState, Model};
 use crate::options::{Bias, DataSize, Options};
 use crate::parallel;
-use crate::progress::Progress;
+use crate::progress::{Limits, Progress};
 use crate::scheme::Scheme;
-use crate::training::{
-    Callback, DataScan, Fitted, Limits, NoCallback, Recorder, Resources, SampleWeights, Training,
-};
+use crate::training::{Callback, DataScan, Fitted, NoCallback, Recorder, Resources, SampleWeights, Training};
 use crate::weights::Weights;
 
 /// Everything a session needs besides its training data.

@@ -10,13 +10,12 @@
 //!       update                                      hypothesis
 //!       count the visit for the read-out            hypothesis, readout
 //!       report the visit                            callback
-//!   stop? (a value with a reason)                   limits
+//!   stop? (a value with a reason)                   progress::stop
 //! ```
 
 mod callback;
 mod data_scan;
 mod hypothesis;
-mod limits;
 mod order;
 mod rule;
 mod run;
@@ -28,7 +27,6 @@ pub use callback::{Callback, Step};
 pub(crate) use callback::{NoCallback, Recorder};
 pub(crate) use data_scan::DataScan;
 pub(crate) use hypothesis::{Hypothesis, Snapshot};
-pub(crate) use limits::Limits;
 pub use order::BLOCK;
 pub(crate) use order::{Block, PassOrder};
 pub use rule::{Judgement, Rule};

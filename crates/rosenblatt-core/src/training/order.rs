@@ -11,6 +11,61 @@ use crate::data::{Dataset, Layout, Scatter};
 use crate::options::Order;
 use crate::random::{Random, Stream};
 
+/// How the visits of a pass are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OrderKind {
+    /// Known ahead, see [`PassOrder`].
+    Ahead,
+    /// One by one, each [chosen](choose) among the examples that call for an update now.
+    Chosen,
+    /// By scanning from the first example again after each update.
+    Scan,
+}
+
+impl Order {
+    pub(crate) fn kind(self) -> OrderKind {
+        match self {
+            Order::Mistakes | Order::Worst => OrderKind::Chosen,
+            Order::Restart => OrderKind::Scan,
+            Order::Given | Order::ByClass | Order::Shuffled | Order::Random => OrderKind::Ahead,
+        }
+    }
+
+    /// Whether the visits of a pass are known before it begins.
+    pub(crate) fn is_known_ahead(self) -> bool {
+        self.kind() == OrderKind::Ahead
+    }
+
+    /// Whether a pass without an update has seen every example.
+    pub(crate) fn visits_all(self) -> bool {
+        self != Order::Random
+    }
+}
+
+/// What a look at all examples found.
+#[derive(Debug, Default)]
+pub(crate) struct Sweep {
+    /// Examples that call for an update, in file order.
+    pub calling: Vec<u32>,
+    /// Examples with a margin of exactly 0.
+    pub on_boundary: u64,
+    /// The one with the smallest margin among those that call for an update.
+    pub worst: Option<usize>,
+}
+
+/// The example to visit next, in an order that chooses among those that call for an update; `None`
+/// if none does.
+pub(crate) fn choose(order: Order, sweep: &Sweep, seed: u64, visit: u64) -> Option<usize> {
+    match order {
+        Order::Worst => sweep.worst,
+        _ if sweep.calling.is_empty() => None,
+        _ => {
+            let nth = Random::new(seed, Stream::Order, visit).below(sweep.calling.len() as u64);
+            Some(sweep.calling[nth as usize] as usize)
+        }
+    }
+}
+
 /// Rows per block of the visiting order.
 pub const BLOCK: usize = 256;
 

@@ -2,16 +2,14 @@
 
 use super::callback::{Recorder, Step};
 use super::hypothesis::Hypothesis;
-use super::limits::Limits;
-use super::order::PassOrder;
+use super::order::{OrderKind, PassOrder, Sweep, choose};
 use super::rule::{Judgement, Rule};
 use super::sample_weights::SampleWeights;
 use super::step::StepSize;
 use crate::data::Dataset;
 use crate::error::Result;
-use crate::options::{Options, Order, Readout};
-use crate::progress::{Progress, Stop};
-use crate::random::{Random, Stream};
+use crate::options::{Options, Readout};
+use crate::progress::{Limits, Progress, Stop};
 use crate::scheme::Scheme;
 
 /// A run under way.
@@ -102,7 +100,7 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
         if self.options.readout() == Readout::Pocket && self.progress.pocket.best_errors.is_none() {
             self.progress.pocket.best_errors = Some(self.errors());
         }
-        // A run that goes on may have ended so before.
+        // A resumed run may have ended so before.
         if self.progress.current.visits == 0
             && let Some(stop) = self.limits.after_pass(self.progress)
         {
@@ -112,10 +110,10 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
             if let Some(stop) = self.limits.before_pass(self.progress) {
                 return Ok(stop);
             }
-            let stop = match self.options.order {
-                Order::Restart => self.restart_pass()?,
-                Order::Worst | Order::Mistakes => self.chosen_pass()?,
-                _ => self.static_pass()?,
+            let stop = match self.options.order.kind() {
+                OrderKind::Ahead => self.ordered_pass()?,
+                OrderKind::Chosen => self.chosen_pass()?,
+                OrderKind::Scan => self.scanning_pass()?,
             };
             if let Some(stop) = stop {
                 return Ok(stop);
@@ -129,7 +127,7 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
     }
 
     /// A pass whose order is known ahead.
-    fn static_pass(&mut self) -> Result<Option<Stop>> {
+    fn ordered_pass(&mut self) -> Result<Option<Stop>> {
         let epoch = self.progress.passes.len() as u64;
         let Some(mut order) =
             PassOrder::new(self.data, self.options.order, self.options.seed, epoch)
@@ -137,7 +135,7 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
             unreachable!("orders that depend on outcomes have passes of their own")
         };
         self.begin_pass();
-        // A run stopped inside a pass goes on where it was.
+        // A run stopped inside a pass is resumed where it was.
         let mut skip = self.progress.current.visits as usize;
         let whole = skip == 0;
         while let Some((block, coming)) = order.next_two_blocks() {
@@ -163,7 +161,7 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
         let pass = self.progress.current;
         let proof = if pass.updates > 0 {
             None
-        } else if self.options.order == Order::Random {
+        } else if !self.options.order.visits_all() {
             // Draws with replacement miss about a third of the rows: a clean epoch is a
             // hint, a sweep the proof.
             let sweep = self.sweep();
@@ -178,7 +176,7 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
 
     /// n visits, each to the first example that calls for an update, found by scanning from
     /// the start; every example scanned is a visit.
-    fn restart_pass(&mut self) -> Result<Option<Stop>> {
+    fn scanning_pass(&mut self) -> Result<Option<Stop>> {
         self.begin_pass();
         while self.progress.current.visits < self.data.len() as u64 {
             if self.progress.visits.is_multiple_of(256)
@@ -212,16 +210,8 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
                 return Ok(Some(stop));
             }
             let sweep = self.sweep();
-            let chosen = match self.options.order {
-                Order::Worst => sweep.worst,
-                _ if sweep.calling.is_empty() => None,
-                _ => {
-                    let mut random =
-                        Random::new(self.options.seed, Stream::Order, self.progress.visits);
-                    let nth = random.below(sweep.calling.len() as u64);
-                    Some(sweep.calling[nth as usize] as usize)
-                }
-            };
+            let (order, seed) = (self.options.order, self.options.seed);
+            let chosen = choose(order, &sweep, seed, self.progress.visits);
             let Some(i) = chosen else {
                 self.end_pass()?;
                 return Ok(Some(clean(sweep.on_boundary)));
@@ -395,7 +385,7 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
 
     /// The pocket's turn after a visit.
     fn ratchet(&mut self, updated: bool) {
-        let any_run = matches!(self.options.order, Order::Worst | Order::Mistakes);
+        let any_run = self.options.order.kind() == OrderKind::Chosen;
         let pocket = &mut self.progress.pocket;
         if pocket.is_candidate(updated, any_run, &mut self.pocket_counted) {
             let errors = self.errors();
@@ -450,17 +440,6 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
         self.progress.passes.push(pass);
         self.recorder.pass_done(self.hypothesis, self.progress)
     }
-}
-
-/// What a look at all examples found.
-#[derive(Debug, Default)]
-struct Sweep {
-    /// Examples that call for an update, in file order.
-    calling: Vec<u32>,
-    /// Examples with a margin of exactly 0.
-    on_boundary: u64,
-    /// The one with the smallest margin among those that call for an update.
-    worst: Option<usize>,
 }
 
 fn clean(on_boundary: u64) -> Stop {

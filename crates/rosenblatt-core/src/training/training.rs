@@ -3,7 +3,6 @@
 use super::callback::Recorder;
 use super::data_scan::DataScan;
 use super::hypothesis::{Hypothesis, Snapshot};
-use super::limits::Limits;
 use super::rule::Rule;
 use super::run::{Run, RunParts};
 use super::sample_weights::SampleWeights;
@@ -13,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::kernel::Spectrum;
 use crate::model::{Decision, LinearState, Model};
 use crate::options::{ClassWeight, Options};
-use crate::progress::{Progress, Stop};
+use crate::progress::{Limits, Progress, Stop};
 use crate::scheme::Scheme;
 use crate::weights::Weights;
 

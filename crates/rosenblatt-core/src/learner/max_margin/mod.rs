@@ -51,8 +51,8 @@ use crate::readout::LogEntry;
 use crate::scheme::Scheme;
 use crate::weights::Weights;
 use crate::options::{Bias, Options, Readout};
-use crate::progress::{Pass, Progress, Stop};
-use crate::training::{Limits, MarginBracket, Resources, SampleWeights, Snapshot};
+use crate::progress::{Limits, Pass, Progress, Stop};
+use crate::training::{MarginBracket, Resources, SampleWeights, Snapshot};
 
 /// What may end the search for a plane before it is found.
 #[derive(Clone, Copy)]

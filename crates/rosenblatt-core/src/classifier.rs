@@ -1,0 +1,102 @@
+//! Fit and predict in three lines, from slices.
+
+use crate::data::{Classes, Dataset, Matrix, Precision};
+use crate::error::{Error, Result};
+use crate::model::Model;
+use crate::options::Options;
+use crate::parallel;
+use crate::progress::Stop;
+use crate::session::Session;
+
+/// A fitted classifier of rows of numbers.
+///
+/// ```
+/// use rosenblatt_core::Classifier;
+///
+/// let rows = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
+/// let classifier = Classifier::fit(&rows, &["no", "no", "no", "yes"])?;
+/// assert_eq!(classifier.predict(&[[0.9, 0.8], [0.1, 0.9]])?, ["yes", "no"]);
+/// # Ok::<(), rosenblatt_core::Error>(())
+/// ```
+///
+/// With options, here a plane of largest margin:
+///
+/// ```
+/// use rosenblatt_core::learner::MaxMargin;
+/// use rosenblatt_core::{Classifier, Options};
+///
+/// let options = Options { learner: MaxMargin::default().into(), ..Options::default() };
+/// let rows = [[0.0], [1.0], [3.0], [4.0]];
+/// let classifier = Classifier::fit_with(&options, &rows, &[-1, -1, 1, 1])?;
+/// assert_eq!(classifier.predict(&[[1.9], [2.1]])?, ["-1", "1"]);
+/// # Ok::<(), rosenblatt_core::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Classifier {
+    model: Model,
+}
+
+impl Classifier {
+    /// Trains with default options. Each row has as many numbers as the first; each label is
+    /// anything that can be written as text.
+    pub fn fit<R: AsRef<[f64]>, L: ToString>(rows: &[R], labels: &[L]) -> Result<Self> {
+        Self::fit_with(&Options::default(), rows, labels)
+    }
+
+    /// Trains with these options.
+    pub fn fit_with<R: AsRef<[f64]>, L: ToString>(
+        options: &Options,
+        rows: &[R],
+        labels: &[L],
+    ) -> Result<Self> {
+        let labels: Vec<String> = labels.iter().map(L::to_string).collect();
+        let classes = Classes::from_labels(labels.iter().map(String::as_str));
+        let numbers = labels.iter().filter_map(|label| classes.find(label));
+        let data = Dataset::new(matrix(rows, None)?, numbers.collect(), classes, None)?;
+        let model = Session::new(options).train(&data)?.model;
+        Ok(Classifier { model })
+    }
+
+    /// The label of each row.
+    pub fn predict<R: AsRef<[f64]>>(&self, rows: &[R]) -> Result<Vec<&str>> {
+        let matrix = matrix(rows, Some(self.model.features()))?;
+        let classes = self.model.predict(&matrix, parallel::available())?;
+        let names = classes.into_iter().map(|c| self.model.classes.name(c));
+        Ok(names.collect())
+    }
+
+    /// The scores of each row: one for two classes (positive speaks for the second), else one a
+    /// discriminator.
+    pub fn decision_function<R: AsRef<[f64]>>(&self, rows: &[R]) -> Result<Vec<Vec<f64>>> {
+        let matrix = matrix(rows, Some(self.model.features()))?;
+        let scores = self.model.scores(&matrix, parallel::available())?;
+        let each = scores.chunks(self.model.scheme.discriminators());
+        Ok(each.map(<[f64]>::to_vec).collect())
+    }
+
+    /// Why training stopped.
+    pub fn stop(&self) -> Option<Stop> {
+        self.model.progress.stop
+    }
+
+    /// The model: weights, progress, and what can be saved.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+}
+
+/// Rows of one length as a matrix.
+fn matrix<R: AsRef<[f64]>>(rows: &[R], columns: Option<usize>) -> Result<Matrix> {
+    let columns = columns.unwrap_or_else(|| rows.first().map_or(0, |row| row.as_ref().len()));
+    let odd = rows.iter().position(|row| row.as_ref().len() != columns);
+    if let Some(i) = odd {
+        return Err(Error::data(format!(
+            "row {} has {} numbers, expected {columns}",
+            i + 1,
+            rows[i].as_ref().len()
+        ))
+        .remedy("give every row the same number of features"));
+    }
+    let values = rows.iter().flat_map(|row| row.as_ref()).copied().collect();
+    Matrix::dense(rows.len(), columns, values)
+}
