@@ -46,7 +46,7 @@ fn main() -> Result<()> {
 }
 
 fn answer(question: &Question) -> Result<Value> {
-    let threads = rosenblatt::threads::available();
+    let threads = rosenblatt::parallel::available();
     let bytes = match (&question.data, &question.path) {
         (Some(data), None) => data.clone().into_bytes(),
         (None, Some(path)) => {

@@ -3,25 +3,32 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_methods))]
 
+pub mod bounds;
 pub mod cache;
 pub mod certificate;
-mod crew;
 pub mod data;
 pub mod embedding;
 mod error;
 pub mod file;
 pub mod geometry;
+mod hypothesis;
 pub mod kernel;
 mod large;
-mod learner;
+pub mod learner;
 pub mod metrics;
 pub mod model;
 pub mod options;
+pub mod parallel;
+pub mod progress;
 pub mod random;
+pub mod readout;
 pub mod report;
+pub mod scheme;
+mod session;
 mod simd;
-pub mod threads;
-pub mod train;
+pub mod training;
+pub mod weights;
 
 pub use error::{Error, ErrorKind, Position, Result};
 pub use options::Options;
+pub use session::Session;

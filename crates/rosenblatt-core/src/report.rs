@@ -4,9 +4,13 @@ use serde::Serialize;
 
 use crate::data::{Dataset, FeatureNames};
 use crate::kernel::Spectrum;
-use crate::model::{Attempt, Decision, Model, Scheme};
-use crate::options::{Bias, LearnerKind, Options, Readout, choice_name};
-use crate::train::{Fitted, MarginBracket, Pass, Session, Stop};
+use crate::model::{Attempt, Decision, Model};
+use crate::scheme::Scheme;
+use crate::learner::LinearUnit;
+use crate::options::{Bias, Options, Readout, choice_name};
+use crate::progress::{Pass, Stop};
+use crate::session::Session;
+use crate::training::{Fitted, MarginBracket};
 
 /// The outcome of a training run, for people and programs.
 #[derive(Debug, Clone, Serialize)]
@@ -245,7 +249,7 @@ impl TrainReport {
         let stop = progress.stop.unwrap_or(Stop::Interrupted);
         let train_accuracy = worth_scoring(model, data).then(|| model.accuracy(data, threads));
         let mut report = TrainReport {
-            learner: choice_name(options.learner),
+            learner: options.learner.name(),
             readout: choice_name(readout),
             examples: data.len() as u64,
             features: data.features() as u64,
@@ -258,7 +262,9 @@ impl TrainReport {
             mistakes_per_epoch: progress.mistakes_per_epoch(),
             perceptron_loss_per_epoch: passes.iter().map(|p| p.mean(p.perceptron_loss)).collect(),
             hinge_loss_per_epoch: passes.iter().map(|p| p.mean(p.hinge_loss)).collect(),
-            squared_error_per_epoch: (options.learner == LearnerKind::LinearUnit)
+            squared_error_per_epoch: options
+                .learner
+                .is::<LinearUnit>()
                 .then(|| passes.iter().map(|p| p.mean(p.squared_error)).collect()),
             validation_accuracy_per_epoch: passes.iter().map(|p| p.validation_accuracy).collect(),
             stop: stop.name(),
@@ -313,7 +319,8 @@ impl TrainReport {
         }
         if stop == Stop::EpochLimit
             && errors == Some(0)
-            && options.learner == LearnerKind::Perceptron
+            && options.learner.is_mistake_driven()
+            && options.learner.keeps_weights()
         {
             self.notes.push(format!(
                 "the running weights were still making mistakes, but the saved {} read-out gets every training example right",
@@ -344,7 +351,7 @@ impl TrainReport {
                 "with renormalised weights even separable data may cycle for ever; a smaller --learning-rate has a bound".into(),
             );
         }
-        if options.learner == LearnerKind::LinearUnit
+        if options.learner.is::<LinearUnit>()
             && errors.is_some_and(|e| e > 0)
             && matches!(stop, Stop::Converged | Stop::EpochLimit)
             && perceptron_separates(data, options)
@@ -377,19 +384,9 @@ fn worth_scoring(model: &Model, data: &Dataset) -> bool {
 /// Why a run with these options ended, in words.
 pub fn reason(stop: Stop, options: &Options) -> String {
     let limited = matches!(stop, Stop::EpochLimit | Stop::UpdateLimit | Stop::TimeLimit);
-    match options.learner {
-        LearnerKind::Perceptron | LearnerKind::Kernel if limited => {
-            format!("{stop}, not separated")
-        }
-        LearnerKind::LinearUnit if limited => {
-            format!("{stop}, the gradient is not yet within the tolerance")
-        }
-        LearnerKind::MaxMargin if limited => {
-            format!("{stop}, the duality gap is not yet within the tolerance")
-        }
-        LearnerKind::MaxMargin if stop == Stop::Converged => {
-            "converged: the duality gap is within the tolerance".into()
-        }
+    match options.learner.unfinished() {
+        Some(missing) if limited => format!("{stop}, {missing}"),
+        _ if stop == Stop::Converged => format!("converged: {}", options.learner.converged()),
         _ => stop.to_string(),
     }
 }

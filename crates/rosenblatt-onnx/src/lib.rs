@@ -19,7 +19,8 @@ mod protobuf;
 mod scores;
 mod voted;
 
-use rosenblatt::model::{Decision, Model, Scheme};
+use rosenblatt::model::{Decision, Model};
+use rosenblatt::scheme::Scheme;
 use rosenblatt::{Error, Result};
 
 use graph::Graph;

@@ -3,8 +3,10 @@
 use rosenblatt::Result;
 use rosenblatt::data::Matrix;
 use rosenblatt::kernel::Kernel;
-use rosenblatt::model::{Decision, KernelModel, Model, Network, Weights};
-use rosenblatt::options::{Activation, Readout};
+use rosenblatt::model::{Decision, KernelModel, Model, Network};
+use rosenblatt::weights::Weights;
+use rosenblatt::model::Activation;
+use rosenblatt::options::Readout;
 
 use crate::graph::{Attribute, Element, Graph, Value};
 use crate::{refuse, voted};

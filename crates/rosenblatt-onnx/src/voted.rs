@@ -5,7 +5,9 @@
 //! all hypotheses are running sums of G·C along the corrections.
 
 use rosenblatt::Result;
-use rosenblatt::model::{KernelModel, LogEntry, Model, Scheme, Voted};
+use rosenblatt::model::{KernelModel, Model, Voted};
+use rosenblatt::readout::LogEntry;
+use rosenblatt::scheme::Scheme;
 use rosenblatt::options::AtZero;
 
 use crate::graph::{Attribute, Element, Graph, Value};

@@ -14,7 +14,6 @@ mod training;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rosenblatt::options::PARAMETERS;
 use rosenblatt::{Error, ErrorKind, Options};
 
 /// An error of the library as an exception of Python's.
@@ -27,30 +26,28 @@ fn raised(error: Error) -> PyErr {
 
 /// Options from (name, text) pairs in the spelling of the library's table.
 fn options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
-    let mut options = Options::default();
+    let mut pairs = Vec::new();
     for (name, text) in given {
-        let (name, text): (String, String) = (name.extract()?, text.extract()?);
-        options.set(&name, &text).map_err(raised)?;
+        let pair: (String, String) = (name.extract()?, text.extract()?);
+        pairs.push(pair);
     }
+    let mut options = Options::default();
+    let pairs = pairs.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    options.set_all(pairs).map_err(raised)?;
     Ok(options)
 }
 
 /// Every parameter as (name, help, default), from the library's one table.
 #[pyfunction]
-fn parameters() -> Vec<(&'static str, &'static str, String)> {
-    PARAMETERS
-        .iter()
-        .map(|p| (p.name, p.help, p.default()))
-        .collect()
+fn parameters() -> Vec<(&'static str, String, String)> {
+    let all = Options::parameters().into_iter();
+    all.map(|p| (p.name, p.help, p.default)).collect()
 }
 
 /// What option `name` expects, if it cannot take this text.
 #[pyfunction]
 fn expected(name: &str, text: &str) -> Option<String> {
-    let error = Options::default().set(name, text).err()?;
-    let found = format!("--{name}: found {text:?}, ");
-    let message = error.message();
-    Some(message.strip_prefix(&found).unwrap_or(message).to_owned())
+    Options::expected(name, text)
 }
 
 #[pymodule]

@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use rosenblatt::data::read::Preparation;
 use rosenblatt::data::{Precision, StringTable};
-use rosenblatt::model::{Decision, Model as Trained, Scheme};
-use rosenblatt::options::PARAMETERS;
-use rosenblatt::train::{Fitted, MarginBracket};
+use rosenblatt::model::{Decision, Model as Trained};
+use rosenblatt::scheme::Scheme;
+use rosenblatt::training::{Fitted, MarginBracket};
 
 use crate::{arrays, raised};
 
@@ -192,8 +192,8 @@ impl Model {
     #[getter]
     fn options<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let options = PyDict::new(py);
-        for parameter in PARAMETERS {
-            options.set_item(parameter.name, parameter.get(&self.model.options))?;
+        for (name, value) in self.model.options.values() {
+            options.set_item(name, value)?;
         }
         Ok(options)
     }
@@ -295,8 +295,8 @@ impl Model {
     /// perceptron loss otherwise.
     #[getter]
     fn loss_per_epoch(&self) -> Vec<f64> {
-        use rosenblatt::options::LearnerKind::{LinearUnit, Network};
-        let squared = matches!(self.model.options.learner, LinearUnit | Network);
+        let learner = &self.model.options.learner;
+        let squared = !learner.is_mistake_driven() && learner.name() != "max-margin";
         self.model
             .progress
             .passes

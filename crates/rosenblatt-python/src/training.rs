@@ -14,7 +14,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rosenblatt::data::split;
 use rosenblatt::options::{Order, Readout};
-use rosenblatt::train::{Fitted, Observer, Pass, Session, Step, Stop};
+use rosenblatt::Session;
+use rosenblatt::progress::{Pass, Stop};
+use rosenblatt::training::{Callback, Fitted, Step};
 use rosenblatt::{Error, Options, Result};
 
 use crate::model::Model;
@@ -52,7 +54,7 @@ struct Teller<'a> {
     interrupt: &'a AtomicBool,
 }
 
-impl Observer for Teller<'_> {
+impl Callback for Teller<'_> {
     fn pass(&mut self, epoch: u64, pass: &Pass) {
         if let Some(plateau) = &mut self.plateau
             && plateau.reached(pass.mean(pass.perceptron_loss))
@@ -114,7 +116,7 @@ fn attended<T: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
     plateau: Option<(f64, u64)>,
-    train: impl FnOnce(&AtomicBool, &mut dyn Observer) -> Result<T> + Send,
+    train: impl FnOnce(&AtomicBool, &mut dyn Callback) -> Result<T> + Send,
 ) -> PyResult<(T, bool)> {
     let (interrupt, flat) = (AtomicBool::new(false), AtomicBool::new(false));
     let (outcome, error) = py.detach(|| {
@@ -186,11 +188,11 @@ pub(crate) fn fit(
             };
             Session::new(&options)
                 .validate_on(held_out)
-                .carry_on(before.as_ref())
+                .partial_fit(before.as_ref())
                 .interrupt(interrupt)
                 .threads(threads)
                 .memory(memory)
-                .train_observed(train, observer)
+                .train_with(train, observer)
         })?;
     match fitted.model.progress.stop {
         Some(Stop::Interrupted) if flat => {
@@ -206,13 +208,13 @@ pub(crate) fn fit(
 const LIMIT: usize = 50_000_000;
 
 struct Steps<'a> {
-    teller: &'a mut dyn Observer,
+    teller: &'a mut dyn Callback,
     steps: Vec<Step>,
     held: usize,
     interrupt: &'a AtomicBool,
 }
 
-impl Observer for Steps<'_> {
+impl Callback for Steps<'_> {
     fn wants_steps(&self) -> bool {
         true
     }
@@ -261,7 +263,7 @@ pub(crate) fn trace<'py>(
         let fitted = Session::new(&options)
             .interrupt(interrupt)
             .threads(1)
-            .train_observed(&data, &mut steps)?;
+            .train_with(&data, &mut steps)?;
         Ok((steps.steps, steps.held, fitted.model.progress.stop))
     })?;
     if held > LIMIT {

@@ -19,7 +19,7 @@ use rosenblatt::data::synthetic::{self, Kind, generate};
 use rosenblatt::data::{Dataset, Layout, TextFormat, write};
 use rosenblatt::model::Fingerprint;
 use rosenblatt::options::Readout;
-use rosenblatt::train::Session;
+use rosenblatt::Session;
 use rosenblatt::{Error, Options, Result};
 
 /// Turns of each loop, of which the median counts.

@@ -14,8 +14,8 @@ use rosenblatt::data::read::{Preparation, ReadOptions, read};
 use rosenblatt::data::{Dataset, Layout, synthetic};
 use rosenblatt::model::Decision;
 use rosenblatt::options::{LearnerKind, Readout};
-use rosenblatt::train::Session;
-use rosenblatt::{Options, Result, threads};
+use rosenblatt::Session;
+use rosenblatt::{Options, Result, parallel};
 
 fn mnist(folder: &Path, part: &str) -> Result<Dataset> {
     let images = folder.join(format!("{part}-images-idx3-ubyte.gz"));
@@ -32,7 +32,7 @@ fn network(given: &[String]) -> Result<()> {
     let folder = Path::new(&folder).join("mnist");
     let (train, test) = (mnist(&folder, "train")?, mnist(&folder, "t10k")?);
     let mut options = Options {
-        learner: LearnerKind::Network,
+        learner: LK_NetworkLearner,
         ..Options::default()
     };
     for pair in given.chunks_exact(2) {
@@ -45,7 +45,7 @@ fn network(given: &[String]) -> Result<()> {
         "{} passes in {seconds:.1} s, mistakes {:?}, test accuracy {:.4}",
         model.progress.passes.len(),
         model.progress.mistakes_per_epoch(),
-        model.accuracy(&test, threads::available())
+        model.accuracy(&test, parallel::available())
     );
     Ok(())
 }
@@ -69,7 +69,7 @@ fn sparse(given: &[String]) -> Result<()> {
         data.matrix.non_zeros() as f64 / data.len() as f64
     );
     let options = Options {
-        learner: LearnerKind::Kernel,
+        learner: LK_KernelPerceptron,
         kernel: Some(rosenblatt::kernel::Kernel::Rbf { gamma: 1.0 }),
         readout: Some(Readout::Last),
         epochs: Some(given.get(1).and_then(|n| n.parse().ok()).unwrap_or(3)),

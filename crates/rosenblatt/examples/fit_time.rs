@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use rosenblatt::data::read::{self, Preparation, ReadOptions, Scale};
 use rosenblatt::data::{Dataset, Layout, Precision};
-use rosenblatt::train::Session;
+use rosenblatt::Session;
 use rosenblatt::{Error, Options, Result};
 
 /// Runs to take the least of: the first also pays for touching memory and code.

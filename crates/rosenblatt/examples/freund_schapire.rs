@@ -13,10 +13,11 @@ use std::time::Instant;
 use rosenblatt::data::read::{Preparation, ReadOptions, read};
 use rosenblatt::data::{Dataset, Layout};
 use rosenblatt::kernel::Kernel;
-use rosenblatt::model::{Decision, KernelModel, Scheme};
+use rosenblatt::model::{Decision, KernelModel};
+use rosenblatt::scheme::Scheme;
 use rosenblatt::options::{AtZero, LearnerKind, Multiclass, Readout};
 use rosenblatt::random::{Random, Stream};
-use rosenblatt::train::Session;
+use rosenblatt::Session;
 use rosenblatt::{Error, Options, Result};
 
 /// Passes at which the paper measures.
@@ -190,7 +191,7 @@ fn measure(
     sums: &mut [[f64; 6]],
 ) -> Result<()> {
     let options = Options {
-        learner: LearnerKind::Kernel,
+        learner: LK_KernelPerceptron,
         kernel: Some(Kernel::Polynomial {
             degree,
             scale: 1.0,
@@ -217,7 +218,7 @@ fn measure(
     let clock = Clock::start();
     let classes = fitted
         .model
-        .predict(&test.matrix, rosenblatt::threads::available());
+        .predict(&test.matrix, rosenblatt::parallel::available());
     let right = classes
         .iter()
         .zip(&test.labels)
@@ -264,7 +265,7 @@ fn measure(
         scheme,
         AtZero::Positive,
         &test.matrix,
-        rosenblatt::threads::available(),
+        rosenblatt::parallel::available(),
     );
     for ((t, row, _), scores) in readings.iter().zip(&scores) {
         sums[*t][*row] += error_percent(scores, test, scheme);

@@ -17,7 +17,8 @@ use rosenblatt::data::{Dataset, Layout, Matrix, Precision};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::{Decision, Model};
 use rosenblatt::options::{Bias, Choice, LearnerKind, Order, Readout, Start, Ties};
-use rosenblatt::train::{Observer, Session, Step};
+use rosenblatt::Session;
+use rosenblatt::training::{Callback, Step};
 use rosenblatt::{Options, Result};
 
 /// Updates after which a run ends.
@@ -26,7 +27,7 @@ const UPDATES: u64 = 2000;
 #[derive(Default)]
 struct Steps(Vec<Step>);
 
-impl Observer for Steps {
+impl Callback for Steps {
     fn wants_steps(&self) -> bool {
         true
     }
@@ -43,7 +44,7 @@ impl Observer for Steps {
 
 fn run(data: &Dataset, options: &Options) -> Result<(Vec<Step>, Model)> {
     let mut steps = Steps::default();
-    let fitted = Session::new(options).train_observed(data, &mut steps)?;
+    let fitted = Session::new(options).train_with(data, &mut steps)?;
     Ok((steps.0, fitted.model))
 }
 
@@ -80,7 +81,7 @@ fn compare(
         ..common.clone()
     };
     let dual = Options {
-        learner: LearnerKind::Kernel,
+        learner: LK_KernelPerceptron,
         kernel: Some(Kernel::Linear),
         start_dual: alpha.map(<[f64]>::to_vec),
         ..common.clone()

@@ -32,7 +32,7 @@
 //! ```
 //! use rosenblatt::Options;
 //! use rosenblatt::data::{Layout, read};
-//! use rosenblatt::train::Session;
+//! use rosenblatt::Session;
 //!
 //! let file = "weight,colour,kind\n120,green,apple\n?,yellow,banana\n150,red,apple\n118,yellow,banana\n";
 //! let raw = read::read_from(file.as_bytes(), "fruit.csv", &read::ReadOptions::default())?;

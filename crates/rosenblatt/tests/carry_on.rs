@@ -7,8 +7,9 @@ use std::sync::Arc;
 use rosenblatt::data::read::{Batches, Preparation, ReadOptions};
 use rosenblatt::data::{Buffer, Dataset, Matrix, Precision, StringTable, Values};
 use rosenblatt::model::Model;
-use rosenblatt::options::{Bias, ClassWeight, Gradient, LearnerKind, Order, Readout};
-use rosenblatt::train::Session;
+use rosenblatt::learner::Gradient;
+use rosenblatt::options::{Bias, ClassWeight, LearnerKind, Order, Readout};
+use rosenblatt::Session;
 use rosenblatt::{Options, Result};
 
 /// One pass over `data`, going on from `model`.
@@ -17,7 +18,7 @@ fn one_more(model: Option<&Model>, data: &Dataset, options: &Options) -> Result<
         epochs: Some(1),
         ..options.clone()
     };
-    let fitted = Session::new(&options).carry_on(model).train(data)?;
+    let fitted = Session::new(&options).partial_fit(model).train(data)?;
     Ok(fitted.model)
 }
 
@@ -36,7 +37,7 @@ fn learners() -> Vec<Options> {
     })
     .collect();
     all.push(Options {
-        learner: LearnerKind::LinearUnit,
+        learner: LK_LinearUnit,
         gradient: Gradient::Stochastic,
         learning_rate: Some(0.01),
         decay: 0.1,
@@ -127,11 +128,11 @@ fn what_needs_all_examples_at_once_is_refused() {
             ..Options::default()
         },
         Options {
-            learner: LearnerKind::LinearUnit,
+            learner: LK_LinearUnit,
             ..Options::default()
         },
         Options {
-            learner: LearnerKind::Kernel,
+            learner: LK_KernelPerceptron,
             ..Options::default()
         },
     ];

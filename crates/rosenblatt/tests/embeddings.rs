@@ -5,7 +5,8 @@ use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::model::{Decision, Model};
 use rosenblatt::options::{Bias, LearnerKind, Order, Readout};
 use rosenblatt::random::{Random, Stream};
-use rosenblatt::train::{Session, Stop};
+use rosenblatt::Session;
+use rosenblatt::progress::Stop;
 
 fn dataset(rows: &[Vec<f64>], labels: &[u32]) -> Dataset {
     Dataset::new(
@@ -123,7 +124,7 @@ fn a_kernel_and_its_features_make_the_same_mistakes() {
         ..options("circle")
     };
     let kernel = |text: &str| Options {
-        learner: LearnerKind::Kernel,
+        learner: LK_KernelPerceptron,
         kernel: Some(text.parse().unwrap()),
         ..primal.clone()
     };
@@ -198,7 +199,7 @@ fn rows_without_labels_in_common_are_separable_by_a_gaussian_but_conflicts_never
     let labels: Vec<u32> = (0..60).map(|_| random.below(2) as u32).collect();
     let rbf = |data: &Dataset| {
         let options = Options {
-            learner: LearnerKind::Kernel,
+            learner: LK_KernelPerceptron,
             kernel: Some("rbf:20".parse().unwrap()),
             embed: None,
             epochs: Some(3000),

@@ -7,7 +7,7 @@ mod common;
 
 use rosenblatt::Options;
 use rosenblatt::data::Dataset;
-use rosenblatt::train::Session;
+use rosenblatt::Session;
 
 /// A digest of the scores that a model gives its own examples.
 fn answers(data: &Dataset, options: &str) -> u64 {

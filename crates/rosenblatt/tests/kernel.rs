@@ -7,12 +7,14 @@ use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::{Decision, KernelModel, Model};
 use rosenblatt::options::{Bias, Choice, LearnerKind, Multiclass, Order, Readout, Start, Ties};
-use rosenblatt::train::{Fitted, Observer, Session, Step, Stop};
+use rosenblatt::Session;
+use rosenblatt::progress::Stop;
+use rosenblatt::training::{Callback, Fitted, Step};
 
 #[derive(Default)]
 struct Steps(Vec<Step>);
 
-impl Observer for Steps {
+impl Callback for Steps {
     fn wants_steps(&self) -> bool {
         true
     }
@@ -47,7 +49,7 @@ fn sparse(data: &Dataset) -> Dataset {
 
 fn kernel_options(kernel: &str) -> Options {
     Options {
-        learner: LearnerKind::Kernel,
+        learner: LK_KernelPerceptron,
         kernel: Some(kernel.parse().unwrap()),
         order: Order::Given,
         readout: Some(Readout::Last),
@@ -59,7 +61,7 @@ fn kernel_options(kernel: &str) -> Options {
 fn run(data: &Dataset, options: &Options) -> (Vec<Step>, Fitted) {
     let mut steps = Steps::default();
     let fitted = Session::new(options)
-        .train_observed(data, &mut steps)
+        .train_with(data, &mut steps)
         .unwrap();
     (steps.0, fitted)
 }
@@ -230,7 +232,7 @@ fn same_run(
         ..common.clone()
     };
     let dual = Options {
-        learner: LearnerKind::Kernel,
+        learner: LK_KernelPerceptron,
         kernel: Some(Kernel::Linear),
         start_dual: alpha.map(<[f64]>::to_vec),
         ..common
@@ -286,7 +288,7 @@ fn every_readout_agrees_with_the_primal_one() {
                         ..Options::default()
                     };
                     let dual = Options {
-                        learner: LearnerKind::Kernel,
+                        learner: LK_KernelPerceptron,
                         kernel: Some(Kernel::Linear),
                         ..primal.clone()
                     };
@@ -379,7 +381,7 @@ proptest! {
         let expected = naive(&data, &kernel, 3);
         for data in [data.clone(), sparse(&data)] {
             let options = Options {
-                learner: LearnerKind::Kernel,
+                learner: LK_KernelPerceptron,
                 kernel: Some(kernel),
                 order: Order::Given,
                 readout: Some(Readout::Last),
@@ -648,7 +650,7 @@ fn options_that_belong_to_another_learner_are_refused() {
             .to_string()
             .contains("--learner kernel")
     );
-    for learner in [LearnerKind::Network, LearnerKind::Kernel] {
+    for learner in [LK_NetworkLearner, LK_KernelPerceptron] {
         let decaying = Options {
             learner,
             decay: 0.5,

@@ -4,12 +4,13 @@ mod common;
 
 use common::{Toy, close, dot, norm, planes, score, trained};
 use rosenblatt::Options;
-use rosenblatt::options::{Bias, Gradient, LearnerKind, Order, Start};
-use rosenblatt::train::Stop;
+use rosenblatt::learner::Gradient;
+use rosenblatt::options::{Bias, LearnerKind, Order, Start};
+use rosenblatt::progress::Stop;
 
 fn options() -> Options {
     Options {
-        learner: LearnerKind::LinearUnit,
+        learner: LK_LinearUnit,
         epochs: Some(200_000),
         tolerance: 1e-12,
         ..Options::default()

@@ -3,9 +3,12 @@
 use rosenblatt::Options;
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::model::{Decision, Model, Network};
-use rosenblatt::options::{Activation, LearnerKind, Loss, Multiclass};
+use rosenblatt::learner::Loss;
+use rosenblatt::model::Activation;
+use rosenblatt::options::{LearnerKind, Multiclass};
 use rosenblatt::random::{Random, Stream};
-use rosenblatt::train::{Session, Stop};
+use rosenblatt::Session;
+use rosenblatt::progress::Stop;
 
 fn xor() -> Dataset {
     Dataset::new(
@@ -43,7 +46,7 @@ fn rings() -> Dataset {
 
 fn options() -> Options {
     Options {
-        learner: LearnerKind::Network,
+        learner: LK_NetworkLearner,
         ..Options::default()
     }
 }
@@ -276,7 +279,7 @@ fn a_limit_of_time_ends_a_pass_that_takes_long() {
     let labels = (0..rows).map(|i| i % 2).collect();
     let data = Dataset::new(matrix, labels, Classes::from_labels(["a", "b"]), None).unwrap();
     let options = Options {
-        learner: LearnerKind::Network,
+        learner: LK_NetworkLearner,
         time_limit: Some(0.01),
         epochs: Some(1),
         ..Options::default()

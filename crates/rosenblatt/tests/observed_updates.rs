@@ -12,7 +12,7 @@ use rosenblatt::certificate::{
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::options::{Bias, ClassWeight, Multiclass, Start, Ties};
 use rosenblatt::random::Random;
-use rosenblatt::train::Stop;
+use rosenblatt::progress::Stop;
 
 fn one_of<T: Clone>(random: &mut Random, choices: &[T]) -> T {
     choices[random.below(choices.len() as u64) as usize].clone()

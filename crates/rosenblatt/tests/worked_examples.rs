@@ -2,13 +2,15 @@
 
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::options::{Bias, Order, Readout, Start, Ties};
-use rosenblatt::train::{Observer, Session, Step, Stop};
+use rosenblatt::Session;
+use rosenblatt::progress::Stop;
+use rosenblatt::training::{Callback, Step};
 use rosenblatt::{Options, model::Model};
 
 #[derive(Default)]
 struct Steps(Vec<Step>);
 
-impl Observer for Steps {
+impl Callback for Steps {
     fn wants_steps(&self) -> bool {
         true
     }
@@ -41,7 +43,7 @@ fn options() -> Options {
 fn run(data: &Dataset, options: &Options) -> (Vec<Step>, Model) {
     let mut steps = Steps::default();
     let fitted = Session::new(options)
-        .train_observed(data, &mut steps)
+        .train_with(data, &mut steps)
         .unwrap();
     (steps.0, fitted.model)
 }

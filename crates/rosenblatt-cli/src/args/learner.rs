@@ -1,7 +1,8 @@
 //! The learner's parameters on the command line, straight from the library's table.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use rosenblatt::options::{LearnerKind, Options, PARAMETERS};
+use rosenblatt::Options;
+use rosenblatt::learner::{LearnerEntry, Perceptron};
 
 /// The parameters given, as (name, text).
 #[derive(Debug, Clone, Default)]
@@ -14,19 +15,14 @@ impl LearnerArgs {
     pub fn options(&self, base: Options) -> rosenblatt::Result<Options> {
         let mut options = base;
         let given = |name: &str| self.given.iter().any(|(n, _)| *n == name);
-        // An option that only one learner has says which learner is meant.
-        if !given("learner") && options.learner == LearnerKind::Perceptron {
-            if given("c") {
-                options.learner = LearnerKind::MaxMargin;
-            } else if given("kernel") || given("start-dual") {
-                options.learner = LearnerKind::Kernel;
-            } else if given("hidden") {
-                options.learner = LearnerKind::Network;
+        // An option that only some learner has says which learner is meant.
+        if !given("learner") && options.learner.is::<Perceptron>() {
+            let names = self.given.iter().map(|(name, _)| *name);
+            if let Some(implied) = LearnerEntry::implied_by(names) {
+                options.learner = implied.default_settings();
             }
         }
-        self.given
-            .iter()
-            .try_for_each(|(name, text)| options.set(name, text))?;
+        options.set_all(self.given.iter().map(|(name, text)| (*name, text.as_str())))?;
         Ok(options)
     }
 }
@@ -34,7 +30,7 @@ impl LearnerArgs {
 impl Args for LearnerArgs {
     fn augment_args(command: Command) -> Command {
         let mut command = command.next_help_heading("Learner");
-        for parameter in PARAMETERS {
+        for parameter in Options::parameters() {
             let arg = Arg::new(parameter.name).long(parameter.name);
             command = command.arg(if parameter.value.is_empty() {
                 arg.action(ArgAction::SetTrue).help(parameter.help)
@@ -43,8 +39,7 @@ impl Args for LearnerArgs {
                     .allow_hyphen_values(true)
                     .help(format!(
                         "{} [default: {}]",
-                        parameter.help,
-                        parameter.default()
+                        parameter.help, parameter.default
                     ))
             });
         }
@@ -58,8 +53,8 @@ impl Args for LearnerArgs {
 
 impl FromArgMatches for LearnerArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let given = PARAMETERS
-            .iter()
+        let given = Options::parameters()
+            .into_iter()
             .filter_map(|p| {
                 if p.value.is_empty() {
                     matches

@@ -46,7 +46,7 @@ impl Cli {
     /// The number of threads to use.
     pub fn threads(&self) -> usize {
         self.threads
-            .map_or_else(rosenblatt::threads::available, usize::from)
+            .map_or_else(rosenblatt::parallel::available, usize::from)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rosenblatt::cache::{self, Cached, Key};
 use rosenblatt::data::Layout;
 use rosenblatt::data::read::{self, Format, Preparation, Streamed};
-use rosenblatt::{Error, ErrorKind, Result, threads};
+use rosenblatt::{Error, ErrorKind, Result, parallel};
 
 use super::Context;
 use crate::args::{DataArgs, DataOptions};
@@ -106,8 +106,8 @@ pub fn too_large(
     let (memory, times) = match (memory, packed) {
         (Some(memory), false) => (memory, 32),
         (Some(memory), true) => (memory, u64::MAX),
-        (None, false) => (threads::memory_to_use(), 2),
-        (None, true) => (threads::memory_to_use(), 8),
+        (None, false) => (parallel::memory_to_use(), 2),
+        (None, true) => (parallel::memory_to_use(), 8),
     };
     if !facts.is_file() || facts.len().saturating_mul(times) <= memory {
         return Ok(None);

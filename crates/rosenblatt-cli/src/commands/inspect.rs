@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use rosenblatt::data::FeatureNames;
 use rosenblatt::model::{Decision, Model};
-use rosenblatt::options::PARAMETERS;
+use rosenblatt::Options;
 use rosenblatt::report::{self, largest_weights};
 use serde_json::{Map, Value, json};
 
@@ -28,9 +28,11 @@ pub fn run(args: &InspectArgs) -> Outcome {
     let progress = &model.progress;
     let stop = progress.stop;
     if args.json {
-        let options: Map<String, Value> = PARAMETERS
-            .iter()
-            .map(|p| (p.name.to_owned(), p.get(&model.options).into()))
+        let options: Map<String, Value> = model
+            .options
+            .values()
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value.into()))
             .collect();
         output::print_json(&json!({
             "classes": model.classes.names(),
@@ -55,7 +57,7 @@ pub fn run(args: &InspectArgs) -> Outcome {
     let _ = writeln!(
         text,
         "{} of {} over {}, trained on {} ({} numbers not zero, fingerprint {:016x})",
-        rosenblatt::options::choice_name(model.options.learner),
+        model.options.learner.name(),
         model
             .classes
             .names()
@@ -80,9 +82,11 @@ pub fn run(args: &InspectArgs) -> Outcome {
         ),
     );
     let _ = writeln!(text, "\noptions");
-    let options: Vec<Vec<String>> = PARAMETERS
-        .iter()
-        .map(|p| vec![p.name.to_owned(), p.get(&model.options)])
+    let options: Vec<Vec<String>> = model
+        .options
+        .values()
+        .into_iter()
+        .map(|(name, value)| vec![name.to_owned(), value])
         .chain(
             model
                 .recipe
@@ -147,9 +151,10 @@ fn command(model: &Model) -> String {
         .changed()
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value));
+    let parameters = Options::parameters();
     let mut words = vec!["rosenblatt train DATA -o MODEL".to_owned()];
     for (name, value) in learner.chain(model.recipe.iter().cloned()) {
-        let switch = PARAMETERS
+        let switch = parameters
             .iter()
             .any(|p| p.name == name && p.value.is_empty());
         words.push(if switch {

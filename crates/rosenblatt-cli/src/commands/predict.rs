@@ -6,7 +6,7 @@ use rosenblatt::Error;
 use rosenblatt::data::read::Batches;
 use rosenblatt::file::write_aside;
 use rosenblatt::model::Model;
-use rosenblatt::threads;
+use rosenblatt::parallel;
 
 use super::{Context, report_batches};
 use crate::args::PredictArgs;
@@ -62,7 +62,7 @@ fn predict(
         let k = model.scheme.discriminators();
         let rows = batch.matrix.rows();
         let threads = if rows < FEW { 1 } else { context.threads };
-        let lines = threads::map(rows, threads, || {
+        let lines = parallel::map(rows, threads, || {
             |i: usize, text: &mut String| {
                 let scores = &all[i * k..(i + 1) * k];
                 let class = model.scheme.decide(scores, model.at_zero());

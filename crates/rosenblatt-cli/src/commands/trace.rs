@@ -3,9 +3,11 @@
 use rosenblatt::Options;
 use rosenblatt::data::read::{self, Preparation, Scale};
 use rosenblatt::data::{Dataset, Layout};
-use rosenblatt::model::Scheme;
-use rosenblatt::options::{Bias, LearnerKind, Order, Readout, choice_name};
-use rosenblatt::train::{Observer, Session, Step, Stop};
+use rosenblatt::scheme::Scheme;
+use rosenblatt::options::{Bias, Order, Readout};
+use rosenblatt::Session;
+use rosenblatt::progress::Stop;
+use rosenblatt::training::{Callback, Step};
 use rosenblatt::{Error, report};
 use serde_json::{Value, json};
 
@@ -26,13 +28,10 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
         ..Options::default()
     };
     let options = args.learner.options(base)?;
-    if !matches!(
-        options.learner,
-        LearnerKind::Perceptron | LearnerKind::Kernel
-    ) {
+    if !options.learner.is_mistake_driven() {
         return Err(Error::options(format!(
-            "trace shows the steps of perceptrons, not of the {}",
-            choice_name(options.learner)
+            "trace shows the steps of mistake-driven learners, not of the {}",
+            options.learner.name()
         ))
         .remedy("leave --learner out")
         .into());
@@ -59,7 +58,7 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
         .interrupt(super::interrupt_flag())
         .threads(context.threads);
     let fitted = session
-        .train_observed(&data, &mut steps)
+        .train_with(&data, &mut steps)
         .map_err(|e| super::in_data(e, &args.data))?;
     if steps.held > LIMIT {
         return Err(Error::options(format!(
@@ -126,7 +125,7 @@ struct Steps {
     held: usize,
 }
 
-impl Observer for Steps {
+impl Callback for Steps {
     fn wants_steps(&self) -> bool {
         self.held <= LIMIT
     }

@@ -12,9 +12,9 @@ use rosenblatt::data::read::{Raw, ReadReport, Scale};
 use rosenblatt::data::{Dataset, split};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::Model;
-use rosenblatt::options::LearnerKind;
 use rosenblatt::report::{Seconds, TrainReport};
-use rosenblatt::train::{Session, Stop};
+use rosenblatt::Session;
+use rosenblatt::progress::Stop;
 use rosenblatt::{Error, Options};
 use serde::Serialize;
 
@@ -78,7 +78,7 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     let mut data_options = source.options(context.threads)?;
     // The text of the file would count for what is used.
     data_options.read.mapped = args.memory.is_none();
-    if options.kernel == Some(Kernel::Precomputed) {
+    if options.learner.kernel() == Some(Kernel::Precomputed) {
         leave_kernel_values(&mut data_options)?;
     }
     if options.patience.is_some() && data_options.validate.is_none() {
@@ -117,22 +117,7 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         source: &source,
         data: &data_options,
     };
-    let mut warned = Vec::new();
-    // A line that cannot be parsed straight to its row may be found when others have trained.
-    for read in [Read::AsTraining, Read::Before] {
-        if let Some(done) = job.attempt(read, &mut warned)? {
-            return Ok(done);
-        }
-    }
-    unreachable!("rows that are read before training are there when it begins")
-}
-
-/// When the rows of a file are parsed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Read {
-    /// Each when training first asks for it, where the file is one that allows it.
-    AsTraining,
-    Before,
+    job.run()
 }
 
 /// What `train` is asked for.
@@ -146,9 +131,8 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Does it; none if the file turned out not to allow it so. Warnings that were given are not
-    /// given again.
-    fn attempt(&self, when: Read, warned: &mut Vec<String>) -> Result<Option<Done>, Failure> {
+    /// Does it.
+    fn run(&self) -> Result<Done, Failure> {
         let &Job {
             context,
             args,
@@ -189,17 +173,14 @@ impl Job<'_> {
         } else if let Some((large, memory)) = large {
             load_streamed(context, args, source, (&large, memory), reading)?
         } else {
-            load(context, args, source, (data_options, when), options)?
+            load(context, args, source, data_options, options)?
         };
         passing = of_this_run;
         let read_seconds = reading.elapsed().as_secs_f64();
         for warning in &read_report.warnings {
-            if !warned.contains(warning) {
-                output::say(context.quiet, &format!("warning: {warning}"));
-                warned.push(warning.clone());
-            }
+            output::say(context.quiet, &format!("warning: {warning}"));
         }
-        let kernel = options.kernel.is_some() || options.learner == LearnerKind::Kernel;
+        let kernel = options.learner.kernel().is_some();
         let in_memory = !(from_cache || passing.is_some() || kernel || args.dry_run);
         if let Some(memory) = args.memory.filter(|_| in_memory) {
             // What is read is held twice until it lies where training wants it.
@@ -216,20 +197,15 @@ impl Job<'_> {
             }
         }
         if args.dry_run {
-            let begun = Instant::now();
-            if !train.arrived(context.threads)? {
-                return Ok(None);
-            }
-            let waited = begun.elapsed().as_secs_f64();
             let took = Seconds {
-                read: read_seconds + waited,
-                parse: parse_seconds + waited,
+                read: read_seconds,
+                parse: parse_seconds,
                 train: 0.0,
             };
             let held_out = held_out.as_ref();
             let done =
                 render::dry_run::dry_run(&read_report, &train, held_out, options, took, args.json);
-            return done.map(Some);
+            return done;
         }
 
         let training = Instant::now();
@@ -254,12 +230,8 @@ impl Job<'_> {
             .threads(context.threads)
             .memory(args.memory)
             .fingerprint(fingerprint)
-            .meanwhile(&give_up)
-            .train_observed(&train, &mut follower);
-        let mut fitted = match fitted {
-            Err(_) if !train.arrived(context.threads)? => return Ok(None),
-            fitted => fitted.map_err(|e| in_data(e, &args.data))?,
-        };
+            .train_with(&train, &mut follower);
+        let mut fitted = fitted.map_err(|e| in_data(e, &args.data))?;
         let train_seconds = training.elapsed().as_secs_f64();
         let recipe = std::mem::take(&mut follower.recipe);
         drop(follower);
@@ -301,7 +273,7 @@ impl Job<'_> {
             false => Done::Finished,
         };
         let Some(mut report) = report else {
-            return Ok(Some(done));
+            return Ok(done);
         };
         report.seconds.read = read_seconds;
         report.seconds.parse = parse_seconds;
@@ -334,7 +306,7 @@ impl Job<'_> {
         } else {
             output::print(&text)?;
         }
-        Ok(Some(done))
+        Ok(done)
     }
 
     /// Whether the report of a run that ends by itself is for anyone. A model that is saved

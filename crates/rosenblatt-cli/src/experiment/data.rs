@@ -5,7 +5,9 @@ use std::sync::atomic::AtomicBool;
 use rosenblatt::data::synthetic::{self, Kind};
 use rosenblatt::data::{Dataset, Precision};
 use rosenblatt::options::{Bias, Readout};
-use rosenblatt::train::{Fitted, Observer, Session, Stop};
+use rosenblatt::Session;
+use rosenblatt::progress::Stop;
+use rosenblatt::training::{Callback, Fitted};
 use rosenblatt::{Error, ErrorKind, Options, Result};
 
 /// Two classes on the unit sphere with their separator u, a unit vector, and its margin.
@@ -49,20 +51,20 @@ pub fn plain(seed: u64) -> Options {
 
 /// Trains on one thread; an interruption is an error here, for half a run measures nothing.
 pub fn train(options: &Options, data: &Dataset, interrupt: &AtomicBool) -> Result<Fitted> {
-    train_observed(options, data, interrupt, &mut Nobody)
+    train_with(options, data, interrupt, &mut Nobody)
 }
 
 /// The same, watched.
-pub fn train_observed(
+pub fn train_with(
     options: &Options,
     data: &Dataset,
     interrupt: &AtomicBool,
-    observer: &mut dyn Observer,
+    observer: &mut dyn Callback,
 ) -> Result<Fitted> {
     let fitted = Session::new(options)
         .threads(1)
         .interrupt(interrupt)
-        .train_observed(data, observer)?;
+        .train_with(data, observer)?;
     if fitted.model.progress.stop == Some(Stop::Interrupted) {
         return Err(Error::new(ErrorKind::Interrupted, "interrupted"));
     }
@@ -71,7 +73,7 @@ pub fn train_observed(
 
 struct Nobody;
 
-impl Observer for Nobody {}
+impl Callback for Nobody {}
 
 /// The weights of a model with one plane.
 pub fn weights(fitted: &Fitted) -> Vec<f64> {

@@ -8,7 +8,8 @@ use rosenblatt::embedding::Embed;
 use rosenblatt::model::Model;
 use rosenblatt::options::{Order, Readout};
 use rosenblatt::random::{Random, Stream};
-use rosenblatt::train::{Session, Stop};
+use rosenblatt::Session;
+use rosenblatt::progress::Stop;
 use rosenblatt::{Error, Options, Result};
 use rosenblatt_plot::{Axis, Color, Figure, Layer, Legend, Panel, Regions, View};
 

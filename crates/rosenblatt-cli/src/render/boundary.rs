@@ -5,7 +5,7 @@ use std::path::Path;
 use super::picture;
 use rosenblatt::data::Dataset;
 use rosenblatt::file::write_aside;
-use rosenblatt::train::Step;
+use rosenblatt::training::Step;
 use rosenblatt::{Error, Result};
 use rosenblatt_plot::{Animation, Axis, Color, Figure, Layer, Panel};
 

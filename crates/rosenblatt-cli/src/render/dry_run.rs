@@ -3,8 +3,9 @@
 use rosenblatt::Options;
 use rosenblatt::data::Dataset;
 use rosenblatt::data::read::ReadReport;
-use rosenblatt::model::{Scheme, Weights};
-use rosenblatt::options::LearnerKind;
+use rosenblatt::scheme::Scheme;
+use rosenblatt::weights::Weights;
+use rosenblatt::learner::NetworkLearner;
 use rosenblatt::report::Seconds;
 use serde_json::json;
 
@@ -69,7 +70,7 @@ pub fn dry_run(
         "would run",
         &format!(
             " {} over {}, {}, at most {} passes",
-            rosenblatt::options::choice_name(options.learner),
+            options.learner.name(),
             counted(non_zeros as u64, "number", "numbers"),
             counted(
                 scheme.discriminators() as u64,
@@ -88,10 +89,10 @@ pub fn dry_run(
 /// What a pass takes, about, from measurement.
 fn pass_seconds(train: &Dataset, scheme: Scheme, options: &Options) -> f64 {
     let k = scheme.discriminators();
-    if options.learner == LearnerKind::Network {
+    if let Some(network) = options.learner.settings::<NetworkLearner>() {
         // Half a nanosecond for each product there and back, 32 units at a time.
         let sizes: Vec<usize> = (std::iter::once(train.features()))
-            .chain(options.hidden.iter().map(|&h| h as usize))
+            .chain(network.hidden.iter().map(|&h| h as usize))
             .chain([k])
             .collect();
         let layers = sizes

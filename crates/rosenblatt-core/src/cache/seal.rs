@@ -3,7 +3,7 @@
 //! Every piece has a CRC-32 of its own, so that threads can share the work; it takes little
 //! longer than touching the bytes.
 
-use crate::threads;
+use crate::parallel;
 
 /// Bytes that one sum is for.
 const PIECE: usize = 1 << 20;
@@ -65,7 +65,7 @@ pub(super) fn holds(
     if seals.len() != length(bytes.len()) {
         return false;
     }
-    threads::chunks(&mut right, 1, threads, || {
+    parallel::chunks(&mut right, 1, threads, || {
         |k: usize, right: &mut [bool]| {
             let piece = &bytes[k * PIECE..bytes.len().min((k + 1) * PIECE)];
             let sum = crc32fast::hash(piece).to_le_bytes();

@@ -9,7 +9,8 @@
 //! ways), `modular` and `solve` (exact linear algebra), `nearest` (the search),
 //! `settle` (the same without rounding), [`decide`](decide()) (rounds of it, and the witness).
 
-pub mod bounds;
+pub use crate::bounds;
+
 mod bracket;
 mod coefficients;
 mod decide;

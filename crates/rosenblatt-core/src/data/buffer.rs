@@ -9,8 +9,6 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::arriving::{Arrival, Room, Slot};
-
 /// A list of numbers that is read as a slice wherever they lie.
 #[derive(Clone)]
 pub struct Buffer<T: 'static>(Place<T>);
@@ -18,15 +16,7 @@ pub struct Buffer<T: 'static>(Place<T>);
 #[derive(Clone)]
 enum Place<T: 'static> {
     Own(Vec<T>),
-    Lent {
-        values: &'static [T],
-        owner: Owner,
-    },
-    /// Who wants to see them as a slice waits for all of them.
-    Arriving {
-        room: Arc<Room<T>>,
-        arrival: Arc<Arrival>,
-    },
+    Lent { values: &'static [T], owner: Owner },
 }
 
 #[derive(Clone)]
@@ -72,50 +62,6 @@ impl<T> Buffer<T> {
         // which holds the owner, and the caller promises that the owner keeps it valid.
         let values = unsafe { std::slice::from_raw_parts(values.as_ptr(), values.len()) };
         Buffer(Place::Lent { values, owner })
-    }
-
-    /// Numbers that are on their way to `room`.
-    ///
-    /// # Safety
-    /// Each must belong to a row that `arrival` brings, and nobody but the one whom it asks for
-    /// that row may write to it.
-    #[allow(unsafe_code)] // As for a room.
-    pub(crate) unsafe fn arriving(room: Arc<Room<T>>, arrival: Arc<Arrival>) -> Self {
-        Buffer(Place::Arriving { room, arrival })
-    }
-
-    /// Who brings the numbers, or has brought them.
-    #[inline(always)]
-    pub(crate) fn arrival(&self) -> Option<&Arrival> {
-        match &self.0 {
-            Place::Arriving { arrival, .. } => Some(arrival),
-            _ => None,
-        }
-    }
-
-    /// The places of the numbers, some of which may not be there yet.
-    #[inline(always)]
-    pub(crate) fn slots(&self) -> &[Slot<T>] {
-        match &self.0 {
-            Place::Own(values) => Slot::of(values),
-            Place::Lent { values, .. } => Slot::of(values),
-            Place::Arriving { room, .. } => room.slots(),
-        }
-    }
-
-    /// How many there are, or will be.
-    #[inline]
-    pub fn len(&self) -> usize {
-        match &self.0 {
-            Place::Own(values) => values.len(),
-            Place::Lent { values, .. } => values.len(),
-            Place::Arriving { room, .. } => room.slots().len(),
-        }
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Tells a lender that so many of the numbers were read.
@@ -167,18 +113,8 @@ impl<T> Deref for Buffer<T> {
         match &self.0 {
             Place::Own(values) => values,
             Place::Lent { values, .. } => values,
-            Place::Arriving { room, arrival } => whole(room, arrival),
         }
     }
-}
-
-/// All numbers, when they are there.
-#[inline]
-#[allow(unsafe_code)] // As for a room.
-fn whole<'a, T>(room: &'a Room<T>, arrival: &Arrival) -> &'a [T] {
-    arrival.finish(1);
-    // SAFETY: nobody writes to rows that are there, and these are all.
-    unsafe { Slot::filled(room.slots()) }
 }
 
 impl<T> From<Vec<T>> for Buffer<T> {

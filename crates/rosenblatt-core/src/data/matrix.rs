@@ -1,6 +1,5 @@
 //! Rows in memory: dense or compressed sparse rows (CSR), `f32` or `f64`.
 
-use super::arriving::Arrival;
 use super::buffer::Buffer;
 use super::indices::Indices;
 use super::row::Row;
@@ -75,15 +74,6 @@ impl Values {
         match self {
             Values::F32(v) => drop(v.to_mut().pop()),
             Values::F64(v) => drop(v.to_mut().pop()),
-        }
-    }
-
-    /// Who brings them, or has brought them.
-    #[inline(always)]
-    pub(super) fn arrival(&self) -> Option<&Arrival> {
-        match self {
-            Values::F32(v) => v.arrival(),
-            Values::F64(v) => v.arrival(),
         }
     }
 
@@ -268,19 +258,6 @@ impl Matrix {
     #[inline(always)]
     pub fn row(&self, i: usize) -> Row<'_> {
         Rows::of(self).row(i)
-    }
-
-    /// Who brings its rows, or has brought them.
-    pub(crate) fn arrival(&self) -> Option<&Arrival> {
-        match self {
-            Matrix::Sparse { values, .. } => values.arrival(),
-            Matrix::Dense { .. } => None,
-        }
-    }
-
-    /// Fails if rows were on their way and one of those that are there could not be read.
-    pub(crate) fn require_well(&self) -> Result<()> {
-        self.arrival().map_or(Ok(()), Arrival::require_well)
     }
 
     /// Whether not all rows may be in memory at a time.

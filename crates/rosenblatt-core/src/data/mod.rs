@@ -1,9 +1,8 @@
 //! Labelled examples in memory.
 
-mod arriving;
 mod buffer;
 mod compress;
-mod four;
+mod dot4;
 mod indices;
 mod labels;
 mod matrix;
@@ -16,11 +15,10 @@ pub mod split;
 pub mod synthetic;
 mod write;
 
-pub(crate) use arriving::{Arrival, Room};
 pub use buffer::Buffer;
 pub(crate) use buffer::Lender;
 pub use compress::compressed;
-pub(crate) use four::{dots_at as four_dots, squared_norms as four_squared_norms};
+pub(crate) use dot4::{dots_at as dots4, squared_norms as squared_norms4};
 pub use indices::Indices;
 pub(crate) use indices::{Index, NARROW, SomeIndices};
 pub use labels::{ClassFinder, Classes};
@@ -28,9 +26,7 @@ pub use matrix::{Matrix, Precision, Values};
 pub use names::{FeatureNames, StringTable};
 pub use row::Row;
 pub(crate) use row::by_storage;
-#[cfg(target_arch = "x86_64")]
-pub(crate) use rows::Lists;
-pub(crate) use rows::{LONG_ROW, Rows};
+pub(crate) use rows::Rows;
 pub use scatter::Scatter;
 pub use write::{RowWriter, TextFormat, write};
 
@@ -208,20 +204,6 @@ impl Dataset {
             names: self.names.clone(),
             layout: Layout::AsGiven,
         }
-    }
-
-    /// Waits until all rows are there, where some are on their way from a file
-    /// ([`Straight::begin`](read::Straight::begin)), and parses them on so many threads. Says
-    /// whether they could be read so; if not, some are zero.
-    ///
-    /// # Errors
-    /// If the file was changed meanwhile.
-    pub fn arrived(&self, threads: usize) -> Result<bool> {
-        let Some(arrival) = self.matrix.arrival() else {
-            return Ok(true);
-        };
-        arrival.finish(threads);
-        arrival.is_well()
     }
 
     /// Gives the memory back to the system, on two threads where there is much and so many are

@@ -5,7 +5,6 @@
 
 use std::ops::Range;
 
-use super::arriving::{Arrival, Slot};
 use super::indices::Indices;
 use super::matrix::{Matrix, Values};
 use super::row::Row;
@@ -25,27 +24,20 @@ pub(crate) enum Rows<'a> {
     Narrow64(Lists<'a, u16, f64>),
 }
 
-/// The lists of sparse rows, of which some may be on their way.
+/// The lists of sparse rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lists<'a, I, T> {
     offsets: &'a [usize],
-    indices: &'a [Slot<I>],
-    values: &'a [Slot<T>],
-    arrival: Option<&'a Arrival>,
+    indices: &'a [I],
+    values: &'a [T],
 }
 
 impl<'a, I, T> Lists<'a, I, T> {
     /// The indices and the values of neighbouring rows, one row's behind the other's.
     #[inline(always)]
-    #[allow(unsafe_code)] // as for the room that rows arrive in
     pub(crate) fn together(self, rows: Range<usize>) -> (&'a [I], &'a [T]) {
         let range = self.offsets[rows.start]..self.offsets[rows.end];
-        if let Some(arrival) = self.arrival {
-            arrival.need(rows);
-        }
-        let (indices, values) = (&self.indices[range.clone()], &self.values[range]);
-        // SAFETY: these rows are there, so nobody writes to their numbers any more.
-        unsafe { (Slot::filled(indices), Slot::filled(values)) }
+        (&self.indices[range.clone()], &self.values[range])
     }
 
     /// How many values there are.
@@ -83,9 +75,8 @@ impl<'a> Rows<'a> {
                     ($indices:expr, $values:expr) => {
                         Lists {
                             offsets,
-                            indices: $indices.slots(),
-                            values: $values.slots(),
-                            arrival: $values.arrival().filter(|a| !a.is_over()),
+                            indices: $indices,
+                            values: $values,
                         }
                     };
                 }

@@ -285,7 +285,7 @@ impl Embedding {
         if let Fitted::Nystrom(nystrom) = &self.fitted {
             nystrom.apply(matrix, threads, &mut values);
         } else {
-            crate::threads::chunks(&mut values, columns.max(1), threads, || {
+            crate::parallel::chunks(&mut values, columns.max(1), threads, || {
                 |i: usize, out: &mut [f64]| self.row_into(matrix.row(i), out)
             });
         }

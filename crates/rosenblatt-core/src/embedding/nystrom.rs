@@ -81,7 +81,7 @@ impl Nystrom {
         let mut support = Support::new(means);
         (0..n).for_each(|k| support.push(self.landmarks.row(k), k as u32));
         let slots: Vec<u32> = (0..n as u32).collect();
-        crate::threads::chunks(out, (n * WIDTH).max(1), threads, || {
+        crate::parallel::chunks(out, (n * WIDTH).max(1), threads, || {
             let mut values = vec![[0.0; WIDTH]; n];
             let (support, slots) = (&support, &slots);
             move |p: usize, out: &mut [f64]| {

@@ -14,21 +14,175 @@
 //!
 //! *Reference.* B. Widrow and M. E. Hoff, "Adaptive switching circuits", IRE WESCON (1960).
 
-use super::start::starting_weights;
+use super::Fit;
+use super::settings;
 use crate::data::Dataset;
-use crate::error::Result;
-use crate::model::{LinearState, Scheme, Weights};
-use crate::options::{Bias, Gradient, Options};
+use crate::error::{Error, Result};
+use crate::hypothesis::starting_weights;
+use crate::model::{Decision, LinearState};
+use crate::options::{Bias, Choice, Learner, Multiclass, Options, Order, Parameter, Readout, choice_name, needs_all_examples, not_negative, parse_choice};
+use crate::progress::{Pass, Progress, Stop};
 use crate::random::{Random, Stream};
-use crate::train::{
-    Control, Importance, Pass, PassOrder, Progress, Rule, Stop, Watch, asked_to_stop,
-    out_of_patience,
+use crate::scheme::Scheme;
+use crate::training::{
+    Fitted, Judgement, Limits, PassOrder, Recorder, Rule, SampleWeights, Snapshot, Training,
 };
+use crate::weights::Weights;
 
-/// The linear unit at work on a data set.
-pub(crate) struct LinearUnit<'a> {
+/// How the linear unit descends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Gradient {
+    /// Along the gradient over all examples.
+    #[default]
+    Batch,
+    /// Along one example's gradient at a time.
+    Stochastic,
+}
+
+impl Choice for Gradient {
+    const ALL: &'static [(Self, &'static str)] =
+        &[(Self::Batch, "batch"), (Self::Stochastic, "stochastic")];
+}
+
+/// The linear unit (Adaline).
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinearUnit {
+    /// How it descends.
+    pub gradient: Gradient,
+    /// κ in the rate η/(1 + κt) of stochastic descent, t counted in visits.
+    pub decay: f64,
+    /// It stops when ‖∇E‖ ≤ tolerance·(1 + ‖Xᵀy‖).
+    pub tolerance: f64,
+}
+
+impl Default for LinearUnit {
+    fn default() -> Self {
+        LinearUnit {
+            gradient: Gradient::default(),
+            decay: 0.0,
+            tolerance: 1e-6,
+        }
+    }
+}
+
+impl Learner for LinearUnit {
+    const NAME: &'static str = "linear-unit";
+    const SUMMARY: &'static str = "least squares by gradient descent";
+    const PARAMETERS: &'static [Parameter<Self>] = &[
+        Parameter {
+            name: "gradient",
+            value: "KIND",
+            help: "batch or stochastic descent",
+            get: |l| choice_name(l.gradient).into(),
+            set: |l, t| parse_choice(t).map(|v| l.gradient = v),
+        },
+        Parameter {
+            name: "decay",
+            value: "KAPPA",
+            help: "stochastic: the rate at visit t is η/(1 + κt)",
+            get: |l| l.decay.to_string(),
+            set: |l, t| not_negative(t).map(|v| l.decay = v),
+        },
+        Parameter {
+            name: "tolerance",
+            value: "TOL",
+            help: "stop when the gradient's norm is at most TOL·(1 + ‖Xᵀy‖)",
+            get: |l| l.tolerance.to_string(),
+            set: |l, t| not_negative(t).map(|v| l.tolerance = v),
+        },
+    ];
+    const TAKES: &'static [&'static str] = &[
+        "epochs",
+        "learning-rate",
+        "bias",
+        "order",
+        "start",
+        "embed",
+        "multiclass",
+        "class-weight",
+        "at-zero",
+        "time-limit",
+        "patience",
+        "seed",
+    ];
+
+    fn check(&self, options: &Options) -> Result<()> {
+        if matches!(options.multiclass, Some(m) if m != Multiclass::Ovr) {
+            return Err(Error::options(
+                "the linear unit learns several classes one against the rest",
+            )
+            .remedy("use --multiclass ovr"));
+        }
+        if matches!(
+            options.order,
+            Order::Mistakes | Order::Worst | Order::Restart
+        ) {
+            return Err(Error::options(format!(
+                "the order {} follows the mistakes of a perceptron, which a linear unit has no use for",
+                choice_name(options.order)
+            ))
+            .remedy("use --order given, by-class, shuffled or random"));
+        }
+        if matches!(options.bias(), Bias::Unlifted(_)) {
+            return Err(Error::options("the linear unit has a lifted bias or none")
+                .remedy("use --bias lifted or --bias none"));
+        }
+        Ok(())
+    }
+
+    fn default_multiclass(&self) -> Multiclass {
+        Multiclass::Ovr
+    }
+
+    fn check_partial_fit(&self, options: &Options) -> Result<()> {
+        if self.gradient == Gradient::Batch || options.learning_rate.is_none() {
+            return Err(needs_all_examples(
+                "the learner linear-unit",
+                "use the perceptron, or the linear unit with stochastic descent and a given rate",
+            ));
+        }
+        settings::check_partial_fit(options)
+    }
+
+    fn unfinished(&self) -> Option<&'static str> {
+        Some("the gradient is not yet within the tolerance")
+    }
+}
+
+impl Fit for LinearUnit {
+    fn fit<'a>(&'a self, mut training: Training<'a>) -> Result<Fitted> {
+        let mut descent = Descent::new(self, &mut training)?;
+        let stop = match training.finished {
+            Some(stop) => stop,
+            None => descent.go(
+                training.limits,
+                &mut training.progress,
+                &mut training.recorder,
+            )?,
+        };
+        training.progress.stop = Some(stop);
+        Ok(Fitted {
+            learning_rate: descent.rate,
+            ..training.fitted(&mut descent)?
+        })
+    }
+}
+
+impl Snapshot for Descent<'_> {
+    fn decision(&mut self, _: &Dataset, _: Readout) -> Decision {
+        Decision::Linear(self.state.weights.clone())
+    }
+
+    fn state(&mut self) -> Option<LinearState> {
+        Some(self.state.clone())
+    }
+}
+
+/// Gradient descent on a data set.
+struct Descent<'a> {
+    settings: &'a LinearUnit,
     data: &'a Dataset,
-    importance: &'a Importance<'a>,
+    sample_weights: &'a SampleWeights<'a>,
     options: &'a Options,
     scheme: Scheme,
     state: LinearState,
@@ -39,64 +193,43 @@ pub(crate) struct LinearUnit<'a> {
 /// An error this many times the starting one will not come down again.
 const BLOWN_UP: f64 = 1e6;
 
-impl<'a> LinearUnit<'a> {
-    pub(crate) fn new(
-        data: &'a Dataset,
-        importance: &'a Importance<'a>,
-        scheme: Scheme,
-        options: &'a Options,
-        resume: Option<LinearState>,
-    ) -> Result<Self> {
-        let (weights, before) = match resume {
+impl<'a> Descent<'a> {
+    fn new(settings: &'a LinearUnit, training: &mut Training<'a>) -> Result<Self> {
+        let (data, scheme, options) = (training.data, training.scheme, training.options);
+        let (weights, before) = match training.state.take() {
             Some(state) => (state.weights, state.kept),
             None => (starting_weights(scheme, data.features(), options)?, None),
         };
-        let constant = if options.bias() == Bias::None {
-            0.0
-        } else {
-            1.0
-        };
-        let mut unit = LinearUnit {
+        let kept = (settings.gradient == Gradient::Batch)
+            .then(|| before.unwrap_or_else(|| weights.clone()));
+        let mut descent = Descent {
+            settings,
             data,
-            importance,
+            sample_weights: training.sample_weights,
             options,
             scheme,
             state: LinearState {
-                unit: 1.0,
-                norms: None,
-                average: None,
-                kept: (options.gradient == Gradient::Batch)
-                    .then(|| before.unwrap_or_else(|| weights.clone())),
-                weights,
-                log: None,
+                kept,
+                ..LinearState::of(weights)
             },
-            constant,
+            constant: if options.bias() == Bias::None {
+                0.0
+            } else {
+                1.0
+            },
             rate: 0.0,
         };
-        unit.rate = match options.learning_rate {
+        descent.rate = match options.learning_rate {
             Some(rate) => rate,
             // Half the rate at which descent would no longer converge.
-            None => 0.5 * unit.safe_rate(20),
+            None => 0.5 * descent.safe_rate(20),
         };
-        Ok(unit)
-    }
-
-    pub(crate) fn state(&self) -> &LinearState {
-        &self.state
-    }
-
-    pub(crate) fn weights(&self) -> &Weights {
-        &self.state.weights
-    }
-
-    /// η as used.
-    pub(crate) fn rate(&self) -> f64 {
-        self.rate
+        Ok(descent)
     }
 
     /// The rate below which descent converges: 2/λ_max for batch, 2/max‖x‖² for stochastic.
     fn safe_rate(&self, iterations: usize) -> f64 {
-        let limit = match self.options.gradient {
+        let limit = match self.settings.gradient {
             Gradient::Batch => self.largest_eigenvalue(iterations),
             Gradient::Stochastic => self.largest_square(),
         };
@@ -105,8 +238,8 @@ impl<'a> LinearUnit<'a> {
 
     fn largest_square(&self) -> f64 {
         (0..self.data.len()).fold(0.0, |most: f64, i| {
-            let c = self.importance.of(i, self.data.labels[i]);
-            most.max(c * (self.importance.squared_norm(i) + self.constant))
+            let c = self.sample_weights.of(i, self.data.labels[i]);
+            most.max(c * (self.sample_weights.squared_norm(i) + self.constant))
         })
     }
 
@@ -135,7 +268,7 @@ impl<'a> LinearUnit<'a> {
             for number in 0..self.data.len() {
                 let i = self.data.position(number);
                 let row = self.data.row(i);
-                let s = v.score(0, row) * self.importance.of(i, self.data.labels[i]);
+                let s = v.score(0, row) * self.sample_weights.of(i, self.data.labels[i]);
                 next.add(0, row, s, s * self.constant);
             }
             eigenvalue = next.squared_norm(0, true).sqrt();
@@ -171,7 +304,7 @@ impl<'a> LinearUnit<'a> {
             let (row, label) = (self.data.row(i), self.data.labels[i]);
             weights.scores(row, &mut scores);
             rule.judge(self.scheme, label, &scores, &mut judgement);
-            let c = self.importance.of(i, label);
+            let c = self.sample_weights.of(i, label);
             self.record(&mut pass, label, c, &scores, &judgement);
             for (d, output) in self.outputs(&scores) {
                 let residual = c * (self.target(label, d) - output);
@@ -187,7 +320,7 @@ impl<'a> LinearUnit<'a> {
         label: u32,
         weight: f64,
         scores: &[f64],
-        judgement: &crate::train::Judgement,
+        judgement: &Judgement,
     ) {
         pass.visits += 1;
         let predicted = self.scheme.decide(scores, self.options.at_zero);
@@ -209,29 +342,26 @@ impl<'a> LinearUnit<'a> {
     }
 
     /// Descends until something stops it.
-    pub(crate) fn go<W: Watch<Self>>(
+    fn go(
         &mut self,
-        control: Control<'_>,
+        limits: Limits<'_>,
         progress: &mut Progress,
-        watch: &mut W,
+        recorder: &mut Recorder<'_>,
     ) -> Result<Stop> {
         let zero = Weights::zero(self.scheme.discriminators(), self.data.features());
         let (towards, at_zero) = self.residual_sum(&zero);
-        let small_enough = self.options.tolerance * (1.0 + self.norm(&towards));
+        let small_enough = self.settings.tolerance * (1.0 + self.norm(&towards));
         let start_error = at_zero.squared_error.max(f64::MIN_POSITIVE);
-        // A run that goes on may have ended so before.
-        if out_of_patience(self.options, progress) {
-            return Ok(Stop::NoImprovement);
+        // A resumed run may have ended so before.
+        if let Some(stop) = limits.after_pass(progress) {
+            return Ok(stop);
         }
         loop {
-            if progress.passes.len() as u64 >= control.epochs {
-                return Ok(Stop::EpochLimit);
-            }
-            if let Some(stop) = asked_to_stop(self.options, control) {
+            if let Some(stop) = limits.before_pass(progress).or_else(|| limits.now()) {
                 return Ok(stop);
             }
             let mut before_pass = None;
-            let (gradient, mut pass) = match self.options.gradient {
+            let (gradient, mut pass) = match self.settings.gradient {
                 Gradient::Batch => self.residual_sum(&self.state.weights),
                 Gradient::Stochastic => {
                     before_pass = Some(self.state.weights.clone());
@@ -240,7 +370,7 @@ impl<'a> LinearUnit<'a> {
                 }
             };
             let before = progress.passes.last().map(|p| p.squared_error);
-            let grew = match self.options.gradient {
+            let grew = match self.settings.gradient {
                 // With a safe rate the error never grows, but for rounding: of the error
                 // itself, or of the targets where next to nothing of it is left.
                 Gradient::Batch => before
@@ -257,7 +387,7 @@ impl<'a> LinearUnit<'a> {
                 });
             }
             let converged = norm <= small_enough;
-            if self.options.gradient == Gradient::Batch && !converged {
+            if self.settings.gradient == Gradient::Batch && !converged {
                 let rate = self.rate;
                 self.state.kept = Some(self.state.weights.clone());
                 (0..self.scheme.discriminators()).for_each(|d| {
@@ -270,14 +400,14 @@ impl<'a> LinearUnit<'a> {
             progress.visits += pass.visits;
             progress.mistakes += pass.mistakes;
             progress.updates += pass.updates;
-            pass.validation_accuracy = watch.pass(self, progress)?;
+            pass.validation_accuracy = recorder.validation_accuracy(self);
             progress.passes.push(pass);
-            watch.recorded(self, progress)?;
+            recorder.pass_done(self, progress)?;
             if converged {
                 return Ok(Stop::Converged);
             }
-            if out_of_patience(self.options, progress) {
-                return Ok(Stop::NoImprovement);
+            if let Some(stop) = limits.after_pass(progress) {
+                return Ok(stop);
             }
         }
     }
@@ -299,10 +429,10 @@ impl<'a> LinearUnit<'a> {
                 let (row, label) = (self.data.row(i), self.data.labels[i]);
                 self.state.weights.scores(row, &mut scores);
                 rule.judge(self.scheme, label, &scores, &mut judgement);
-                let c = self.importance.of(i, label);
+                let c = self.sample_weights.of(i, label);
                 self.record(&mut pass, label, c, &scores, &judgement);
                 let visit = (progress.visits + pass.visits - 1) as f64;
-                let rate = self.rate / (1.0 + self.options.decay * visit) * c;
+                let rate = self.rate / (1.0 + self.settings.decay * visit) * c;
                 for (d, output) in self.outputs(&scores) {
                     let step = rate * (self.target(label, d) - output);
                     self.state.weights.add(d, row, step, step * self.constant);

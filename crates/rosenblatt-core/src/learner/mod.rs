@@ -1,14 +1,35 @@
-//! The learners, one file each: its rule, its guarantee, its cost, its reference.
+//! The learners, one file each: its rule, its guarantee, its cost, its parameters, what it refuses,
+//! and how it is fitted. [`LEARNERS`] lists them; nothing else names them one by one.
 
 mod adam;
-mod ahead;
-pub(crate) mod dual;
-pub(crate) mod ledger;
-pub(crate) mod linear_unit;
-pub(crate) mod max_margin;
-pub(crate) mod network;
-mod pace;
-pub(crate) mod perceptron;
-mod scoreboard;
-mod start;
-pub(crate) mod twin;
+mod arow;
+mod backpropagation;
+mod fit;
+mod kernel_perceptron;
+mod linear_unit;
+mod max_margin;
+mod network;
+mod passive_aggressive;
+mod perceptron;
+mod settings;
+
+pub use arow::Arow;
+pub use fit::LearnerEntry;
+pub(crate) use fit::Fit;
+pub use kernel_perceptron::KernelPerceptron;
+pub use linear_unit::{Gradient, LinearUnit};
+pub use max_margin::MaxMargin;
+pub use network::{Loss, NetworkLearner};
+pub use passive_aggressive::{PaVariant, PassiveAggressive};
+pub use perceptron::Perceptron;
+
+/// Every learner there is, in the order help lists them; the first is the default.
+pub static LEARNERS: [LearnerEntry; 7] = [
+    LearnerEntry::of::<Perceptron>(),
+    LearnerEntry::of::<KernelPerceptron>(),
+    LearnerEntry::of::<LinearUnit>(),
+    LearnerEntry::of::<NetworkLearner>(),
+    LearnerEntry::of::<MaxMargin>(),
+    LearnerEntry::of::<PassiveAggressive>(),
+    LearnerEntry::of::<Arow>(),
+];

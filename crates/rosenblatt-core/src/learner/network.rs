@@ -1,488 +1,162 @@
-//! A network with hidden layers, by back-propagation.
-//!
-//! *Rule.* Outputs are sums over hidden units, hidden units a function (tanh or max(0, ·)) of
-//! sums over what is below them. Every step takes the gradient of the loss over a small batch
-//! of examples and moves all weights by Adam's rule: the gradient's running mean over the
-//! root of its running square, times the rate. The loss is cross-entropy of the softmax
-//! (logistic for two classes), or half the squared distance from ±1.
-//!
-//! *Guarantee.* None: the loss has valleys that are not the lowest. A run whose loss stops
-//! falling while examples are wrong is called stuck and begun anew from other first weights,
-//! as often as `restarts` allows; the best start is kept, and all are reported. From the same
-//! seed the same network comes out on any number of threads.
-//!
-//! *Cost.* Three matrix products a batch and layer, in which zeros cost what other numbers do.
-//!
-//! *Defaults.* Inputs are divided by their root mean square; first weights are normal with
-//! variance 2/inputs for ReLU and 1/inputs for tanh; batches of 64; rate 0.001, but 0.01 for
-//! fewer than 1000 examples; Adam with β = 0.9 and 0.999.
-//!
-//! *Reference.* D. Rumelhart, G. Hinton and R. Williams, "Learning representations by
-//! back-propagating errors", Nature 323 (1986); D. Kingma and J. Ba, "Adam: a method for
-//! stochastic optimization", ICLR (2015).
+//! A network with hidden layers, trained by [back-propagation](super::backpropagation).
 
-use super::adam::{Adam, Step};
-use crate::data::Dataset;
+use super::Fit;
+use super::backpropagation::Backpropagation;
 use crate::error::{Error, Result};
-use crate::kernel::{Products, WIDTH, products};
-use crate::model::{Attempt, Forward, Layer, Network, Scheme};
-use crate::options::{Activation, Loss, Options};
-use crate::random::{Random, Stream};
-use crate::simd;
-use crate::train::{
-    Control, Importance, Judgement, Pass, PassOrder, Progress, Rule, Stop, Watch, asked_to_stop,
-    out_of_patience,
-};
+use crate::model::Activation;
+use crate::options::{Choice, Learner, Multiclass, Options, Order, Parameter, choice_name, count, list_text, parse_choice};
+use crate::training::{Fitted, Training};
 
-/// Passes in which the loss must fall by a hundredth, or the run is stuck.
-const STUCK_AFTER: u64 = 200;
-
-/// A network under training.
-pub(crate) struct NetworkLearner<'a> {
-    data: &'a Dataset,
-    importance: &'a Importance<'a>,
-    options: &'a Options,
-    scheme: Scheme,
-    network: Network,
-    moments: Vec<Moments>,
-    steps: u64,
-    rate: f64,
-    /// The best start that ended, with its errors and loss.
-    best: Option<(u64, f64, Network)>,
-    work: Buffers,
+/// What a network minimises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Loss {
+    /// Cross-entropy of the softmax of the outputs (for two classes: logistic loss).
+    #[default]
+    Softmax,
+    /// Half the squared distance of the outputs from ±1.
+    Squared,
 }
 
-/// Running means of gradients and their squares, shaped as a layer.
-struct Moments {
-    weights: Vec<Vec<[f64; WIDTH]>>,
-    weight_squares: Vec<Vec<[f64; WIDTH]>>,
-    bias: Vec<[f64; WIDTH]>,
-    bias_squares: Vec<[f64; WIDTH]>,
+impl Choice for Loss {
+    const ALL: &'static [(Self, &'static str)] =
+        &[(Self::Softmax, "softmax"), (Self::Squared, "squared")];
 }
 
-impl Moments {
-    fn of(layer: &Layer) -> Self {
-        let zero = Layer::zero(layer.inputs(), layer.outputs());
-        Moments {
-            weights: zero.panels.clone(),
-            weight_squares: zero.panels,
-            bias: zero.bias.clone(),
-            bias_squares: zero.bias,
+/// A network with hidden layers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NetworkLearner {
+    /// Units in each hidden layer, from the input on.
+    pub hidden: Vec<u64>,
+    /// What the hidden units do with their sum.
+    pub activation: Activation,
+    /// What is minimised.
+    pub loss: Loss,
+    /// Examples in each step.
+    pub batch_size: u64,
+    /// Starts that may be tried when it gets stuck.
+    pub restarts: u64,
+}
+
+impl Default for NetworkLearner {
+    fn default() -> Self {
+        NetworkLearner {
+            hidden: vec![128],
+            activation: Activation::default(),
+            loss: Loss::default(),
+            batch_size: 64,
+            restarts: 10,
         }
     }
 }
 
-#[derive(Default)]
-struct Buffers {
-    forward: Forward,
-    /// ∂loss/∂sum of the layer in hand, row by row, and of the one below.
-    delta: Vec<f64>,
-    below: Vec<f64>,
-    transposed: Vec<f64>,
-    panel: Vec<[f64; WIDTH]>,
-    gradient: Vec<[f64; WIDTH]>,
-    rows: Vec<u32>,
-}
-
-impl<'a> NetworkLearner<'a> {
-    pub(crate) fn new(
-        data: &'a Dataset,
-        importance: &'a Importance<'a>,
-        scheme: Scheme,
-        options: &'a Options,
-    ) -> Result<Self> {
-        let mut sizes = vec![data.features()];
-        sizes.extend(options.hidden.iter().map(|&n| n as usize));
-        sizes.push(scheme.discriminators());
-        const MOST_WEIGHTS: usize = 1 << 30;
-        let weights = sizes.windows(2).try_fold(0usize, |sum, w| {
-            sum.checked_add(w[0].checked_mul(w[1].checked_next_multiple_of(WIDTH)?)?)
-        });
-        if weights.is_none_or(|n| n > MOST_WEIGHTS) {
-            return Err(Error::options(format!(
-                "a network of {} inputs and --hidden {} has too many weights",
-                data.features(),
-                options
-                    .hidden
-                    .iter()
-                    .map(u64::to_string)
-                    .collect::<Vec<_>>()
-                    .join(",")
-            ))
-            .remedy("use fewer hidden units"));
-        }
-        let squares: f64 = (0..data.len())
-            .map(|r| importance.squared_norm(data.position(r)))
-            .sum();
-        let mean = squares / (data.len() as f64 * data.features() as f64);
-        let mut learner = NetworkLearner {
-            data,
-            importance,
-            options,
-            scheme,
-            network: Network {
-                scale: if mean > 0.0 { 1.0 / mean.sqrt() } else { 1.0 },
-                activation: options.activation,
-                layers: Vec::new(),
-                attempts: Vec::new(),
+impl Learner for NetworkLearner {
+    const NAME: &'static str = "network";
+    const SUMMARY: &'static str = "hidden layers, by back-propagation";
+    const PARAMETERS: &'static [Parameter<Self>] = &[
+        Parameter {
+            name: "hidden",
+            value: "N,N",
+            help: "units in each hidden layer, from the input on",
+            get: |l| list_text(&l.hidden),
+            set: |l, t| {
+                t.split(',')
+                    .map(|n| count(n.trim()))
+                    .collect::<std::result::Result<_, _>>()
+                    .map(|v| l.hidden = v)
             },
-            moments: Vec::new(),
-            steps: 0,
-            rate: options
-                .learning_rate
-                .unwrap_or(if data.len() < 1000 { 0.01 } else { 0.001 }),
-            best: None,
-            work: Buffers::default(),
-        };
-        learner.begin(&sizes, 0);
-        Ok(learner)
+        },
+        Parameter {
+            name: "activation",
+            value: "FUNCTION",
+            help: "what hidden units do with their sum: relu or tanh",
+            get: |l| choice_name(l.activation).into(),
+            set: |l, t| parse_choice(t).map(|v| l.activation = v),
+        },
+        Parameter {
+            name: "loss",
+            value: "LOSS",
+            help: "what is minimised: softmax (cross-entropy) or squared",
+            get: |l| choice_name(l.loss).into(),
+            set: |l, t| parse_choice(t).map(|v| l.loss = v),
+        },
+        Parameter {
+            name: "batch-size",
+            value: "N",
+            help: "examples in each step",
+            get: |l| l.batch_size.to_string(),
+            set: |l, t| count(t).map(|v| l.batch_size = v),
+        },
+        Parameter {
+            name: "restarts",
+            value: "N",
+            help: "starts to try when it gets stuck",
+            get: |l| l.restarts.to_string(),
+            set: |l, t| count(t).map(|v| l.restarts = v),
+        },
+    ];
+    const TAKES: &'static [&'static str] = &[
+        "epochs",
+        "learning-rate",
+        "order",
+        "embed",
+        "multiclass",
+        "class-weight",
+        "at-zero",
+        "time-limit",
+        "patience",
+        "seed",
+    ];
+
+    fn check(&self, options: &Options) -> Result<()> {
+        if matches!(options.multiclass, Some(m) if m != Multiclass::Argmax) {
+            return Err(
+                Error::options("a network has one output a class, and the largest decides")
+                    .remedy("use --multiclass argmax"),
+            );
+        }
+        if matches!(
+            options.order,
+            Order::Mistakes | Order::Worst | Order::Restart
+        ) {
+            return Err(Error::options(format!(
+                "the order {} follows the mistakes of a perceptron, which a network has no use for",
+                choice_name(options.order)
+            ))
+            .remedy("use --order given, by-class, shuffled or random"));
+        }
+        Ok(())
     }
 
-    pub(crate) fn rate(&self) -> f64 {
-        self.rate
+    fn keeps_weights(&self) -> bool {
+        false
     }
 
-    /// The network as it is, or the best start that ended if that was better.
-    pub(crate) fn network(&self) -> &Network {
-        &self.network
+    fn cannot_resume(&self) -> Option<Error> {
+        Some(
+            Error::options("the training of a network cannot be resumed")
+                .remedy("train it afresh with more --epochs"),
+        )
     }
+}
 
-    /// First weights for the start of this number.
-    fn begin(&mut self, sizes: &[usize], attempt: u64) {
-        let mut random = Random::new(self.options.seed, Stream::Start, attempt);
-        let gain: f64 = match self.options.activation {
-            Activation::Relu => 2.0,
-            Activation::Tanh => 1.0,
-        };
-        self.network.layers = sizes
-            .windows(2)
-            .enumerate()
-            .map(|(l, w)| {
-                let gain = if l + 2 == sizes.len() { 1.0 } else { gain };
-                Layer::random(w[0], w[1], (gain / w[0] as f64).sqrt(), &mut random)
-            })
-            .collect();
-        self.moments = self.network.layers.iter().map(Moments::of).collect();
-        self.steps = 0;
-    }
-
-    fn sizes(&self) -> Vec<usize> {
-        let layers = &self.network.layers;
-        std::iter::once(self.network.features())
-            .chain(layers.iter().map(Layer::outputs))
-            .collect()
-    }
-
-    /// The loss of one example by its outputs, and its slopes into `delta`.
-    fn judge(&self, label: u32, outputs: &[f64], delta: &mut [f64]) -> f64 {
-        let target = |c: usize| match self.scheme {
-            Scheme::Binary => label == 1,
-            _ => label as usize == c,
-        };
-        match self.options.loss {
-            Loss::Squared => {
-                let mut loss = 0.0;
-                for (c, (d, &o)) in delta.iter_mut().zip(outputs).enumerate() {
-                    *d = o - if target(c) { 1.0 } else { -1.0 };
-                    loss += 0.5 * *d * *d;
-                }
-                loss
-            }
-            Loss::Softmax if outputs.len() == 1 => {
-                // log(1 + exp(−y·s)), without overflow.
-                let y = if label == 1 { 1.0 } else { -1.0 };
-                let margin = y * outputs[0];
-                let small = libm::exp(-margin.abs());
-                delta[0] = -y
-                    * if margin >= 0.0 {
-                        small / (1.0 + small)
-                    } else {
-                        1.0 / (1.0 + small)
-                    };
-                libm::log1p(small) + (-margin).max(0.0)
-            }
-            Loss::Softmax => {
-                let largest = outputs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                let mut sum = 0.0;
-                for (d, &o) in delta.iter_mut().zip(outputs) {
-                    *d = libm::exp(o - largest);
-                    sum += *d;
-                }
-                let own = label as usize;
-                let loss = libm::log(sum) + largest - outputs[own];
-                delta.iter_mut().for_each(|d| *d /= sum);
-                delta[own] -= 1.0;
-                loss
-            }
-        }
-    }
-
-    /// One batch: forward, judge, back, step. Gives the sum of the losses.
-    fn batch(
-        &mut self,
-        batch: &[u32],
-        rule: Rule,
-        judgement: &mut Judgement,
-        pass: &mut Pass,
-    ) -> f64 {
-        let mut work = std::mem::take(&mut self.work);
-        let data = self.data;
-        self.network.forward(
-            batch.iter().map(|&i| data.row(i as usize)),
-            &mut work.forward,
-        );
-        let k = self.scheme.discriminators();
-        let outputs = &work.forward.activations[self.network.layers.len()];
-        work.delta.clear();
-        work.delta.resize(outputs.len(), 0.0);
-        let mut loss = 0.0;
-        let share = 1.0 / batch.len() as f64;
-        for ((&i, scores), delta) in batch
-            .iter()
-            .zip(outputs.chunks_exact(k))
-            .zip(work.delta.chunks_exact_mut(k))
-        {
-            let label = data.labels[i as usize];
-            let c = self.importance.of(i as usize, label);
-            loss += c * self.judge(label, scores, delta);
-            delta.iter_mut().for_each(|d| *d *= c * share);
-            rule.judge(self.scheme, label, scores, judgement);
-            pass.visits += 1;
-            pass.mistakes += u64::from(self.scheme.decide(scores, self.options.at_zero) != label);
-            pass.perceptron_loss += judgement.perceptron_loss;
-            pass.hinge_loss += judgement.hinge_loss;
-            pass.on_boundary += u64::from(judgement.margin == 0.0);
-        }
-        pass.updates += 1;
-        self.steps += 1;
-        for l in (0..self.network.layers.len()).rev() {
-            self.step_back(l, batch.len(), &mut work);
-        }
-        self.work = work;
-        loss
-    }
-
-    /// Moves layer `l` by its gradient, and hands the slopes down.
-    fn step_back(&mut self, l: usize, n: usize, work: &mut Buffers) {
-        let layer = &self.network.layers[l];
-        let (inputs, outputs) = (layer.inputs(), layer.outputs());
-        let input = &work.forward.activations[l];
-        if l > 0 {
-            work.below.clear();
-            work.below.resize(n * inputs, 0.0);
-            work.rows.clear();
-            work.rows.extend(0..n as u32);
-            work.gradient
-                .resize(n.max(work.gradient.len()), [0.0; WIDTH]);
-            for first in (0..inputs).step_by(WIDTH) {
-                let here = first..(first + WIDTH).min(inputs);
-                work.panel.clear();
-                work.panel.resize(outputs, [0.0; WIDTH]);
-                for (o, lanes) in work.panel.iter_mut().enumerate() {
-                    for (lane, i) in lanes.iter_mut().zip(here.clone()) {
-                        *lane = layer.weight(i, o);
-                    }
-                }
-                products(Products {
-                    table: &work.delta,
-                    stride: outputs,
-                    from: 0,
-                    rows: &work.rows,
-                    panel: &work.panel,
-                    fused: false,
-                    out: &mut work.gradient[..n],
-                });
-                for (b, sums) in work.gradient[..n].iter().enumerate() {
-                    for (i, sum) in here.clone().zip(sums) {
-                        let slope = self.network.activation.slope(input[b * inputs + i]);
-                        work.below[b * inputs + i] = sum * slope;
-                    }
-                }
-            }
-        }
-        // The gradient of the weights: inputs × slopes, summed over the batch.
-        work.transposed.clear();
-        work.transposed.resize(inputs * n, 0.0);
-        for (b, row) in input.chunks_exact(inputs).enumerate() {
-            for (i, &x) in row.iter().enumerate() {
-                work.transposed[i * n + b] = x;
-            }
-        }
-        work.rows.clear();
-        work.rows.extend(0..inputs as u32);
-        work.gradient
-            .resize(inputs.max(work.gradient.len()), [0.0; WIDTH]);
-        let adam = Adam::at(self.rate, self.steps);
-        let layer = &mut self.network.layers[l];
-        let moments = &mut self.moments[l];
-        for p in 0..layer.panels.len() {
-            work.panel.clear();
-            work.panel.resize(n, [0.0; WIDTH]);
-            let mut bias_gradient = [0.0; WIDTH];
-            let here = p * WIDTH..((p + 1) * WIDTH).min(outputs);
-            for (row, lanes) in work.delta.chunks_exact(outputs).zip(&mut work.panel) {
-                for ((lane, sum), &d) in lanes
-                    .iter_mut()
-                    .zip(&mut bias_gradient)
-                    .zip(&row[here.clone()])
-                {
-                    *lane = d;
-                    *sum += d;
-                }
-            }
-            products(Products {
-                table: &work.transposed,
-                stride: n,
-                from: 0,
-                rows: &work.rows,
-                panel: &work.panel,
-                fused: false,
-                out: &mut work.gradient[..inputs],
-            });
-            simd::dispatch(Step {
-                adam,
-                weights: &mut layer.panels[p],
-                means: &mut moments.weights[p],
-                squares: &mut moments.weight_squares[p],
-                gradient: &work.gradient[..inputs],
-            });
-            simd::dispatch(Step {
-                adam,
-                weights: &mut layer.bias[p..=p],
-                means: &mut moments.bias[p..=p],
-                squares: &mut moments.bias_squares[p..=p],
-                gradient: &[bias_gradient],
-            });
-        }
-        std::mem::swap(&mut work.delta, &mut work.below);
-    }
-
-    /// Wrong answers over all examples, and how many lie on the boundary.
-    fn sweep(&self) -> (u64, u64) {
-        let scores = self.network.scores(&self.data.matrix, 1);
-        let k = self.scheme.discriminators();
-        let rule = Rule::new(self.options, 1.0);
-        let mut judgement = Judgement::default();
-        let (mut errors, mut on_boundary) = (0, 0);
-        for (scores, &label) in scores.chunks_exact(k).zip(&self.data.labels) {
-            rule.judge(self.scheme, label, scores, &mut judgement);
-            errors += u64::from(self.scheme.decide(scores, self.options.at_zero) != label);
-            on_boundary += u64::from(judgement.margin == 0.0);
-        }
-        (errors, on_boundary)
-    }
-
-    /// Descends until something stops it.
-    pub(crate) fn go<W: Watch<Self>>(
-        &mut self,
-        control: Control<'_>,
-        progress: &mut Progress,
-        watch: &mut W,
-    ) -> Result<Stop> {
-        let sizes = self.sizes();
-        let mut attempt = Attempt {
-            passes: 0,
-            errors: 0,
-            stuck: false,
-        };
-        // The lowest loss, and the one that a falling run must come below by its deadline.
-        let (mut lowest, mut to_beat, mut deadline) = (f64::INFINITY, f64::INFINITY, STUCK_AFTER);
-        let stop = loop {
-            if progress.passes.len() as u64 >= control.epochs {
-                break Stop::EpochLimit;
-            }
-            if let Some(stop) = asked_to_stop(self.options, control) {
-                break stop;
-            }
-            let (mut pass, stop) = self.pass(progress, control);
-            progress.visits += pass.visits;
-            progress.updates += pass.updates;
-            progress.mistakes += pass.mistakes;
-            if let Some(stop) = stop {
-                break stop;
-            }
-            attempt.passes += 1;
-            let (loss, mistakes) = (pass.squared_error, pass.mistakes);
-            pass.validation_accuracy = watch.pass(self, progress)?;
-            progress.passes.push(pass);
-            watch.recorded(self, progress)?;
-            if !loss.is_finite() {
-                break Stop::Diverged {
-                    safe_rate: self.rate / 10.0,
-                };
-            }
-            if mistakes == 0 && self.sweep() == (0, 0) {
-                break Stop::Separated;
-            }
-            if out_of_patience(self.options, progress) {
-                break Stop::NoImprovement;
-            }
-            lowest = lowest.min(loss);
-            if lowest < 0.99 * to_beat {
-                (to_beat, deadline) = (lowest, attempt.passes + STUCK_AFTER);
-            } else if attempt.passes >= deadline {
-                attempt.stuck = true;
-                self.end_attempt(&mut attempt, lowest);
-                if self.network.attempts.len() as u64 >= self.options.restarts {
-                    break Stop::Stuck {
-                        starts: self.network.attempts.len() as u64,
-                    };
-                }
-                self.begin(&sizes, self.network.attempts.len() as u64);
-                (lowest, to_beat, deadline) = (f64::INFINITY, f64::INFINITY, STUCK_AFTER);
-            }
-        };
-        if attempt.passes > 0 {
-            self.end_attempt(&mut attempt, lowest);
-        }
-        if let Some((_, _, best)) = self.best.take() {
-            let attempts = std::mem::take(&mut self.network.attempts);
-            self.network = Network { attempts, ..best };
-        }
-        Ok(stop)
-    }
-
-    /// Writes a start down, and keeps its network if it is the best so far.
-    fn end_attempt(&mut self, attempt: &mut Attempt, loss: f64) {
-        attempt.errors = self.sweep().0;
-        let better = self.best.as_ref().is_none_or(|(errors, least, _)| {
-            attempt.errors < *errors || (attempt.errors == *errors && loss < *least)
-        });
-        if better {
-            self.best = Some((attempt.errors, loss, self.network.clone()));
-        }
-        let fresh = Attempt {
-            passes: 0,
-            errors: 0,
-            stuck: false,
-        };
-        self.network
-            .attempts
-            .push(std::mem::replace(attempt, fresh));
-    }
-
-    /// A pass, or as much of one as there was time for.
-    fn pass(&mut self, progress: &Progress, control: Control<'_>) -> (Pass, Option<Stop>) {
-        let epoch = progress.passes.len() as u64;
-        let rule = Rule::new(self.options, 1.0);
-        let mut judgement = Judgement::default();
-        let mut pass = Pass::default();
-        let data = self.data;
-        let Some(mut order) = PassOrder::new(data, self.options.order, self.options.seed, epoch)
-        else {
-            unreachable!("options are validated: networks have orders known ahead")
-        };
-        let size = usize::try_from(self.options.batch_size).unwrap_or(usize::MAX);
-        while let Some(block) = order.next_block() {
-            for batch in block.chunks(size) {
-                // A batch of many features may take long.
-                let stop = asked_to_stop(self.options, control);
-                if stop.is_some() {
-                    return (pass, stop);
-                }
-                pass.squared_error += self.batch(batch, rule, &mut judgement, &mut pass);
-            }
-        }
-        (pass, None)
+impl Fit for NetworkLearner {
+    fn fit<'a>(&'a self, mut training: Training<'a>) -> Result<Fitted> {
+        let mut run = Backpropagation::new(
+            self,
+            training.data,
+            training.sample_weights,
+            training.scheme,
+            training.options,
+        )?;
+        let stop = run.go(
+            training.limits,
+            &mut training.progress,
+            &mut training.recorder,
+        )?;
+        training.progress.stop = Some(stop);
+        Ok(Fitted {
+            learning_rate: run.rate(),
+            ..training.fitted(&mut run)?
+        })
     }
 }

@@ -4,8 +4,8 @@
 //! all hypotheses the run went through, and every read-out can be taken from it: the last
 //! one, means, votes, any one in between.
 
-use super::scheme::Scheme;
-use super::state::{LogEntry, votes_of_start};
+use crate::scheme::Scheme;
+use crate::readout::{LogEntry, votes_of_start};
 use crate::options::Readout;
 
 /// All updates of a dual run, with what its read-outs need.

@@ -4,17 +4,19 @@
 //! predicts the same. Parts that a reader does not know are ignored; a change that would
 //! make that wrong raises [`FORMAT`], and older programs then refuse the file by name.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::parts::Parts;
 use super::weights_file::{leaves_out_zeros, put_weights, take_weights};
-use super::{Decision, Fingerprint, LinearState, Model, Scheme, SupportVectors, Voted, state_file};
+use super::{Decision, Fingerprint, LinearState, Model, SupportVectors, Voted, state_file};
+use crate::scheme::Scheme;
 use crate::data::read::Preparation;
 use crate::data::{Classes, Precision};
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
-use crate::options::{Options, PARAMETERS};
-use crate::train::{Pass, Progress};
+use crate::options::Options;
+use crate::progress::{Pass, Progress};
 
 /// The number of the newest file format. Files of all formats up to it are read. In format 2,
 /// weights that are mostly zero are kept in fewer bytes; a file without such is of format 1.
@@ -35,9 +37,11 @@ impl Model {
         let mut parts = Parts::new();
         parts.put_fact("scheme", self.scheme);
         parts.put_fact("trained_on", self.trained_on);
-        let options: serde_json::Map<String, serde_json::Value> = PARAMETERS
-            .iter()
-            .map(|p| (p.name.to_owned(), p.get(&self.options).into()))
+        let options: serde_json::Map<String, serde_json::Value> = self
+            .options
+            .values()
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value.into()))
             .collect();
         parts.put_fact("options", options);
         parts.put_strings("classes", &self.classes.names().iter().collect());
@@ -78,14 +82,8 @@ impl Model {
         }
         let scheme: Scheme = parts.take_fact("scheme")?;
         let trained_on: Fingerprint = parts.take_fact("trained_on")?;
-        let mut options = Options::default();
-        let texts: serde_json::Map<String, serde_json::Value> = parts.take_fact("options")?;
-        for (name, value) in &texts {
-            let text = value
-                .as_str()
-                .ok_or_else(|| bad(format_args!("option {name} is not a text")))?;
-            options.set(name, text).map_err(bad)?;
-        }
+        let values: BTreeMap<String, String> = parts.take_fact("options")?;
+        let options = Options::from_values(&values).map_err(bad)?;
         let names = parts.take_strings("classes")?;
         let classes = Classes::from_ordered(names.iter().map(str::to_owned).collect());
         if classes.len() < 2 || classes.len() != scheme.classes() {
@@ -290,7 +288,7 @@ mod tests {
     use super::*;
     use crate::data::{Dataset, Matrix};
     use crate::options::{Multiclass, Readout};
-    use crate::train::Session;
+    use crate::session::Session;
 
     fn data(k: usize) -> Dataset {
         let rows: Vec<Vec<f64>> = (0..40)

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::data::{Dataset, Row, Rows, by_storage};
 use crate::simd::{self, Work};
-use crate::threads;
+use crate::parallel;
 
 /// What can be said of a data set in a few numbers: its size, and a hash of its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -110,8 +110,8 @@ impl Fingerprint {
     /// The fingerprint of `data`.
     pub fn of(data: &Dataset, threads: usize) -> Self {
         let mut blocks = vec![(0, 0); data.len().div_ceil(BLOCK)];
-        let threads = threads::worth(threads, data.len());
-        threads::chunks(&mut blocks, 1, threads, || {
+        let threads = parallel::worth(threads, data.len());
+        parallel::chunks(&mut blocks, 1, threads, || {
             |block: usize, out: &mut [(u64, u64)]| {
                 let rows = block * BLOCK..data.len().min((block + 1) * BLOCK);
                 out[0] = Self::of_rows(data, rows);

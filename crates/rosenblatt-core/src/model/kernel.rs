@@ -4,8 +4,8 @@
 //! matrix products; a vote replays the log on the same kernel values.
 
 use super::dual_log::DualLog;
-use super::scheme::Scheme;
-use super::state::LogEntry;
+use crate::scheme::Scheme;
+use crate::readout::LogEntry;
 use crate::data::{Dataset, Matrix, Precision, Row};
 use crate::kernel::{Kernel, Lanes, Means, Support, WIDTH};
 use crate::options::{AtZero, Readout};
@@ -184,7 +184,7 @@ impl KernelModel {
         // Panel by panel, and in a panel row by row, every model's scores side by side.
         let width = models.len() * discriminators;
         let mut all = vec![0.0; matrix.rows() * width];
-        crate::threads::chunks(&mut all, WIDTH * width, threads, || {
+        crate::parallel::chunks(&mut all, WIDTH * width, threads, || {
             let mut board = vec![[0.0; WIDTH]; discriminators];
             let mut values = vec![[0.0; WIDTH]; slots.len()];
             let (support, slots) = (&support, &slots);

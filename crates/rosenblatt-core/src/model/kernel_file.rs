@@ -2,9 +2,12 @@
 
 use super::file::bad;
 use super::parts::Parts;
-use super::{DualLog, KernelModel, LogEntry, Scheme};
+use super::{DualLog, KernelModel};
+use crate::readout::LogEntry;
+use crate::scheme::Scheme;
 use crate::data::Precision;
 use crate::error::Result;
+use crate::kernel::Kernel;
 use crate::options::Options;
 
 /// Puts a kernel model among the parts. The kernel itself stands in the options.
@@ -109,7 +112,7 @@ pub(super) fn take(
     };
     KernelModel::from_parts(
         scheme,
-        options.kernel(),
+        options.learner.kernel().unwrap_or(Kernel::Linear),
         constant,
         support,
         rows,

@@ -8,12 +8,10 @@ mod kernel_file;
 mod network;
 mod network_file;
 mod parts;
-mod scheme;
-mod state;
+mod linear_state;
 mod state_file;
 mod support_vectors;
 mod voted;
-mod weights;
 mod weights_file;
 
 pub use dual_log::DualLog;
@@ -22,24 +20,21 @@ pub(crate) use file::{put_preparation, take_preparation};
 pub use fingerprint::Fingerprint;
 pub use kernel::KernelModel;
 pub(crate) use network::Forward;
-pub use network::{Attempt, Layer, Network};
+pub use network::{Activation, Attempt, Layer, Network};
 #[doc(hidden)]
 pub use parts::seal;
 pub use parts::{Array, Element, Parts};
-pub use scheme::Scheme;
-pub(crate) use scheme::leader;
-pub use state::{Average, LinearState, LogEntry, UpdateLog};
+pub use linear_state::LinearState;
 pub use support_vectors::{Optimum, SupportVectors};
 pub use voted::Voted;
-use weights::Coarse;
-pub use weights::Weights;
-pub(crate) use weights::{Change, GROUP};
 
 use crate::data::read::Preparation;
 use crate::data::{Classes, Dataset, Matrix, Row, Rows};
 use crate::embedding::Embedding;
 use crate::options::{AtZero, Options};
-use crate::train::Progress;
+use crate::scheme::Scheme;
+use crate::weights::{GROUP, Weights};
+use crate::progress::Progress;
 
 /// How a model turns features into scores.
 #[derive(Debug, Clone, PartialEq)]
@@ -164,46 +159,42 @@ impl Model {
                 let small = matches!(self.decision, Decision::Linear(_)) && products < 1 << 18;
                 let threads = if small { 1 } else { threads };
                 let (out, copy) = ((&mut scores[..], discriminators), <[f64]>::copy_from_slice);
-                self.each_row(matrix, threads, None, out, |found, to| copy(to, found));
+                self.each_row(matrix, threads, out, |found, to| copy(to, found));
                 scores
             }
         }
     }
 
     /// Gives `f` the scores of every row, embedded already, and the `width` places of `out` that
-    /// are the row's. With `coarse` weights they need only decide as the scores do.
+    /// are the row's.
     fn each_row<T: Send>(
         &self,
         matrix: &Matrix,
         threads: usize,
-        coarse: Option<&Coarse<'_>>,
         (out, width): (&mut [T], usize),
         f: impl Fn(&[f64], &mut [T]) + Sync,
     ) {
-        let threads = crate::threads::worth(threads, matrix.rows());
+        let threads = crate::parallel::worth(threads, matrix.rows());
         let f = &f;
         if let Decision::Linear(weights) = &self.decision {
             let discriminators = self.scheme.discriminators();
             let rows = Rows::of(matrix);
             let in_step = weights.in_step(rows);
-            crate::threads::chunks(out, GROUP * width, threads, || {
+            crate::parallel::chunks(out, GROUP * width, threads, || {
                 let stride = weights.score_buffer().len();
                 let mut scores = vec![0.0; GROUP * stride];
                 move |group: usize, out: &mut [T]| {
                     let first = group * GROUP;
                     let examples = first..first + out.len() / width;
                     rows.look_past(examples.clone());
-                    match coarse {
-                        Some(coarse) => coarse.decide(rows, examples, &mut scores),
-                        None => weights.scores_of_group(rows, in_step, examples, &mut scores),
-                    }
+                    weights.scores_of_group(rows, in_step, examples, &mut scores);
                     let each = out.chunks_exact_mut(width).zip(scores.chunks_exact(stride));
                     each.for_each(|(to, scores)| f(&scores[..discriminators], to));
                     matrix.group_was_read(group, GROUP);
                 }
             });
         } else {
-            crate::threads::chunks(out, width, threads, || {
+            crate::parallel::chunks(out, width, threads, || {
                 let mut scorer = self.scorer();
                 move |i: usize, out: &mut [T]| f(scorer.inner_scores(matrix.row(i)), out)
             });
@@ -212,26 +203,19 @@ impl Model {
 
     /// The class of every row, on `threads` threads.
     pub fn predict(&self, matrix: &Matrix, threads: usize) -> Vec<u32> {
-        let coarse = match &self.decision {
-            Decision::Linear(weights) if self.embedding.is_none() => {
-                Coarse::of(weights, Rows::of(matrix), threads)
-            }
-            _ => None,
-        };
-        self.decide_all(matrix, threads, coarse.as_ref(), |class, _| class)
+        self.decide_all(matrix, threads, |class, _| class)
     }
 
     /// The class and the first score of every row, on `threads` threads.
     pub fn score_all(&self, matrix: &Matrix, threads: usize) -> Vec<(u32, f64)> {
-        self.decide_all(matrix, threads, None, |class, scores| (class, scores[0]))
+        self.decide_all(matrix, threads, |class, scores| (class, scores[0]))
     }
 
-    /// What `f` makes of every row's class and scores; with `coarse` weights, of its class.
+    /// What `f` makes of every row's class and scores.
     fn decide_all<T, F>(
         &self,
         matrix: &Matrix,
         threads: usize,
-        coarse: Option<&Coarse<'_>>,
         f: F,
     ) -> Vec<T>
     where
@@ -242,7 +226,7 @@ impl Model {
         let mut found = vec![T::default(); matrix.rows()];
         let one_by_one = matches!(self.decision, Decision::Linear(_) | Decision::Voted(_));
         if one_by_one && self.embedding.is_none() {
-            self.each_row(matrix, threads, coarse, (&mut found, 1), |scores, to| {
+            self.each_row(matrix, threads, (&mut found, 1), |scores, to| {
                 to[0] = decide(scores);
             });
         } else {

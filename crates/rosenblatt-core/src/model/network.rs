@@ -2,7 +2,7 @@
 
 use crate::data::{Matrix, Row};
 use crate::kernel::{Products, WIDTH, products};
-use crate::options::Activation;
+use crate::options::Choice;
 use crate::random::Random;
 
 /// One layer: every unit sums its inputs by weights and adds a bias.
@@ -145,6 +145,20 @@ pub struct Network {
     pub attempts: Vec<Attempt>,
 }
 
+/// What the hidden units of a network do with their sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Activation {
+    /// max(0, s).
+    #[default]
+    Relu,
+    /// The hyperbolic tangent.
+    Tanh,
+}
+
+impl Choice for Activation {
+    const ALL: &'static [(Self, &'static str)] = &[(Self::Relu, "relu"), (Self::Tanh, "tanh")];
+}
+
 impl Activation {
     pub(crate) fn apply(self, sums: &mut [f64]) {
         match self {
@@ -230,7 +244,7 @@ impl Network {
     pub fn scores(&self, matrix: &Matrix, threads: usize) -> Vec<f64> {
         let outputs = self.outputs();
         let mut scores = vec![0.0; matrix.rows() * outputs];
-        crate::threads::chunks(&mut scores, AT_ONCE * outputs, threads, || {
+        crate::parallel::chunks(&mut scores, AT_ONCE * outputs, threads, || {
             let mut forward = Forward::default();
             move |p: usize, out: &mut [f64]| {
                 let first = p * AT_ONCE;

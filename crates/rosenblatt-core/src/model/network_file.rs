@@ -3,9 +3,9 @@
 use super::file::bad;
 use super::network::{Attempt, Layer, Network};
 use super::parts::Parts;
-use super::scheme::Scheme;
+use crate::scheme::Scheme;
 use crate::error::Result;
-use crate::options::Options;
+use crate::options::{Options, parse_choice};
 
 /// Puts a network among the parts.
 pub(super) fn put(parts: &mut Parts<'_>, network: &Network) {
@@ -37,9 +37,10 @@ pub(super) fn take(parts: &mut Parts<'_>, scheme: Scheme, options: &Options) -> 
                 .ok_or_else(|| bad(format_args!("layer {l} of its network is not whole")))?,
         );
     }
+    let activation = options.get("activation").unwrap_or_default();
     let network = Network {
         scale,
-        activation: options.activation,
+        activation: parse_choice(&activation).map_err(bad)?,
         layers,
         attempts,
     };

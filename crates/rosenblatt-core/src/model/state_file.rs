@@ -3,7 +3,10 @@
 use super::file::bad;
 use super::parts::Parts;
 use super::weights_file::{put_weights, take_weights};
-use super::{Average, LinearState, LogEntry, Scheme, UpdateLog, Weights};
+use super::LinearState;
+use crate::readout::{Average, LogEntry, UpdateLog};
+use crate::scheme::Scheme;
+use crate::weights::Weights;
 use crate::error::Result;
 
 /// Puts what a run remembers among the parts.
@@ -15,6 +18,9 @@ pub(super) fn put<'a>(parts: &mut Parts<'a>, state: &'a LinearState) {
     }
     if let Some(kept) = &state.kept {
         put_weights(parts, "state.kept.", kept);
+    }
+    if let Some(confidence) = &state.confidence {
+        put_weights(parts, "state.confidence.", confidence);
     }
     if let Some(average) = &state.average {
         parts.put("state.average.factor", average.factor.clone());
@@ -63,6 +69,11 @@ pub(super) fn take(parts: &mut Parts<'_>, scheme: Scheme) -> Result<Option<Linea
     } else {
         None
     };
+    let confidence = if parts.has("state.confidence.bias") {
+        Some(take_weights(parts, "state.confidence.", scheme)?)
+    } else {
+        None
+    };
     let average = if parts.has("state.average.factor") {
         Some(Average {
             factor: parts.take_len("state.average.factor", scheme.groups())?,
@@ -81,7 +92,7 @@ pub(super) fn take(parts: &mut Parts<'_>, scheme: Scheme) -> Result<Option<Linea
     if !norms.iter().all(finite) || !average.iter().all(|a| finite(&a.factor)) {
         return Err(bad("the sums of its state are not all finite"));
     }
-    let shapes_fit = kept.iter().all(same_shape)
+    let shapes_fit = kept.iter().chain(&confidence).all(same_shape)
         && average.iter().all(|a| same_shape(&a.correction))
         && log.iter().all(|l| same_shape(&l.start));
     if !shapes_fit || !unit.is_finite() {
@@ -91,6 +102,7 @@ pub(super) fn take(parts: &mut Parts<'_>, scheme: Scheme) -> Result<Option<Linea
         weights,
         unit,
         norms,
+        confidence,
         average,
         kept,
         log,

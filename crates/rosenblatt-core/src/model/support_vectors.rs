@@ -1,7 +1,7 @@
 //! What a maximum-margin learner found besides its planes: which examples hold them up.
 
 use super::parts::Parts;
-use super::scheme::Scheme;
+use crate::scheme::Scheme;
 use crate::error::Result;
 
 /// The examples that hold up the planes, and how good the planes are.

@@ -7,8 +7,8 @@
 //! Reference: Y. Freund and R. E. Schapire, "Large margin classification using the
 //! perceptron algorithm", Machine Learning 37 (1999).
 
-use super::scheme::Scheme;
-use super::state::{LogEntry, UpdateLog};
+use crate::scheme::Scheme;
+use crate::readout::{LogEntry, UpdateLog};
 use crate::data::{Dataset, Matrix, Row};
 use crate::options::AtZero;
 

@@ -6,7 +6,8 @@
 
 use super::file::bad;
 use super::parts::Parts;
-use super::{Scheme, Weights};
+use crate::scheme::Scheme;
+use crate::weights::Weights;
 use crate::error::Result;
 use crate::simd::{self, Work};
 

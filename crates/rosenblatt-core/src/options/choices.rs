@@ -3,21 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Which family of learner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum LearnerKind {
-    /// Rosenblatt's perceptron with explicit weights.
-    #[default]
-    Perceptron,
-    /// The perceptron in its dual form, over a kernel.
-    Kernel,
-    /// The linear unit (Adaline): least squares by gradient descent.
-    LinearUnit,
-    /// A network with hidden layers, by back-propagation.
-    Network,
-    /// The plane of largest margin, hard or soft, with or without a kernel.
-    MaxMargin,
-}
+use super::parameter::{number, positive};
 
 /// Which hypothesis of the run becomes the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -91,50 +77,10 @@ pub enum AtZero {
     Negative,
 }
 
-/// How the linear unit descends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Gradient {
-    /// Along the gradient over all examples.
-    #[default]
-    Batch,
-    /// Along one example's gradient at a time.
-    Stochastic,
-}
-
-/// What the hidden units of a network do with their sum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Activation {
-    /// max(0, s).
-    #[default]
-    Relu,
-    /// The hyperbolic tangent.
-    Tanh,
-}
-
-/// What a network minimises.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Loss {
-    /// Cross-entropy of the softmax of the outputs (for two classes: logistic loss).
-    #[default]
-    Softmax,
-    /// Half the squared distance of the outputs from ±1.
-    Squared,
-}
-
 /// A choice with a fixed list of spellings.
 pub trait Choice: Copy + PartialEq + 'static {
     /// Every value with its spelling.
     const ALL: &'static [(Self, &'static str)];
-}
-
-impl Choice for LearnerKind {
-    const ALL: &'static [(Self, &'static str)] = &[
-        (Self::Perceptron, "perceptron"),
-        (Self::Kernel, "kernel"),
-        (Self::LinearUnit, "linear-unit"),
-        (Self::Network, "network"),
-        (Self::MaxMargin, "max-margin"),
-    ];
 }
 
 impl Choice for Readout {
@@ -179,20 +125,6 @@ impl Choice for Multiclass {
 impl Choice for AtZero {
     const ALL: &'static [(Self, &'static str)] =
         &[(Self::Positive, "positive"), (Self::Negative, "negative")];
-}
-
-impl Choice for Gradient {
-    const ALL: &'static [(Self, &'static str)] =
-        &[(Self::Batch, "batch"), (Self::Stochastic, "stochastic")];
-}
-
-impl Choice for Activation {
-    const ALL: &'static [(Self, &'static str)] = &[(Self::Relu, "relu"), (Self::Tanh, "tanh")];
-}
-
-impl Choice for Loss {
-    const ALL: &'static [(Self, &'static str)] =
-        &[(Self::Softmax, "softmax"), (Self::Squared, "squared")];
 }
 
 /// The value spelled `text`, or what was expected instead.
@@ -334,72 +266,5 @@ impl fmt::Display for ClassWeight {
                 f.write_str(&texts.join(","))
             }
         }
-    }
-}
-
-/// A finite number.
-pub(super) fn number(text: &str) -> Result<f64, String> {
-    let value: f64 = text
-        .trim()
-        .parse()
-        .map_err(|_| "expected a number".to_owned())?;
-    if value.is_finite() {
-        Ok(value)
-    } else {
-        Err("expected a finite number".into())
-    }
-}
-
-/// Numbers separated by commas.
-pub(super) fn number_list(text: &str) -> Result<Vec<f64>, String> {
-    text.split(',')
-        .map(number)
-        .collect::<Result<_, _>>()
-        .map_err(|_| "expected numbers separated by commas".into())
-}
-
-/// Numbers separated by commas, as text.
-pub(super) fn list_text<T: ToString>(values: &[T]) -> String {
-    let texts: Vec<String> = values.iter().map(T::to_string).collect();
-    texts.join(",")
-}
-
-/// A finite number above 0.
-pub(super) fn positive(text: &str) -> Result<f64, String> {
-    number(text).and_then(|v| {
-        if v > 0.0 {
-            Ok(v)
-        } else {
-            Err("expected a number above 0".into())
-        }
-    })
-}
-
-/// A finite number above 0, or infinity as nothing.
-pub(super) fn positive_or_infinite(text: &str) -> Result<Option<f64>, String> {
-    match text.trim() {
-        "none" | "inf" => Ok(None),
-        text => positive(text)
-            .map(Some)
-            .map_err(|e| format!("{e}, or none")),
-    }
-}
-
-/// A finite number from 0 on.
-pub(super) fn not_negative(text: &str) -> Result<f64, String> {
-    number(text).and_then(|v| {
-        if v >= 0.0 {
-            Ok(v)
-        } else {
-            Err("expected a number of at least 0".into())
-        }
-    })
-}
-
-/// A whole number from 1 on.
-pub(super) fn count(text: &str) -> Result<u64, String> {
-    match text.parse::<u64>() {
-        Ok(n) if n > 0 => Ok(n),
-        _ => Err("expected a whole number of at least 1".into()),
     }
 }

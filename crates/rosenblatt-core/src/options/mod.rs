@@ -1,29 +1,35 @@
-//! What a learner can be told, declared once.
+//! What a learner can be told, each parameter declared once.
 //!
-//! Every parameter stands in [`PARAMETERS`] with its name, meaning and default; the command
-//! line, the model file and other front ends read and write options through that table, so
-//! a name, a default or a check exists in one place only.
+//! The parameters that learners share stand in [`SHARED_PARAMETERS`]; those of one learner alone
+//! stand in its own file ([`Learner::PARAMETERS`]). The command line, the model file and other
+//! front ends read and write options through these tables, so a name, a default or a check
+//! exists in one place only.
 
 mod choices;
+mod learner;
+mod parameter;
 mod parameters;
-mod validate;
 
 pub use choices::{
-    Activation, AtZero, Bias, Choice, ClassWeight, Gradient, LearnerKind, Loss, Multiclass, Order,
-    Readout, Start, Ties, choice_name, parse_choice,
+    AtZero, Bias, Choice, ClassWeight, Multiclass, Order, Readout, Start, Ties, choice_name,
+    parse_choice,
 };
-
-pub use parameters::{PARAMETERS, Parameter};
+pub(crate) use learner::needs_all_examples;
+pub use learner::{DataSize, DynLearner, Learner, LearnerChoice};
+pub(crate) use parameter::{
+    auto, count, list_text, not_negative, number_list, optional, positive, positive_or_infinite,
+};
+pub use parameter::{Parameter, ParameterInfo, Parsed};
+pub use parameters::SHARED_PARAMETERS;
 
 use crate::embedding::Embed;
-use crate::error::{Error, Result};
-use crate::kernel::Kernel;
 
-/// Everything a learner can be told. See [`PARAMETERS`] for the meaning of each.
+/// Everything a learner can be told. See [`SHARED_PARAMETERS`] and [`Learner::PARAMETERS`] for
+/// the meaning of each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// Which learner.
-    pub learner: LearnerKind,
+    /// Which learner, with its own settings.
+    pub learner: LearnerChoice,
     /// Which hypothesis becomes the model; `None`: averaged, but the last one for the
     /// linear unit.
     pub readout: Option<Readout>,
@@ -44,25 +50,8 @@ pub struct Options {
     pub normalise_weights: bool,
     /// Where the weights begin.
     pub start: Start,
-    /// Where the coefficients of a kernel learner begin: one signed number an example.
-    pub start_dual: Option<Vec<f64>>,
-    /// The kernel of a kernel learner.
-    pub kernel: Option<Kernel>,
     /// Features made of features before learning.
     pub embed: Option<Embed>,
-    /// What a unit of margin violation costs a maximum-margin learner; `None`: no price is
-    /// too high, the margin is hard.
-    pub c: Option<f64>,
-    /// Units in each hidden layer of a network, from the input on.
-    pub hidden: Vec<u64>,
-    /// What the hidden units of a network do with their sum.
-    pub activation: Activation,
-    /// What a network minimises.
-    pub loss: Loss,
-    /// Examples in each step of a network.
-    pub batch_size: u64,
-    /// Starts that a network may try when it gets stuck.
-    pub restarts: u64,
     /// How several classes are learned; `None`: one plane for two, argmax for more.
     pub multiclass: Option<Multiclass>,
     /// Weights of classes.
@@ -75,21 +64,15 @@ pub struct Options {
     pub max_updates: Option<u64>,
     /// Passes without better validation accuracy after which to stop.
     pub patience: Option<u64>,
-    /// How the linear unit descends.
-    pub gradient: Gradient,
-    /// κ in the rate η/(1 + κt) of stochastic descent, t counted in visits.
-    pub decay: f64,
-    /// The linear unit stops when ‖∇E‖ ≤ tolerance·(1 + ‖Xᵀy‖), a maximum-margin learner
-    /// when primal − dual ≤ tolerance·primal.
-    pub tolerance: f64,
     /// Seed of everything random.
     pub seed: u64,
 }
 
-impl Default for Options {
-    fn default() -> Self {
+impl Options {
+    /// The options of a learner with everything else at its default.
+    pub fn of(learner: LearnerChoice) -> Self {
         Options {
-            learner: LearnerKind::default(),
+            learner,
             readout: None,
             epochs: None,
             ties: Ties::default(),
@@ -99,73 +82,29 @@ impl Default for Options {
             order: Order::default(),
             normalise_weights: false,
             start: Start::default(),
-            start_dual: None,
-            kernel: None,
             embed: None,
-            c: None,
-            hidden: vec![128],
-            activation: Activation::default(),
-            loss: Loss::default(),
-            batch_size: 64,
-            restarts: 10,
             multiclass: None,
             class_weight: ClassWeight::default(),
             at_zero: AtZero::default(),
             time_limit: None,
             max_updates: None,
             patience: None,
-            gradient: Gradient::default(),
-            decay: 0.0,
-            tolerance: 1e-6,
             seed: 0,
         }
-    }
-}
-
-impl Options {
-    /// Sets the parameter called `name` from text.
-    pub fn set(&mut self, name: &str, text: &str) -> Result<()> {
-        let parameter = PARAMETERS
-            .iter()
-            .find(|p| p.name == name)
-            .ok_or_else(|| Error::options(format!("there is no option {name:?}")))?;
-        (parameter.set)(self, text)
-            .map_err(|expected| Error::options(format!("--{name}: found {text:?}, {expected}")))
-    }
-
-    /// The parameters that differ from their defaults, as (name, value) texts.
-    pub fn changed(&self) -> Vec<(&'static str, String)> {
-        PARAMETERS
-            .iter()
-            .map(|p| (p.name, p.get(self), p.default()))
-            .filter(|(_, value, default)| value != default)
-            .map(|(name, value, _)| (name, value))
-            .collect()
     }
 
     /// Which hypothesis becomes the model.
     pub fn readout(&self) -> Readout {
-        self.readout.unwrap_or(match self.learner {
-            LearnerKind::Perceptron | LearnerKind::Kernel => Readout::Averaged,
-            LearnerKind::LinearUnit | LearnerKind::Network | LearnerKind::MaxMargin => {
-                Readout::Last
-            }
-        })
+        self.readout.unwrap_or(self.learner.default_readout())
     }
 
     /// Where the bias comes from.
     pub fn bias(&self) -> Bias {
-        self.bias.unwrap_or(match self.learner {
-            LearnerKind::Kernel => Bias::None,
-            LearnerKind::MaxMargin if self.kernel.is_some() => Bias::None,
-            _ if self.embed.is_some_and(|e| e.contains_constant()) => Bias::None,
-            _ => Bias::Lifted,
-        })
-    }
-
-    /// The kernel of a kernel learner.
-    pub fn kernel(&self) -> Kernel {
-        self.kernel.unwrap_or(Kernel::Linear)
+        self.bias
+            .unwrap_or_else(|| match self.embed.is_some_and(|e| e.contains_constant()) {
+                true => Bias::None,
+                false => self.learner.default_bias(),
+            })
     }
 
     /// η for perceptrons.

@@ -1,71 +1,12 @@
-//! The table of parameters.
+//! The parameters that are not one learner's own.
 
 use super::Options;
-use super::choices::{
-    choice_name, count, list_text, not_negative, number_list, parse_choice, positive,
-    positive_or_infinite,
-};
+use super::choices::{choice_name, parse_choice};
+use super::parameter::{Parameter, auto, count, not_negative, optional, positive};
 
-/// One parameter: its name as users write it, its meaning, and how its value is read.
-#[derive(Clone, Copy)]
-pub struct Parameter {
-    /// The name, in the spelling of the command line.
-    pub name: &'static str,
-    /// What stands for the value in help texts; empty for a switch.
-    pub value: &'static str,
-    /// What it means, in one sentence.
-    pub help: &'static str,
-    pub(super) get: fn(&Options) -> String,
-    pub(super) set: fn(&mut Options, &str) -> std::result::Result<(), String>,
-}
-
-impl std::fmt::Debug for Parameter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Parameter")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
-}
-
-impl Parameter {
-    /// The value in `options`, as text.
-    pub fn get(&self, options: &Options) -> String {
-        (self.get)(options)
-    }
-
-    /// The value it has when nothing is said.
-    pub fn default(&self) -> String {
-        (self.get)(&Options::default())
-    }
-}
-
-fn optional<T: ToString>(value: &Option<T>, otherwise: &str) -> String {
-    value
-        .as_ref()
-        .map_or_else(|| otherwise.to_owned(), T::to_string)
-}
-
-fn auto<T>(
-    text: &str,
-    word: &str,
-    read: fn(&str) -> std::result::Result<T, String>,
-) -> std::result::Result<Option<T>, String> {
-    if text == word {
-        Ok(None)
-    } else {
-        read(text).map(Some).map_err(|e| format!("{e}, or {word}"))
-    }
-}
-
-/// Every parameter, in the order help lists them.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "learner",
-        value: "LEARNER",
-        help: "which learner: perceptron, kernel (the perceptron over a kernel), linear-unit, network or max-margin",
-        get: |o| choice_name(o.learner).into(),
-        set: |o, t| parse_choice(t).map(|v| o.learner = v),
-    },
+/// The parameters that learners share, in the order help lists them. Which of them a learner
+/// takes, it says itself.
+pub const SHARED_PARAMETERS: &[Parameter<Options>] = &[
     Parameter {
         name: "readout",
         value: "READOUT",
@@ -134,72 +75,11 @@ pub const PARAMETERS: &[Parameter] = &[
         set: |o, t| t.parse().map(|v| o.start = v),
     },
     Parameter {
-        name: "start-dual",
-        value: "A1,A2,…",
-        help: "kernel learner: first coefficients, one signed number an example",
-        get: |o| o.start_dual.as_deref().map_or("none".into(), list_text),
-        set: |o, t| auto(t, "none", number_list).map(|v| o.start_dual = v),
-    },
-    Parameter {
-        name: "kernel",
-        value: "KERNEL",
-        help: "kernel learner and max-margin: linear, quadratic, polynomial:DEGREE[,SCALE,CONST], geometric:DEGREE, monomial:DEGREE, rbf:GAMMA, laplacian:GAMMA, sigmoid:A,C or precomputed",
-        get: |o| optional(&o.kernel, "none"),
-        set: |o, t| auto(t, "none", str::parse).map(|v| o.kernel = v),
-    },
-    Parameter {
         name: "embed",
         value: "EMBEDDING",
         help: "features made of features: monomials:DEGREE, circle, squares, fourier:N,GAMMA or nystrom:N,GAMMA",
         get: |o| optional(&o.embed, "none"),
         set: |o, t| auto(t, "none", str::parse).map(|v| o.embed = v),
-    },
-    Parameter {
-        name: "c",
-        value: "C",
-        help: "max-margin: what a unit of margin violation costs, against ½‖w‖²; none or inf: the margin is hard, for separable data",
-        get: |o| optional(&o.c, "none"),
-        set: |o, t| positive_or_infinite(t).map(|v| o.c = v),
-    },
-    Parameter {
-        name: "hidden",
-        value: "N,N",
-        help: "network: units in each hidden layer, from the input on",
-        get: |o| list_text(&o.hidden),
-        set: |o, t| {
-            t.split(',')
-                .map(|n| count(n.trim()))
-                .collect::<std::result::Result<_, _>>()
-                .map(|v| o.hidden = v)
-        },
-    },
-    Parameter {
-        name: "activation",
-        value: "FUNCTION",
-        help: "network: what hidden units do with their sum: relu or tanh",
-        get: |o| choice_name(o.activation).into(),
-        set: |o, t| parse_choice(t).map(|v| o.activation = v),
-    },
-    Parameter {
-        name: "loss",
-        value: "LOSS",
-        help: "network: what is minimised: softmax (cross-entropy) or squared",
-        get: |o| choice_name(o.loss).into(),
-        set: |o, t| parse_choice(t).map(|v| o.loss = v),
-    },
-    Parameter {
-        name: "batch-size",
-        value: "N",
-        help: "network: examples in each step",
-        get: |o| o.batch_size.to_string(),
-        set: |o, t| count(t).map(|v| o.batch_size = v),
-    },
-    Parameter {
-        name: "restarts",
-        value: "N",
-        help: "network: starts to try when it gets stuck",
-        get: |o| o.restarts.to_string(),
-        set: |o, t| count(t).map(|v| o.restarts = v),
     },
     Parameter {
         name: "multiclass",
@@ -242,27 +122,6 @@ pub const PARAMETERS: &[Parameter] = &[
         help: "stop after N passes without better validation accuracy (needs --validate)",
         get: |o| optional(&o.patience, "none"),
         set: |o, t| auto(t, "none", count).map(|v| o.patience = v),
-    },
-    Parameter {
-        name: "gradient",
-        value: "KIND",
-        help: "linear unit: batch or stochastic descent",
-        get: |o| choice_name(o.gradient).into(),
-        set: |o, t| parse_choice(t).map(|v| o.gradient = v),
-    },
-    Parameter {
-        name: "decay",
-        value: "KAPPA",
-        help: "linear unit, stochastic: the rate at visit t is η/(1 + κt)",
-        get: |o| o.decay.to_string(),
-        set: |o, t| not_negative(t).map(|v| o.decay = v),
-    },
-    Parameter {
-        name: "tolerance",
-        value: "TOL",
-        help: "linear unit: stop when the gradient's norm is at most TOL·(1 + ‖Xᵀy‖); max-margin: when the duality gap is at most TOL times the objective",
-        get: |o| o.tolerance.to_string(),
-        set: |o, t| not_negative(t).map(|v| o.tolerance = v),
     },
     Parameter {
         name: "seed",

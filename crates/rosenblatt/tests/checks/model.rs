@@ -17,7 +17,7 @@ use rosenblatt::Options;
 use rosenblatt::data::read::{ColumnKind, Format, Preparation, ReadOptions, Scale, read_from};
 use rosenblatt::data::{Layout, Matrix, Precision};
 use rosenblatt::model::{Decision, LinearState, Model, Parts, seal};
-use rosenblatt::train::Session;
+use rosenblatt::Session;
 
 use super::{check_error, in_batches};
 

@@ -4,10 +4,12 @@
 #![allow(dead_code)]
 
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
-use rosenblatt::model::{Model, Weights};
+use rosenblatt::model::Model;
+use rosenblatt::weights::Weights;
 use rosenblatt::options::{Order, Readout};
 use rosenblatt::random::{Random, Stream};
-use rosenblatt::train::{Fitted, Observer, Session, Step};
+use rosenblatt::Session;
+use rosenblatt::training::{Callback, Fitted, Step};
 use rosenblatt::{Options, Result};
 
 pub(crate) const ORDERS: [Order; 7] = [
@@ -123,7 +125,7 @@ impl Toy {
 #[derive(Default)]
 pub(crate) struct Recorder(pub(crate) Vec<Step>);
 
-impl Observer for Recorder {
+impl Callback for Recorder {
     fn wants_steps(&self) -> bool {
         true
     }
@@ -135,7 +137,7 @@ impl Observer for Recorder {
 /// Trains and writes every visit down.
 pub(crate) fn followed(data: &Dataset, options: &Options) -> Result<(Vec<Step>, Fitted)> {
     let mut recorder = Recorder::default();
-    let fitted = Session::new(options).train_observed(data, &mut recorder)?;
+    let fitted = Session::new(options).train_with(data, &mut recorder)?;
     Ok((recorder.0, fitted))
 }
 

@@ -84,7 +84,7 @@ struct Interrupter<'a> {
     flag: &'a AtomicBool,
 }
 
-impl Observer for Interrupter<'_> {
+impl Callback for Interrupter<'_> {
     fn wants_steps(&self) -> bool {
         true
     }
@@ -117,7 +117,7 @@ fn an_interrupted_run_goes_on_as_if_it_had_not_been() {
                 let flag = AtomicBool::new(false);
                 let stopped = Session::new(&options)
                     .interrupt(&flag)
-                    .train_observed(&data, &mut Interrupter { at, flag: &flag })
+                    .train_with(&data, &mut Interrupter { at, flag: &flag })
                     .unwrap()
                     .model;
                 if at < 700 {
@@ -138,7 +138,7 @@ fn an_interrupted_run_goes_on_as_if_it_had_not_been() {
 #[derive(Default)]
 struct Checkpoints(Vec<Model>);
 
-impl Observer for Checkpoints {
+impl Callback for Checkpoints {
     fn wants_checkpoint(&mut self) -> bool {
         true
     }
@@ -161,7 +161,7 @@ fn a_run_killed_after_any_pass_goes_on_from_its_checkpoint() {
             };
             let mut checkpoints = Checkpoints::default();
             let unbroken = Session::new(&options)
-                .train_observed(&data, &mut checkpoints)
+                .train_with(&data, &mut checkpoints)
                 .unwrap()
                 .model;
             assert_eq!(checkpoints.0.len(), unbroken.progress.passes.len());
@@ -215,7 +215,7 @@ fn a_separating_run_proves_the_same_margin_however_it_came_to_its_end() {
             let flag = AtomicBool::new(false);
             let stopped = Session::new(&options)
                 .interrupt(&flag)
-                .train_observed(&data, &mut Interrupter { at, flag: &flag })
+                .train_with(&data, &mut Interrupter { at, flag: &flag })
                 .unwrap();
             assert_eq!(told(&go_on(&stopped.model)), told(&whole), "{order:?}");
         }
@@ -393,7 +393,7 @@ fn the_linear_unit_goes_on_as_if_it_had_not_stopped() {
         let data = common::reals(11, 30, 3, classes).dataset();
         for order in [Order::Given, Order::Shuffled, Order::Random] {
             let options = Options {
-                learner: LearnerKind::LinearUnit,
+                learner: LK_LinearUnit,
                 learning_rate: rate,
                 gradient,
                 order,

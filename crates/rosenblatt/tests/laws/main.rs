@@ -19,10 +19,11 @@ use proptest::test_runner::RngSeed;
 use rosenblatt::Options;
 use rosenblatt::data::Dataset;
 use rosenblatt::model::Model;
-use rosenblatt::options::{
-    AtZero, Bias, ClassWeight, Gradient, LearnerKind, Multiclass, Order, Readout, Start, Ties,
-};
-use rosenblatt::train::{Fitted, Observer, Session, Step, Stop};
+use rosenblatt::learner::Gradient;
+use rosenblatt::options::{AtZero, Bias, ClassWeight, LearnerKind, Multiclass, Order, Readout, Start, Ties};
+use rosenblatt::Session;
+use rosenblatt::progress::Stop;
+use rosenblatt::training::{Callback, Fitted, Step};
 
 /// A case from one of the small lists.
 fn one_of<T: Clone + std::fmt::Debug + 'static>(values: &[T]) -> impl Strategy<Value = T> {

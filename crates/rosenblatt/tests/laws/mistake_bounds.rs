@@ -8,7 +8,7 @@ use super::*;
 #[derive(Default)]
 struct First(Option<Vec<f64>>);
 
-impl Observer for First {
+impl Callback for First {
     fn wants_steps(&self) -> bool {
         true
     }
@@ -152,7 +152,7 @@ proptest! {
             });
             let mut first = First::default();
             let session = Session::new(&options);
-            let fitted = session.train_observed(&known.toy.dataset(), &mut first).unwrap();
+            let fitted = session.train_with(&known.toy.dataset(), &mut first).unwrap();
             let progress = &fitted.model.progress;
             let ended = matches!(progress.stop, Some(Stop::Separated | Stop::NoMistakes { .. }));
             prop_assert!(ended, "{:?}", progress.stop);

@@ -17,13 +17,15 @@ use rosenblatt::data::Precision;
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::{Model, SupportVectors};
 use rosenblatt::options::{Bias, ClassWeight, LearnerKind, Multiclass};
-use rosenblatt::train::{Fitted, Session, Stop};
+use rosenblatt::Session;
+use rosenblatt::progress::Stop;
+use rosenblatt::training::Fitted;
 
 const BIASES: [Bias; 3] = [Bias::Lifted, Bias::None, Bias::Unlifted(None)];
 
 fn options(c: Option<f64>, bias: Bias) -> Options {
     Options {
-        learner: LearnerKind::MaxMargin,
+        learner: LK_MaxMargin,
         c,
         bias: Some(bias),
         ..Options::default()

@@ -162,7 +162,7 @@ fn what_cannot_be_is_refused_with_advice() {
     told.margin_demand = 1.0;
     assert!(refused(&line, &told).contains("--margin-demand"));
     told = options(Some(1.0), Bias::Lifted);
-    told.learner = LearnerKind::Perceptron;
+    told.learner = LK_Perceptron;
     assert!(refused(&line, &told).contains("--c belongs"));
     // A model is an answer, not a state to go on from.
     let told = options(Some(1.0), Bias::Lifted);

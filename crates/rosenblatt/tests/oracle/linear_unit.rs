@@ -2,9 +2,10 @@
 
 use rosenblatt::Options;
 use rosenblatt::data::{Precision, Scatter};
-use rosenblatt::options::{Bias, ClassWeight, Gradient, LearnerKind, Multiclass, Order, Start};
+use rosenblatt::learner::Gradient;
+use rosenblatt::options::{Bias, ClassWeight, LearnerKind, Multiclass, Order, Start};
 use rosenblatt::random::{Random, Stream};
-use rosenblatt::train::Stop;
+use rosenblatt::progress::Stop;
 
 use crate::common::{self, Storage, Toy, close, dot, planes, score, trained};
 
@@ -86,7 +87,7 @@ fn the_linear_unit_does_what_the_definition_says_on_every_axis() {
             .collect();
         let batch = pick(2) == 0;
         let options = Options {
-            learner: LearnerKind::LinearUnit,
+            learner: LK_LinearUnit,
             multiclass,
             class_weight,
             gradient: [Gradient::Stochastic, Gradient::Batch][usize::from(batch)],

@@ -16,7 +16,8 @@ use rosenblatt::Options;
 use rosenblatt::data::Precision;
 use rosenblatt::options::{AtZero, Bias, ClassWeight, Multiclass, Order, Readout, Start, Ties};
 use rosenblatt::random::Random;
-use rosenblatt::train::{Fitted, Pass, Step};
+use rosenblatt::progress::Pass;
+use rosenblatt::training::{Fitted, Step};
 
 /// How many values each axis has, by the order in which [`Case::new`] reads them.
 const AXES: [(&str, usize); 16] = [

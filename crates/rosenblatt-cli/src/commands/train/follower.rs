@@ -7,7 +7,8 @@ use rosenblatt::Options;
 use rosenblatt::data::Dataset;
 use rosenblatt::data::read::Preparation;
 use rosenblatt::model::Model;
-use rosenblatt::train::{Observer, Pass};
+use rosenblatt::progress::Pass;
+use rosenblatt::training::Callback;
 
 use crate::args::TrainArgs;
 use crate::commands::Context;
@@ -52,7 +53,7 @@ impl<'a> Follower<'a> {
     }
 }
 
-impl Observer for Follower<'_> {
+impl Callback for Follower<'_> {
     fn pass(&mut self, epoch: u64, pass: &Pass) {
         self.bar.at(epoch, || {
             format!("{} mistakes", render::numbers::count(pass.mistakes))

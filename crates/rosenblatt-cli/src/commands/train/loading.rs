@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rosenblatt::cache::Cached;
-use rosenblatt::data::read::{self, Preparation, Raw, ReadReport, Straight, Streamed};
+use rosenblatt::data::read::{self, Preparation, Raw, ReadReport, Streamed};
 use rosenblatt::data::{Dataset, Layout, split};
 use rosenblatt::model::Fingerprint;
 use rosenblatt::options::Order;
-use rosenblatt::train::{Session, Stop};
+use rosenblatt::Session;
+use rosenblatt::progress::Stop;
 use rosenblatt::{Error, Options};
 
-use super::{CrossValidation, Read, in_data, interrupt_flag};
+use super::{CrossValidation, in_data, interrupt_flag};
 use crate::args::{DataArgs, DataOptions, TrainArgs};
 use crate::commands::{Context, cached};
 use crate::output::{self, Failure};
@@ -47,18 +48,10 @@ pub(super) fn load(
     context: Context,
     args: &TrainArgs,
     source: DataArgs,
-    (data_options, when): (&DataOptions, Read),
+    data_options: &DataOptions,
     options: &Options,
 ) -> Result<Loaded, Failure> {
     let parsing = Instant::now();
-    let all_train = args.cv.is_none() && data_options.validate.is_none();
-    if when == Read::AsTraining && all_train {
-        let (read, layout) = (&data_options.read, layout(options));
-        if let Some(found) = Straight::begin(&args.data, read, data_options.scale, layout)? {
-            source.refuse_foreign(found.report(), found.label_texts())?;
-            return Ok(Loaded::from_file(found, source, parsing));
-        }
-    }
     let raw = read::read(&args.data, &data_options.read)?;
     let parse_seconds = parsing.elapsed().as_secs_f64();
     source.refuse_foreign(raw.report(), raw.label_texts())?;
@@ -131,26 +124,6 @@ pub(super) fn load_streamed(
 }
 
 impl Loaded {
-    fn from_file(found: Straight, source: DataArgs, since: Instant) -> Self {
-        let report = found.report().clone();
-        let (preparation, train) = found.into_parts();
-        Loaded {
-            report,
-            prepared: Prepared {
-                preparation,
-                train,
-                held_out: None,
-                parts: None,
-                read: None,
-            },
-            cv: None,
-            source,
-            fingerprint: None,
-            parse_seconds: since.elapsed().as_secs_f64(),
-            passing: None,
-        }
-    }
-
     fn from_cache(found: Cached, passing: Option<cached::Passing>) -> Self {
         Loaded {
             report: found.report,

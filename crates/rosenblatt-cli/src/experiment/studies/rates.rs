@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicBool;
 use rosenblatt::Result;
 use rosenblatt::certificate::bounds;
 use rosenblatt::options::Start;
-use rosenblatt::train::{Observer, Step};
+use rosenblatt::training::{Callback, Step};
 use rosenblatt_plot::{Axis, Color, Dash, Figure, Layer, Panel, spread};
 
-use super::super::data::{Known, plain, train_observed};
+use super::super::data::{Known, plain, train_with};
 use super::super::statistics::{median, spread_text};
 use super::super::study::{
     Case, Check, Conclusion, Effort, Row, Study, Table, case, having, measured, samples, values_of,
@@ -47,7 +47,7 @@ struct Sequence {
     start: Option<Vec<f64>>,
 }
 
-impl Observer for Sequence {
+impl Callback for Sequence {
     fn wants_steps(&self) -> bool {
         true
     }
@@ -71,7 +71,7 @@ fn run(row: &Row<'_>, interrupt: &AtomicBool) -> Result<Vec<f64>> {
         hash: 0xcbf2_9ce4_8422_2325,
         start: None,
     };
-    let fitted = train_observed(&options, &known.data, interrupt, &mut sequence)?;
+    let fitted = train_with(&options, &known.data, interrupt, &mut sequence)?;
     let start = sequence.start.unwrap_or_default();
     let along = start.iter().zip(&known.separator).map(|(a, b)| a * b).sum();
     let bound = bounds::general(

@@ -5,11 +5,11 @@ use std::sync::atomic::AtomicBool;
 use rosenblatt::certificate::bounds;
 use rosenblatt::data::{Dataset, Row as Features};
 use rosenblatt::options::{Order, Readout, Start};
-use rosenblatt::train::{Observer, Step};
+use rosenblatt::training::{Callback, Step};
 use rosenblatt::{Options, Result};
 use rosenblatt_plot::{Axis, Color, Dash, Figure, HeatMap, Layer, Marker, Panel, quartiles};
 
-use super::super::data::{Known, plain, train_observed, weights};
+use super::super::data::{Known, plain, train_with, weights};
 use super::super::statistics::{median, spread_text};
 use super::super::study::{
     Case, Check, Conclusion, Effort, Row, Study, Table, case, having, measured, values_of,
@@ -102,7 +102,7 @@ impl<'a> Updates<'a> {
     }
 }
 
-impl Observer for Updates<'_> {
+impl Callback for Updates<'_> {
     fn wants_steps(&self) -> bool {
         true
     }
@@ -160,7 +160,7 @@ fn run(row: &Row<'_>, interrupt: &AtomicBool) -> Result<Vec<f64>> {
     let known = points()?;
     let mut options = options(row.text("vary"), row.seed());
     let mut history = Updates::new(&known.data);
-    let last = train_observed(&options, &known.data, interrupt, &mut history)?;
+    let last = train_with(&options, &known.data, interrupt, &mut history)?;
     options.readout = Some(Readout::Averaged);
     let averaged = super::super::data::train(&options, &known.data, interrupt)?;
     let start = history.start.clone().unwrap_or_default();
@@ -279,7 +279,7 @@ fn toggle_figure(rows: &[Row<'_>], known: &Known) -> Result<Figure> {
     });
     let seed = chosen.map_or(0, Row::seed);
     let mut history = Updates::new(&known.data);
-    train_observed(
+    train_with(
         &options("order", seed),
         &known.data,
         &AtomicBool::new(false),

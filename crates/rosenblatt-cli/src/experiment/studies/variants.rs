@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rosenblatt::certificate::{self, bounds};
 use rosenblatt::data::{Dataset, Matrix, Precision};
 use rosenblatt::options::{Bias, Choice, Order, choice_name, parse_choice};
-use rosenblatt::train::{Observer, Step, Stop};
+use rosenblatt::progress::Stop;
+use rosenblatt::training::{Callback, Step};
 use rosenblatt::{Error, ErrorKind, Options, Result};
 use rosenblatt_plot::{Axis, Color, Dash, Figure, Layer, Marker, Panel, quartiles, spread};
 
-use super::super::data::{Known, plain, separated, train, train_observed};
+use super::super::data::{Known, plain, separated, train, train_with};
 use super::super::statistics::{median, spread_text};
 use super::super::study::{
     Case, Check, Conclusion, Effort, Row, Study, Table, case, having, measured, samples, values_of,
@@ -148,7 +149,7 @@ struct Recurrence<'a> {
     interrupt: &'a AtomicBool,
 }
 
-impl Observer for Recurrence<'_> {
+impl Callback for Recurrence<'_> {
     fn wants_steps(&self) -> bool {
         true
     }
@@ -192,7 +193,7 @@ fn run_renormalised(row: &Row<'_>, interrupt: &AtomicBool) -> Result<Vec<f64>> {
         stop: &stop,
         interrupt,
     };
-    let fitted = match train_observed(&options, &known.data, &stop, &mut watch) {
+    let fitted = match train_with(&options, &known.data, &stop, &mut watch) {
         Err(error) if error.kind() == ErrorKind::Interrupted && watch.cycles => {
             return Ok(vec![f64::NAN, f64::NAN, f64::NAN, 0.0, 1.0]);
         }

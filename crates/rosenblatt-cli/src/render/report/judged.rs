@@ -3,7 +3,8 @@
 
 use rosenblatt::data::{Dataset, Matrix};
 use rosenblatt::metrics::Evaluation;
-use rosenblatt::model::{Decision, Model, Scheme};
+use rosenblatt::model::{Decision, Model};
+use rosenblatt::scheme::Scheme;
 
 /// Hard examples that are kept.
 const HARDEST: usize = 12;

@@ -99,7 +99,7 @@ pub fn test_page(file: &str, model: &Model, names: &FeatureNames, judged: &Judge
             ),
             (
                 "learner",
-                rosenblatt::options::choice_name(model.options.learner).to_owned(),
+                model.options.learner.name().to_owned(),
             ),
         ]);
     if evaluation.unknown_examples() > 0 {

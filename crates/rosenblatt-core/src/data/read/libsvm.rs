@@ -5,15 +5,11 @@
 //! Rows may be unsorted (they are sorted) but no index may come twice.
 
 #[cfg(target_arch = "x86_64")]
-mod counted;
-#[cfg(target_arch = "x86_64")]
 mod eights;
-mod lines;
 mod usual;
 
 use memchr::memchr;
 
-pub(crate) use self::lines::Lines;
 use self::usual::Usual;
 use super::chunk::{Chunk, position};
 use super::faults::{Faults, OnError, overlong, quote};
@@ -84,8 +80,6 @@ struct Parser<'a, I, T> {
     coming: &'a [u8],
     #[cfg(target_arch = "x86_64")]
     found: eights::Found<'a>,
-    #[cfg(target_arch = "x86_64")]
-    sort: counted::Sort,
     rules: Rules,
     ends: Vec<u32>,
     indices: Vec<I>,
@@ -179,8 +173,6 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
             coming: &[],
             #[cfg(target_arch = "x86_64")]
             found: eights::Found::new(),
-            #[cfg(target_arch = "x86_64")]
-            sort: counted::Sort::default(),
             rules,
             ends: Vec::new(),
             indices: large::room(values),

@@ -11,7 +11,6 @@
 //! * [`Preparation::fit`] decides the features from training rows;
 //! * [`Raw::dataset`] makes them;
 //! * [`Batches`] does the same for a file that a saved model meets, a part at a time;
-//! * [`Straight`] is all of that at once for a libsvm file of which every row trains;
 //! * [`Streamed`] is a file whose rows are not held, but read again when they are wanted.
 //!
 //! Nothing depends on the number of threads, the size of the chunks or the compression.
@@ -41,7 +40,6 @@ mod sniff;
 mod source;
 mod sparse;
 mod stops;
-mod straight;
 mod streamed;
 mod table;
 #[cfg(test)]
@@ -56,7 +54,6 @@ pub use prepare::{Coding, ColumnCoding, Parts, Preparation};
 pub use raw::{Raw, decompressed, read, read_from};
 pub use report::{ColumnReport, ColumnRole, LongDecimal, ReadReport};
 pub use scale::Scale;
-pub use straight::Straight;
 pub use streamed::Streamed;
 pub use table::ColumnKind;
 pub use table::role::Unseen;

@@ -14,9 +14,6 @@ mod eight;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)] // measured: see `near`
 mod near;
-#[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code)] // measured: lines are read a tenth slower without it
-mod plain;
 mod stored;
 
 pub(crate) use self::digits::{
@@ -27,8 +24,6 @@ use self::digits::{leading_digits, some_digits, up_to_eight_to_top};
 pub(crate) use self::eight::{Eight, Places};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use self::near::{Pairs, Tokens};
-#[cfg(target_arch = "x86_64")]
-pub(crate) use self::plain::Few;
 pub(crate) use self::stored::Stored;
 use crate::simd;
 

@@ -1,7 +1,7 @@
 //! Which row stands where in memory.
 
 use crate::data::{Layout, Scatter};
-use crate::threads;
+use crate::parallel;
 
 /// Rows that are worked out together.
 const SOME: usize = 256;
@@ -29,8 +29,8 @@ impl<'a> Order<'a> {
             Layout::Scattered => {
                 let scatter = Scatter::new(len);
                 let mut scattered = vec![0; len];
-                let threads = threads::worth(threads, len);
-                threads::chunks(&mut scattered, SOME, threads, || {
+                let threads = parallel::worth(threads, len);
+                parallel::chunks(&mut scattered, SOME, threads, || {
                     |k: usize, rows: &mut [u32]| scatter.rows_from(k * SOME, rows)
                 });
                 Some(scattered)

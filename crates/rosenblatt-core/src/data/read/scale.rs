@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::data::{Matrix, Values};
 use crate::error::{Error, Result};
 use crate::simd::{self, Work};
-use crate::threads;
+use crate::parallel;
 
 /// How features are scaled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -299,7 +299,7 @@ fn first_where<T: Copy + Sync>(
     let mut firsts = vec![None; threads.clamp(1, pieces / MANY + 1)];
     let share = pieces.div_ceil(firsts.len());
     let parts = firsts.len();
-    threads::chunks(&mut firsts, 1, parts, || {
+    parallel::chunks(&mut firsts, 1, parts, || {
         |t: usize, first: &mut [Option<usize>]| {
             let mut here = t * share..pieces.min((t + 1) * share);
             first[0] = here.find(|&k| any(k));

@@ -65,11 +65,6 @@ impl Stamp {
         })
     }
 
-    /// The length of the file.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
     /// Fails if the file at `path` is not what it was.
     pub(crate) fn require_same(&self, path: &Path) -> Result<()> {
         match Stamp::of(path)? == *self {

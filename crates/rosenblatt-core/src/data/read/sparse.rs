@@ -12,7 +12,7 @@ use super::scale::{Moments, Scale, moments, too_large_to_scale};
 use crate::data::{Index, Indices, Matrix, Precision, SomeIndices, Values};
 use crate::error::{Error, Result};
 use crate::large::{self, Pages};
-use crate::{simd, threads};
+use crate::{parallel, simd};
 
 /// A sparse source that must be shifted becomes dense up to this many bytes.
 pub(crate) const DENSE_LIMIT: u64 = 4 << 30;
@@ -50,20 +50,6 @@ impl SparseRaw {
             parts,
             starts,
             rows,
-            first,
-            width: (width as usize).saturating_sub(first as usize),
-            precision,
-        }
-    }
-
-    /// What is known of a file whose rows are not here: its smallest index (0 or 1) and one past
-    /// its largest.
-    pub(crate) fn without_rows(smallest: u32, width: u64, precision: Precision) -> Self {
-        let first = u32::from(smallest > 0);
-        SparseRaw {
-            parts: Vec::new(),
-            starts: Starts::default(),
-            rows: 0,
             first,
             width: (width as usize).saturating_sub(first as usize),
             precision,
@@ -123,10 +109,10 @@ impl SparseRaw {
         rows.extend(self.places());
         let mut places: Vec<Place> = large::room(order.len());
         places.resize(order.len(), Place::default());
-        threads::chunks(
+        parallel::chunks(
             &mut places,
             SOME,
-            threads::worth(threads, order.len()),
+            parallel::worth(threads, order.len()),
             || {
                 |k: usize, places: &mut [Place]| {
                     for (p, place) in (k * SOME..).zip(places) {

@@ -32,12 +32,13 @@ use super::linear;
 use super::newton::Ended;
 use super::plane::{Objective, Plane, Solution};
 use super::rest::Rest;
-use super::{Limits, Told};
+use super::{SearchLimits, Told};
 use crate::data::{Dataset, Row, Rows};
 use crate::error::Result;
 use crate::options::Bias;
 use crate::random::{Random, Stream};
-use crate::train::{BLOCK, Importance, Pass, Stop};
+use crate::progress::{Pass, Stop};
+use crate::training::{BLOCK, SampleWeights};
 
 /// How many visits ahead rows are asked for.
 const AHEAD: usize = 4;
@@ -100,14 +101,14 @@ impl<'a> Descent<'a> {
     pub(super) fn new(
         data: &'a Dataset,
         plane: &'a Plane,
-        importance: &Importance<'_>,
+        sample_weights: &SampleWeights<'_>,
         bias: Bias,
     ) -> Self {
         let examples = plane.examples.iter();
         let mut squares: Vec<f64> = examples
-            .map(|&i| importance.squared_norm(i as usize))
+            .map(|&i| sample_weights.squared_norm(i as usize))
             .collect();
-        let kappa = linear::kappa(plane, importance, bias);
+        let kappa = linear::kappa(plane, sample_weights, bias);
         squares.iter_mut().for_each(|s| *s += kappa);
         Descent {
             data,
@@ -140,7 +141,7 @@ impl<'a> Descent<'a> {
     }
 
     /// Descends until the gap is closed or something else stops it.
-    pub(super) fn go(mut self, limits: &mut Limits<'_>, told: Told<'_>) -> Result<Solution> {
+    pub(super) fn go(mut self, limits: &mut SearchLimits<'_>, told: Told<'_>) -> Result<Solution> {
         let mut passes = std::mem::take(&mut self.passes);
         let mut visits = passes.iter().map(|p| p.visits.max(1)).sum();
         let mut face = Yield::default();
@@ -182,7 +183,7 @@ impl<'a> Descent<'a> {
                 break Stop::UpdateLimit;
             }
             if violation <= goal || unmeasured > enough {
-                let (gap, tolerance) = (self.sweep().relative_gap(), limits.options.tolerance);
+                let (gap, tolerance) = (self.sweep().relative_gap(), limits.settings.tolerance);
                 if gap <= tolerance && self.settle(tolerance) {
                     break Stop::Converged;
                 }
@@ -241,7 +242,7 @@ impl<'a> Descent<'a> {
     }
 
     /// One visit to every active example, in a new order.
-    fn pass(&mut self, limits: &mut Limits<'_>, epoch: u64) -> (Pass, Yield) {
+    fn pass(&mut self, limits: &mut SearchLimits<'_>, epoch: u64) -> (Pass, Yield) {
         let mut pass = Pass::default();
         let mut gain = 0.0;
         let (high, low) = (
@@ -259,7 +260,7 @@ impl<'a> Descent<'a> {
         (self.high, self.low) = (f64::NEG_INFINITY, f64::INFINITY);
         let mut left_out = 0;
         let mut order = std::mem::take(&mut self.active);
-        let mut random = Random::new(limits.options.seed, Stream::Order, epoch);
+        let mut random = Random::new(limits.limits.options.seed, Stream::Order, epoch);
         let blocks = order.len().div_ceil(BLOCK);
         let mut sequence: Vec<u32> = (0..blocks as u32).collect();
         random.shuffle(&mut sequence);
@@ -347,7 +348,7 @@ impl<'a> Descent<'a> {
     }
 
     /// Conjugate gradients on the free variables, projected into the box.
-    fn on_the_face(&mut self, pass: &mut Pass, limits: &mut Limits<'_>) -> Yield {
+    fn on_the_face(&mut self, pass: &mut Pass, limits: &mut SearchLimits<'_>) -> Yield {
         let free: Vec<usize> = self
             .active
             .iter()

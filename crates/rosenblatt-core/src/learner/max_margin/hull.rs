@@ -17,12 +17,12 @@ use std::collections::HashSet;
 
 use super::linear;
 use super::plane::{Plane, Solution};
-use super::{Limits, Told};
+use super::{SearchLimits, Told};
 use crate::certificate::{Nearest, Walk};
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::options::Bias;
-use crate::train::{Pass, Stop};
+use crate::progress::{Pass, Stop};
 
 /// Beyond this many numbers in a corral, coordinate descent without bounds is the better way.
 const MOST: usize = 50_000_000;
@@ -44,7 +44,7 @@ pub(super) fn solve(
     data: &Dataset,
     plane: &Plane,
     bias: Bias,
-    limits: &mut Limits<'_>,
+    limits: &mut SearchLimits<'_>,
     told: Told<'_>,
 ) -> Result<Option<Solution>> {
     let dimension = data.features() + usize::from(bias == Bias::Lifted);
@@ -71,7 +71,7 @@ struct Hull<'a> {
 }
 
 impl Hull<'_> {
-    fn go(mut self, limits: &mut Limits<'_>, told: Told<'_>) -> Result<Option<Solution>> {
+    fn go(mut self, limits: &mut SearchLimits<'_>, told: Told<'_>) -> Result<Option<Solution>> {
         const STEPS: usize = 5000;
         let longest = self.longest();
         if longest == 0.0 {
@@ -88,7 +88,7 @@ impl Hull<'_> {
             if let Some(stop) = limits.reached(passes.len(), passes.len() as u64, 1) {
                 break stop;
             }
-            let ratio = 1.0 - limits.options.tolerance.max(1e-13) / 8.0;
+            let ratio = 1.0 - limits.settings.tolerance.max(1e-13) / 8.0;
             if self.nearest.walk(ratio, 1e-13, STEPS) == Walk::Origin {
                 return Ok(None);
             }
@@ -101,7 +101,7 @@ impl Hull<'_> {
             let pass = self.record(&scores, found.bias, joined, limits);
             told(&pass)?;
             passes.push(pass);
-            if found.objective.relative_gap() <= limits.options.tolerance {
+            if found.objective.relative_gap() <= limits.settings.tolerance {
                 break Stop::Converged;
             }
             if limits.updates_left == 0 {
@@ -206,7 +206,7 @@ impl Hull<'_> {
         alphas
     }
 
-    fn record(&self, scores: &[f64], bias: f64, joined: u64, limits: &mut Limits<'_>) -> Pass {
+    fn record(&self, scores: &[f64], bias: f64, joined: u64, limits: &mut SearchLimits<'_>) -> Pass {
         let mut pass = Pass {
             visits: self.plane.len() as u64,
             updates: joined,

@@ -1,9 +1,10 @@
 //! What a linear plane is worth: the objectives of w and α, however they were found.
 
 use super::plane::{Objective, Plane, Solution, best_bias};
-use crate::data::{Dataset, Rows, four_dots};
+use crate::data::{Dataset, Rows, dots4};
 use crate::options::Bias;
-use crate::train::{Importance, Pass, Stop};
+use crate::progress::{Pass, Stop};
+use crate::training::SampleWeights;
 
 /// w = Σ α_i y_i x_i on its way to becoming a solution.
 #[derive(Debug)]
@@ -24,7 +25,7 @@ fn squared(w: &[f64]) -> f64 {
 
 /// κ: what the bias adds to every product. It then costs b²/2κ; a bias that is to cost nothing
 /// is held near where it was, (b − b₀)²/2κ, and b₀ follows it.
-pub(super) fn kappa(plane: &Plane, importance: &Importance<'_>, bias: Bias) -> f64 {
+pub(super) fn kappa(plane: &Plane, sample_weights: &SampleWeights<'_>, bias: Bias) -> f64 {
     match bias {
         Bias::Lifted => 1.0,
         Bias::None => 0.0,
@@ -32,7 +33,7 @@ pub(super) fn kappa(plane: &Plane, importance: &Importance<'_>, bias: Bias) -> f
         // lighter side can move the bias by 1.
         Bias::Unlifted(_) => {
             let squares = plane.examples.iter();
-            let sum: f64 = squares.map(|&i| importance.squared_norm(i as usize)).sum();
+            let sum: f64 = squares.map(|&i| sample_weights.squared_norm(i as usize)).sum();
             let side = |sign: f64| {
                 let of_side = plane.signs.iter().zip(&plane.prices);
                 let prices = of_side.filter(|(y, _)| **y == sign).map(|(_, c)| c);
@@ -57,7 +58,7 @@ pub(super) fn scores(data: &Dataset, examples: &[u32], w: &[f64]) -> Vec<f64> {
         if let Some(next) = fours.get(k + AHEAD) {
             next.iter().for_each(|&i| row(i).prefetch());
         }
-        scores.extend(four_dots(rows, four.map(|i| i as usize), w, 0.0));
+        scores.extend(dots4(rows, four.map(|i| i as usize), w, 0.0));
     }
     scores.extend(rest.iter().map(|&i| row(i).dot(w, 0.0)));
     scores

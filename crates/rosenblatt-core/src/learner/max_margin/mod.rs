@@ -24,6 +24,7 @@ mod descent;
 mod distinct;
 mod face;
 mod hull;
+mod learner;
 mod linear;
 mod newton;
 mod pairwise;
@@ -32,48 +33,51 @@ mod rest;
 mod rows;
 mod system;
 
+pub use self::learner::MaxMargin;
+
 use self::descent::Descent;
 use self::distinct::Distinct;
 use self::newton::{Ended, Newton};
 use self::plane::{Objective, Plane, Solution, sides};
 use self::rows::KernelRows;
-use super::dual::Means;
 use crate::certificate::{
     self, ExactKernel, ExactRows, Gram, Reading, Sides, TwoSides, Verdict, decide, strict_kernel,
 };
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
-use crate::model::{
-    Decision, DualLog, KernelModel, LogEntry, Optimum, Scheme, SupportVectors, Weights,
-};
+use crate::model::{Decision, DualLog, KernelModel, Optimum, SupportVectors};
+use crate::readout::LogEntry;
+use crate::scheme::Scheme;
+use crate::weights::Weights;
 use crate::options::{Bias, Options, Readout};
-use crate::train::{Control, Importance, MarginBracket, Pass, Progress, Stop, asked_to_stop};
+use crate::progress::{Pass, Progress, Stop};
+use crate::training::{Limits, MarginBracket, Resources, SampleWeights, Snapshot};
 
 /// What may end the search for a plane before it is found.
 #[derive(Clone, Copy)]
-struct Limits<'a> {
-    options: &'a Options,
-    control: Control<'a>,
+struct SearchLimits<'a> {
+    settings: &'a MaxMargin,
+    limits: Limits<'a>,
     updates_left: u64,
 }
 
-impl Limits<'_> {
+impl SearchLimits<'_> {
     /// Whether so many passes and visits over `examples` are enough. Where nobody said how
     /// many passes may be made, it is the visits that count: late passes leave most out.
     fn reached(&self, passes: usize, visits: u64, examples: usize) -> Option<Stop> {
         if self.updates_left == 0 {
             return Some(Stop::UpdateLimit);
         }
-        let made = if self.options.epochs.is_some() {
+        let made = if self.limits.options.epochs.is_some() {
             passes as u64
         } else {
             visits / examples.max(1) as u64
         };
-        if made >= self.control.epochs {
+        if made >= self.limits.epochs {
             return Some(Stop::EpochLimit);
         }
-        asked_to_stop(self.options, self.control)
+        self.limits.now()
     }
 }
 
@@ -81,38 +85,41 @@ impl Limits<'_> {
 type Told<'a> = &'a mut dyn FnMut(&Pass) -> Result<()>;
 
 /// The planes of largest margin of a data set.
-pub(crate) struct MaxMargin<'a> {
+pub(crate) struct MarginSearch<'a> {
     data: &'a Dataset,
-    importance: &'a Importance<'a>,
+    sample_weights: &'a SampleWeights<'a>,
     scheme: Scheme,
+    settings: &'a MaxMargin,
     options: &'a Options,
-    means: Means,
+    resources: Resources,
     planes: Vec<(Plane, Solution)>,
 }
 
-impl<'a> MaxMargin<'a> {
+impl<'a> MarginSearch<'a> {
     pub(crate) fn new(
         data: &'a Dataset,
-        importance: &'a Importance<'a>,
+        sample_weights: &'a SampleWeights<'a>,
         scheme: Scheme,
+        settings: &'a MaxMargin,
         options: &'a Options,
-        means: Means,
+        resources: Resources,
     ) -> Result<Self> {
-        if let Some(kernel) = &options.kernel {
+        if let Some(kernel) = &settings.kernel {
             kernel.check(data)?;
         }
-        if options.c.is_none() && data.weights.is_some() {
+        if settings.c.is_none() && data.weights.is_some() {
             return Err(Error::options(
                 "weights of examples multiply C, and without --c the margin is hard",
             )
             .remedy("add --c 1, or leave out --weight-column"));
         }
-        Ok(MaxMargin {
+        Ok(MarginSearch {
             data,
-            importance,
+            sample_weights,
             scheme,
+            settings,
             options,
-            means,
+            resources,
             planes: Vec::new(),
         })
     }
@@ -120,25 +127,25 @@ impl<'a> MaxMargin<'a> {
     /// Finds the planes one after the other, or several at once where nobody has to be told.
     pub(crate) fn go(
         &mut self,
-        control: Control<'_>,
+        limits: Limits<'_>,
         progress: &mut Progress,
         mut tell: impl FnMut(&Progress),
     ) -> Result<Stop> {
         let k = self.scheme.discriminators();
-        let mut limits = Limits {
-            options: self.options,
-            control,
+        let mut limits = SearchLimits {
+            settings: self.settings,
+            limits,
             updates_left: self.options.max_updates.unwrap_or(u64::MAX),
         };
-        let mut kernel_rows = self.options.kernel.map(|kernel| {
+        let mut kernel_rows = self.settings.kernel.map(|kernel| {
             let lifted = self.options.bias() == Bias::Lifted;
-            KernelRows::new(self.data, kernel, f64::from(u8::from(lifted)), self.means)
+            KernelRows::new(self.data, kernel, f64::from(u8::from(lifted)), self.resources)
         });
         let together = k > 1 && kernel_rows.is_none() && self.options.max_updates.is_none();
-        if together && self.means.threads > 1 {
+        if together && self.resources.threads > 1 {
             let mut found: Vec<Option<Result<(Plane, Solution)>>> = (0..k).map(|_| None).collect();
             let this = &*self;
-            crate::threads::chunks(&mut found, 1, this.means.threads, || {
+            crate::parallel::chunks(&mut found, 1, this.resources.threads, || {
                 |d: usize, out: &mut [Option<_>]| {
                     let mut limits = limits;
                     out[0] = Some(this.solve(d, &mut limits, None, &mut |_| Ok(())));
@@ -173,13 +180,13 @@ impl<'a> MaxMargin<'a> {
     fn solve(
         &self,
         d: usize,
-        limits: &mut Limits<'_>,
+        limits: &mut SearchLimits<'_>,
         kernel_rows: Option<&mut KernelRows<'_>>,
         told: Told<'_>,
     ) -> Result<(Plane, Solution)> {
-        let (data, options) = (self.data, self.options);
-        let whole = Plane::new(data, self.importance, self.scheme, d, options.c);
-        let distinct = Distinct::of(data, options.kernel, &whole);
+        let (data, settings, options) = (self.data, self.settings, self.options);
+        let whole = Plane::new(data, self.sample_weights, self.scheme, d, settings.c);
+        let distinct = Distinct::of(data, settings.kernel, &whole);
         let plane = &distinct.plane;
         let unlifted = matches!(options.bias(), Bias::Unlifted(_));
         let mut solution = if plane.len() == 0 || (unlifted && !plane.has_two_sides()) {
@@ -214,20 +221,20 @@ impl<'a> MaxMargin<'a> {
     fn solve_linear(
         &self,
         plane: &Plane,
-        limits: &mut Limits<'_>,
+        limits: &mut SearchLimits<'_>,
         told: Told<'_>,
     ) -> Result<Solution> {
         let (data, bias) = (self.data, self.options.bias());
         let mut ended = None;
         if newton::is_worthwhile(data, plane, limits) {
-            let newton = Newton::new(data, plane, self.importance, bias).go(limits, told)?;
+            let newton = Newton::new(data, plane, self.sample_weights, bias).go(limits, told)?;
             if let Some(stop) = newton.stop {
                 let Ended { alphas, passes, .. } = newton;
                 return Ok(linear::solution(data, plane, bias, alphas, stop, passes));
             }
             ended = Some(newton);
         }
-        let mut descent = Descent::new(data, plane, self.importance, bias);
+        let mut descent = Descent::new(data, plane, self.sample_weights, bias);
         if let Some(ended) = ended {
             descent.begin_at(ended);
         }
@@ -254,7 +261,7 @@ impl<'a> MaxMargin<'a> {
 
     /// Decides in exact arithmetic whether there is a plane with a margin at all.
     fn require_separable(&self, d: usize) -> Result<()> {
-        let decision = self.with_sides(d, |rows| decide(rows, self.means.threads))?;
+        let decision = self.with_sides(d, |rows| decide(rows, self.resources.threads))?;
         match decision.verdict() {
             Verdict::Separable => Ok(()),
             verdict => Err(self.not_separable(d, verdict.name())),
@@ -309,7 +316,7 @@ impl<'a> MaxMargin<'a> {
         } else if let Some(exact) = ExactKernel::of(&kernel).filter(|_| self.data.len() <= SMALL) {
             let lifted = self.options.bias() != Bias::None;
             let decision = self.with_sides(d, |rows| {
-                decide(&Gram::new(rows, exact, lifted)?, self.means.threads)
+                decide(&Gram::new(rows, exact, lifted)?, self.resources.threads)
             })?;
             if decision.verdict() != Verdict::Separable {
                 return Err(self.not_separable(d, decision.verdict().name()));
@@ -320,7 +327,7 @@ impl<'a> MaxMargin<'a> {
 
     /// What predicts.
     pub(crate) fn decision(&self) -> Decision {
-        match self.options.kernel {
+        match self.settings.kernel {
             Some(kernel) => Decision::Kernel(Box::new(self.kernel_model(kernel))),
             None => Decision::Linear(self.weights()),
         }

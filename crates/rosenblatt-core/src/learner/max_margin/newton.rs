@@ -23,11 +23,12 @@
 use super::linear;
 use super::plane::Plane;
 use super::system::System;
-use super::{Limits, Told};
+use super::{SearchLimits, Told};
 use crate::data::{Dataset, Row, Rows};
 use crate::error::Result;
 use crate::options::Bias;
-use crate::train::{Importance, Pass, Stop};
+use crate::progress::{Pass, Stop};
+use crate::training::SampleWeights;
 
 /// Steps after which coordinate descent goes on from where they led.
 const STEPS: usize = 300;
@@ -50,9 +51,9 @@ pub(super) struct Ended {
 }
 
 /// Whether a step's system is cheap beside scoring the examples.
-pub(super) fn is_worthwhile(data: &Dataset, plane: &Plane, limits: &Limits<'_>) -> bool {
+pub(super) fn is_worthwhile(data: &Dataset, plane: &Plane, limits: &SearchLimits<'_>) -> bool {
     let unknowns = data.features() as f64 + 1.0;
-    let counts_updates = limits.options.max_updates.is_some();
+    let counts_updates = limits.limits.options.max_updates.is_some();
     !plane.is_hard()
         && !counts_updates
         && unknowns <= 2048.0
@@ -128,7 +129,7 @@ impl<'a> Newton<'a> {
     pub(super) fn new(
         data: &'a Dataset,
         plane: &'a Plane,
-        importance: &Importance<'_>,
+        sample_weights: &SampleWeights<'_>,
         bias: Bias,
     ) -> Self {
         let none = Sums {
@@ -139,7 +140,7 @@ impl<'a> Newton<'a> {
             data,
             plane,
             bias,
-            kappa: (bias != Bias::None).then(|| linear::kappa(plane, importance, bias)),
+            kappa: (bias != Bias::None).then(|| linear::kappa(plane, sample_weights, bias)),
             held: 0.0,
             w: vec![0.0; data.features()],
             b: 0.0,
@@ -154,8 +155,8 @@ impl<'a> Newton<'a> {
     }
 
     /// Goes on until the gap is closed, something stops it or steps lead no farther.
-    pub(super) fn go(mut self, limits: &Limits<'_>, told: Told<'_>) -> Result<Ended> {
-        let tolerance = limits.options.tolerance;
+    pub(super) fn go(mut self, limits: &SearchLimits<'_>, told: Told<'_>) -> Result<Ended> {
+        let tolerance = limits.settings.tolerance;
         let mut passes: Vec<Pass> = Vec::new();
         let (mut visits, mut stepped) = (0, false);
         self.begin();

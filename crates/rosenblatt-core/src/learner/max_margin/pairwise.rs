@@ -24,9 +24,9 @@ mod together;
 
 use super::plane::{Objective, Plane, Solution, best_bias};
 use super::rows::KernelRows;
-use super::{Limits, Told};
+use super::{SearchLimits, Told};
 use crate::error::Result;
-use crate::train::{Pass, Stop};
+use crate::progress::{Pass, Stop};
 
 /// Finds the plane. A hard margin that is not found within what floating point can tell from
 /// none ends as [`Stop::Stalled`] with an infinite primal.
@@ -34,7 +34,7 @@ pub(super) fn solve(
     plane: &Plane,
     rows: &mut KernelRows<'_>,
     unlifted: bool,
-    limits: &mut Limits<'_>,
+    limits: &mut SearchLimits<'_>,
     told: Told<'_>,
 ) -> Result<Solution> {
     let own: Vec<f64> = plane
@@ -83,7 +83,7 @@ const FLAT: f64 = 1e-12;
 const MANY: u64 = 50_000;
 
 impl Pairwise<'_, '_> {
-    fn go(mut self, limits: &mut Limits<'_>, told: Told<'_>) -> Result<Solution> {
+    fn go(mut self, limits: &mut SearchLimits<'_>, told: Told<'_>) -> Result<Solution> {
         let n = self.plane.len();
         let period = n.clamp(1, 1000) as u64;
         let mut passes: Vec<Pass> = Vec::new();
@@ -119,7 +119,7 @@ impl Pairwise<'_, '_> {
                 self.unshrink();
                 let objective = self.measure().0;
                 let gap = objective.relative_gap();
-                if gap <= limits.options.tolerance {
+                if gap <= limits.settings.tolerance {
                     break Stop::Converged;
                 }
                 if self.plane.is_hard() && self.is_hopeless(objective) {
@@ -134,7 +134,7 @@ impl Pairwise<'_, '_> {
                 if violation <= 1e-14 || best.is_some_and(|(_, at)| at + MANY < steps) {
                     break Stop::Stalled;
                 }
-                let smaller = (0.5 * limits.options.tolerance / gap).clamp(0.01, 0.5);
+                let smaller = (0.5 * limits.settings.tolerance / gap).clamp(0.01, 0.5);
                 goal = violation.min(goal) * smaller;
                 continue;
             }

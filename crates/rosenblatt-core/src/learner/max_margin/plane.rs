@@ -1,8 +1,9 @@
 //! One plane's problem, and what solving it gave.
 
 use crate::data::{Dataset, Scatter};
-use crate::model::Scheme;
-use crate::train::{Importance, Pass, Stop};
+use crate::scheme::Scheme;
+use crate::progress::{Pass, Stop};
+use crate::training::SampleWeights;
 
 /// Which examples a plane parts, on which sides they belong, and what a violation costs.
 #[derive(Debug, Clone)]
@@ -20,7 +21,7 @@ impl Plane {
     /// The problem of discriminator `d`.
     pub(super) fn new(
         data: &Dataset,
-        importance: &Importance<'_>,
+        sample_weights: &SampleWeights<'_>,
         scheme: Scheme,
         d: usize,
         c: Option<f64>,
@@ -38,7 +39,7 @@ impl Plane {
             } else {
                 continue;
             };
-            let price = c.map_or(f64::INFINITY, |c| c * importance.of(i, label));
+            let price = c.map_or(f64::INFINITY, |c| c * sample_weights.of(i, label));
             plane.push(i as u32, sign, price);
         }
         plane

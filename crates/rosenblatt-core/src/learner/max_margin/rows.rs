@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::data::Dataset;
 use crate::kernel::{Kernel, Lanes, Means, Support, WIDTH};
-use crate::learner::dual;
+use crate::training::Resources;
 
 /// K(x_i, ·) + constant for the rows of a data set. Values do not depend on what is kept.
 pub(super) struct KernelRows<'a> {
@@ -33,7 +33,7 @@ impl<'a> KernelRows<'a> {
         data: &'a Dataset,
         kernel: Kernel,
         constant: f64,
-        means: dual::Means,
+        means: Resources,
     ) -> Self {
         let n = data.len();
         let how = Means::choose(&kernel, &[&data.matrix]);
@@ -110,7 +110,7 @@ impl<'a> KernelRows<'a> {
         let mut row = vec![0.0; self.panels.len() * WIDTH];
         let (panels, support) = (&self.panels, &self.support);
         let (kernel, constant) = (&self.kernel, self.constant);
-        crate::threads::chunks(&mut row, WIDTH, self.threads, || {
+        crate::parallel::chunks(&mut row, WIDTH, self.threads, || {
             move |p: usize, out: &mut [f64]| {
                 let mut values = [[0.0; WIDTH]];
                 panels[p].values(kernel, constant, support, &[slot], &mut values);

@@ -1,8 +1,8 @@
 //! The types that features are stored in, and decimals rounded to them.
 
-use super::{Decimal, EXACT_POWERS};
 #[cfg(target_arch = "x86_64")]
-use super::{Eight, Few};
+use super::Eight;
+use super::{Decimal, EXACT_POWERS};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Text;
 
@@ -55,9 +55,6 @@ pub(crate) trait Stored: Copy + Default + PartialEq + Send + Sync + 'static {
     /// The same for eight numbers, and which of them are good.
     #[cfg(target_arch = "x86_64")]
     fn from_eight(text: Text, numbers: &Eight) -> ([Self; 8], u8);
-    /// The same for numbers of up to eight characters, which are all good.
-    #[cfg(target_arch = "x86_64")]
-    fn from_few(text: Text, few: &Few) -> [Self; 8];
     /// The correctly rounded value; infinite if too large.
     fn from_decimal(decimal: &Decimal, bytes: &[u8]) -> Self;
     fn from_f64(x: f64) -> Self;
@@ -82,12 +79,6 @@ impl Stored for f64 {
     #[cfg(target_arch = "x86_64")]
     fn from_eight(text: Text, numbers: &Eight) -> ([f64; 8], u8) {
         text.full(numbers)
-    }
-
-    #[inline(always)]
-    #[cfg(target_arch = "x86_64")]
-    fn from_few(text: Text, few: &Few) -> [f64; 8] {
-        text.few_full(few)
     }
 
     fn from_decimal(decimal: &Decimal, bytes: &[u8]) -> f64 {
@@ -144,12 +135,6 @@ impl Stored for f32 {
     #[cfg(target_arch = "x86_64")]
     fn from_eight(text: Text, numbers: &Eight) -> ([f32; 8], u8) {
         text.narrow(numbers)
-    }
-
-    #[inline(always)]
-    #[cfg(target_arch = "x86_64")]
-    fn from_few(text: Text, few: &Few) -> [f32; 8] {
-        text.few_narrow(few)
     }
 
     fn from_decimal(decimal: &Decimal, bytes: &[u8]) -> f32 {

@@ -102,23 +102,6 @@ impl simd::Work for AmongTokens<'_> {
                 assert_eq!((wide.0[k], narrow.0[k]), (-7.25, -7.25), "{}", self.0);
                 assert_eq!(text.listed(tokens.indices)[k], indices[k]);
             }
-            let plain = text.plain_tokens(line.as_bytes(), 3, pairs).unwrap();
-            let (plain_wide, plain_narrow) = (
-                f64::from_few(text, &plain.few),
-                f32::from_few(text, &plain.few),
-            );
-            for k in 0..8 {
-                let good = wide.1 >> k & 1 == 1 && wide.0[k] != 0.0;
-                assert_eq!(plain.good >> k & 1 == 1, good, "{}", self.0);
-                assert!(!near[k] || plain.marks >> (2 * k) & 3 == 3, "{}", self.0);
-                if good {
-                    let number = if k == lane { self.0 } else { "-7.25" };
-                    let narrow: f32 = number.parse().unwrap();
-                    assert_eq!(plain_wide[k].to_bits(), wide.0[k].to_bits(), "{number}");
-                    assert_eq!(plain_narrow[k].to_bits(), narrow.to_bits(), "{number}");
-                    assert_eq!(text.in_32_bits(plain.columns(1))[k], indices[k] - 1);
-                }
-            }
             return Some((
                 (wide.1 >> lane & 1 == 1).then_some(wide.0[lane]),
                 (narrow.1 >> lane & 1 == 1).then_some(narrow.0[lane]),

@@ -1,9 +1,9 @@
 //! All α that no bound holds, moved together.
 
-use super::super::Limits;
+use super::super::SearchLimits;
 use super::super::face::{Descending, step_on_face};
 use super::Pairwise;
-use crate::train::Pass;
+use crate::progress::Pass;
 
 /// Curvature for a unit of length, against that of the longest example, that cannot be told from
 /// none.
@@ -15,7 +15,7 @@ const TOGETHER: usize = 1000;
 impl Pairwise<'_, '_> {
     /// Moves all α that no bound holds, up to the first bound, as often as that gains something;
     /// says by how much the dual objective rises.
-    pub(super) fn move_together(&mut self, pass: &mut Pass, limits: &mut Limits<'_>) -> f64 {
+    pub(super) fn move_together(&mut self, pass: &mut Pass, limits: &mut SearchLimits<'_>) -> f64 {
         const TURNS: usize = 50;
         let mut gained = 0.0;
         for _ in 0..TURNS {

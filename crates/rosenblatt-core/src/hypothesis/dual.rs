@@ -1,0 +1,321 @@
+//! Coefficients over a kernel: the dual hypothesis.
+//!
+//! w = w0 + η Σ a_i c_i y_i φ(x_i), where a_i counts how often example i was corrected. The score
+//! is Σ_j α_j K(x_j, x) with α_j = a_j c_j y_j, besides signed start coefficients; an update adds
+//! to α_i. There is no bias unless asked for: `lifted` means K + 1. Scores come from a
+//! [score cache](super::scoreboard).
+
+use super::scoreboard::{Budget, Scoreboard};
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::model::{Decision, DualLog, KernelModel};
+use crate::options::{Bias, Readout};
+use crate::readout::LogEntry;
+use crate::scheme::Scheme;
+use crate::training::{Block, Hypothesis, SampleWeights, Snapshot, Training};
+
+/// Coefficients over a kernel at work on a data set.
+pub(crate) struct Dual<'a> {
+    data: &'a Dataset,
+    sample_weights: &'a SampleWeights<'a>,
+    scheme: Scheme,
+    kernel: Kernel,
+    readout: Readout,
+    /// What the bias adds to every kernel value.
+    constant: f64,
+    normalise_weights: bool,
+    log: DualLog,
+    board: Scoreboard<'a>,
+    scores: Vec<f64>,
+}
+
+impl<'a> Dual<'a> {
+    /// Coefficients at their start, in units of `unit`, or those of a run that is resumed.
+    pub(crate) fn new(
+        training: &Training<'a>,
+        kernel: Kernel,
+        start: &[f64],
+        unit: f64,
+    ) -> Result<Self> {
+        let (data, sample_weights) = (training.data, training.sample_weights);
+        let (scheme, options) = (training.scheme, training.options);
+        let resume = training.resumed.and_then(|model| match &model.decision {
+            Decision::Kernel(kernel) => Some(kernel.log.clone()),
+            _ => None,
+        });
+        kernel.check(data)?;
+        let own = |i: usize| own_value(&kernel, data, i);
+        let squared_radius = (0..data.len()).fold(0.0, |r: f64, i| {
+            let c = sample_weights.of(i, data.labels[i]);
+            r.max(c * c * own(i))
+        });
+        let constant = match options.bias() {
+            Bias::Lifted => 1.0,
+            Bias::None => 0.0,
+            Bias::Unlifted(rho) => rho.map_or(squared_radius, |rho| rho * rho),
+        };
+        let start = starting_coefficients(data, scheme, start)?;
+        let fresh = resume.is_none();
+        let log = resume.unwrap_or_else(|| {
+            let mut log = DualLog::new(scheme, start, unit);
+            if options.readout() == Readout::AveragedNormalised || options.normalise_weights {
+                log.norms = Some(vec![0.0; scheme.groups()]);
+            }
+            if matches!(options.readout(), Readout::Random | Readout::Pocket) {
+                log.kept = Some(0);
+            }
+            log
+        });
+        let board = Scoreboard::new(
+            data,
+            kernel,
+            constant,
+            scheme,
+            options.order,
+            Budget {
+                bytes: training.resources.memory,
+                threads: training.resources.threads,
+            },
+        );
+        let mut dual = Dual {
+            data,
+            sample_weights,
+            scheme,
+            kernel,
+            readout: options.readout(),
+            constant,
+            normalise_weights: options.normalise_weights,
+            scores: vec![0.0; scheme.discriminators()],
+            log,
+            board,
+        };
+        dual.replay();
+        if fresh {
+            dual.measure_start();
+        }
+        Ok(dual)
+    }
+
+    /// Hands the scoreboard what the log already holds.
+    fn replay(&mut self) {
+        for &(row, coefficient) in &self.log.start {
+            let entry = LogEntry {
+                row,
+                raised: 0,
+                lowered: LogEntry::NONE,
+                coefficient,
+                divisor: 1.0,
+                survived: 0,
+            };
+            self.board.push(self.data.position(row as usize), &entry);
+        }
+        for entry in &self.log.entries {
+            self.board
+                .push(self.data.position(entry.row as usize), entry);
+        }
+    }
+
+    /// ‖w0‖² = Σ_j α0_j s(x_j).
+    fn measure_start(&mut self) {
+        let Some(mut norms) = self.log.norms.take() else {
+            return;
+        };
+        let mut squared = 0.0;
+        for k in 0..self.log.start.len() {
+            let (row, coefficient) = self.log.start[k];
+            self.board
+                .scores(self.data.position(row as usize), &mut self.scores);
+            squared += coefficient * self.scores[0];
+        }
+        norms[0] = squared.max(0.0);
+        if self.readout == Readout::AveragedNormalised {
+            self.log.shares = Some(norms.iter().map(|&n| inverse_root(n)).collect());
+        }
+        self.log.norms = Some(norms);
+    }
+
+    /// R² = max c²(K(x, x) + what the bias adds, where it is lifted).
+    pub(crate) fn squared_radius(&self, lift: f64) -> f64 {
+        (0..self.data.len()).fold(0.0, |r: f64, i| {
+            let c = self.sample_weights.of(i, self.data.labels[i]);
+            r.max(c * c * (own_value(&self.kernel, self.data, i) + lift))
+        })
+    }
+
+    /// The kernel.
+    pub(crate) fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// Whether no start coefficients were given.
+    pub(crate) fn starts_at_zero(&self) -> bool {
+        self.log.start.is_empty()
+    }
+
+    /// ‖φ(x)‖ of an example, what the bias adds included.
+    pub(crate) fn length(&self, i: usize) -> f64 {
+        (own_value(&self.kernel, self.data, i) + self.constant).sqrt()
+    }
+
+    /// The corrections so far: the example and its signed coefficient.
+    pub(crate) fn corrections(&self) -> Vec<(usize, f64)> {
+        let position = |entry: &LogEntry| self.data.position(entry.row as usize);
+        let entries = self.log.entries.iter();
+        entries.map(|e| (position(e), e.coefficient)).collect()
+    }
+
+    /// Adds an update to the log and tells the score cache.
+    fn push(&mut self, i: usize, raised: u32, lowered: u32, coefficient: f64) {
+        let group = self.scheme.group(raised as usize);
+        let entry = LogEntry {
+            row: self.data.number(i) as u32,
+            raised,
+            lowered,
+            coefficient,
+            divisor: self.divisor(group),
+            survived: 0,
+        };
+        let norms = self.log.norms.as_ref();
+        let share = norms.map_or(0.0, |n| inverse_root(n[group]));
+        self.board.push(i, &entry);
+        self.log.push(self.scheme, entry, share);
+    }
+
+    /// What the weights of `group` are divided by after this update.
+    fn divisor(&mut self, group: usize) -> f64 {
+        match &mut self.log.norms {
+            Some(norms) if self.normalise_weights && norms[group] > 0.0 => {
+                let norm = norms[group].sqrt();
+                norms[group] = 1.0;
+                norm
+            }
+            _ => 1.0,
+        }
+    }
+}
+
+fn own_value(kernel: &Kernel, data: &Dataset, i: usize) -> f64 {
+    match kernel {
+        Kernel::Precomputed => data.row(i).get(data.number(i)),
+        _ => kernel.of_itself(data.row(i)),
+    }
+}
+
+fn inverse_root(square: f64) -> f64 {
+    if square > 0.0 {
+        1.0 / square.sqrt()
+    } else {
+        0.0
+    }
+}
+
+/// The signed start coefficients that are not 0.
+fn starting_coefficients(
+    data: &Dataset,
+    scheme: Scheme,
+    start: &[f64],
+) -> Result<Vec<(u32, f64)>> {
+    if start.is_empty() {
+        return Ok(Vec::new());
+    }
+    if scheme != Scheme::Binary {
+        return Err(Error::options(
+            "--start-dual is for two classes learned by one plane",
+        ));
+    }
+    if start.len() != data.len() {
+        return Err(Error::options(format!(
+            "--start-dual: found {} coefficients for {} examples",
+            start.len(),
+            data.len()
+        )));
+    }
+    Ok(start
+        .iter()
+        .enumerate()
+        .filter(|(_, a)| **a != 0.0)
+        .map(|(row, &a)| (row as u32, a))
+        .collect())
+}
+
+impl Hypothesis for Dual<'_> {
+    fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
+    fn width(&self) -> usize {
+        self.scores.len()
+    }
+
+    fn unit(&self) -> f64 {
+        self.log.unit
+    }
+
+    fn look_ahead(&mut self, block: &[u32], _: &Block) {
+        if let Some(&first) = block.first() {
+            self.board.look_ahead(first as usize);
+        }
+    }
+
+    #[inline]
+    fn scores(&mut self, i: usize) -> &[f64] {
+        self.board.scores(i, &mut self.scores);
+        &self.scores
+    }
+
+    fn squared_length(&self, i: usize) -> f64 {
+        own_value(&self.kernel, self.data, i) + self.constant
+    }
+
+    fn update(&mut self, i: usize, scores: &[f64], changes: &[(u32, f64)]) {
+        let own = self.squared_length(i);
+        if let Some(norms) = &mut self.log.norms {
+            for &(d, a) in changes {
+                norms[self.scheme.group(d as usize)] += 2.0 * a * scores[d as usize] + a * a * own;
+            }
+        }
+        match (self.scheme, changes) {
+            (Scheme::Argmax { .. }, &[(raised, amount), (lowered, _)]) => {
+                self.push(i, raised, lowered, amount);
+            }
+            _ => changes
+                .iter()
+                .for_each(|&(raised, amount)| self.push(i, raised, LogEntry::NONE, amount)),
+        }
+    }
+
+    #[inline]
+    fn visited(&mut self, label: u32) {
+        let groups = self.scheme.groups_of_class(label);
+        groups.for_each(|group| self.log.count(group));
+    }
+
+    fn keep_snapshot(&mut self) {
+        self.log.kept = Some(self.log.entries.len() as u64);
+    }
+
+    /// The signed coefficient of every example, in the order of the file.
+    fn vector(&self) -> Vec<f64> {
+        let all: Vec<u32> = (0..self.data.len() as u32).collect();
+        let by_row = self.log.coefficients(self.scheme, Readout::Last, &all);
+        let k = self.scheme.discriminators();
+        (0..k)
+            .flat_map(|d| by_row.iter().skip(d).step_by(k).copied())
+            .collect()
+    }
+}
+
+impl Snapshot for Dual<'_> {
+    /// The log in the model is all the state there is.
+    fn decision(&mut self, _: &Dataset, _: Readout) -> Decision {
+        Decision::Kernel(Box::new(KernelModel::new(
+            self.data,
+            self.scheme,
+            self.kernel,
+            self.constant,
+            self.log.clone(),
+            self.readout,
+        )))
+    }
+}

@@ -1,0 +1,12 @@
+//! How a hypothesis is kept: explicit weights, or coefficients over a kernel.
+
+mod dual;
+mod linear;
+mod margin;
+mod scoreboard;
+mod start;
+
+pub(crate) use dual::Dual;
+pub(crate) use linear::Linear;
+pub(crate) use margin::{dual_margin, linear_margin, separator_margin};
+pub(crate) use start::starting_weights;

@@ -1,0 +1,142 @@
+//! Passive-aggressive learning.
+//!
+//! *Rule.* The loss of an example is ℓ = max(0, 1 − y·s). Where it is 0 nothing changes; else
+//! w ← w + τ y x, the smallest change that mends the example: τ = ℓ/‖x‖² (PA), at most C of it
+//! (PA-I), or ℓ/(‖x‖² + 1/(2C)) (PA-II). Several classes: ℓ over the strongest wrong class, whose
+//! weights are lowered as those of the right one are raised, so ‖x‖² counts twice. The weight of
+//! an example multiplies its C; a row of zeros changes nothing.
+//!
+//! *Guarantee.* For any u with margin γ on examples of length at most R: the squared losses of
+//! PA sum to at most (R/γ)², those of PA-II to at most (R² + 1/(2C))/γ², and PA-I makes at most
+//! max(R², 1/C)/γ² mistakes. These are bounds on losses and mistakes, not on updates.
+//!
+//! *Cost.* That of the perceptron, with an update wherever the margin is below 1.
+//!
+//! *Reference.* K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz and Y. Singer, "Online
+//! passive-aggressive algorithms", Journal of Machine Learning Research 7 (2006).
+
+use super::Fit;
+use super::settings;
+use crate::bounds;
+use crate::error::Result;
+use crate::hypothesis::{Linear, separator_margin};
+use crate::options::{Bias, Choice, Learner, Options, Parameter, Readout, choice_name, parse_choice, positive};
+use crate::scheme::Scheme;
+use crate::training::{Fitted, Rule, StepSize, Training};
+
+/// How much of a loss one update may mend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PaVariant {
+    /// All of it.
+    Pa,
+    /// All of it, by a step of at most C.
+    #[default]
+    Pa1,
+    /// A part of it, the larger the larger C.
+    Pa2,
+}
+
+impl Choice for PaVariant {
+    const ALL: &'static [(Self, &'static str)] =
+        &[(Self::Pa, "pa"), (Self::Pa1, "pa-1"), (Self::Pa2, "pa-2")];
+}
+
+/// Passive-aggressive learning.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PassiveAggressive {
+    /// How much of a loss one update may mend.
+    pub variant: PaVariant,
+    /// C of PA-I and PA-II.
+    pub c: f64,
+}
+
+impl Default for PassiveAggressive {
+    fn default() -> Self {
+        PassiveAggressive {
+            variant: PaVariant::default(),
+            c: 1.0,
+        }
+    }
+}
+
+impl StepSize for &PassiveAggressive {
+    #[inline]
+    fn size(self, margin: f64, weight: f64, squared_length: impl FnOnce() -> f64) -> Option<f64> {
+        let (loss, length, c) = (1.0 - margin, squared_length(), self.c * weight);
+        let size = match self.variant {
+            PaVariant::Pa => loss / length,
+            PaVariant::Pa1 => (loss / length).min(c),
+            PaVariant::Pa2 => loss / (length + 1.0 / (2.0 * c)),
+        };
+        (length > 0.0).then_some(size)
+    }
+}
+
+impl Learner for PassiveAggressive {
+    const NAME: &'static str = "passive-aggressive";
+    const SUMMARY: &'static str = "the smallest change that gives each example a margin of 1";
+    const PARAMETERS: &'static [Parameter<Self>] = &[
+        Parameter {
+            name: "pa",
+            value: "VARIANT",
+            help: "how much of a loss one update may mend: pa (all of it), pa-1 (by a step of at most C) or pa-2 (softened by 1/(2C))",
+            get: |l| choice_name(l.variant).into(),
+            set: |l, t| parse_choice(t).map(|v| l.variant = v),
+        },
+        Parameter {
+            name: "c",
+            value: "C",
+            help: "aggressiveness of pa-1 and pa-2, multiplied by the weight of an example",
+            get: |l| l.c.to_string(),
+            set: |l, t| positive(t).map(|v| l.c = v),
+        },
+    ];
+    const TAKES: &'static [&'static str] = settings::HINGE_DRIVEN;
+
+    fn default_readout(&self) -> Readout {
+        Readout::Averaged
+    }
+
+    fn is_mistake_driven(&self) -> bool {
+        true
+    }
+
+    fn check_partial_fit(&self, options: &Options) -> Result<()> {
+        settings::check_partial_fit(options)
+    }
+
+    fn unfinished(&self) -> Option<&'static str> {
+        Some("not every margin is 1")
+    }
+}
+
+impl Fit for PassiveAggressive {
+    fn fit<'a>(&'a self, mut training: Training<'a>) -> Result<Fitted> {
+        let options = training.options;
+        let mut linear = Linear::new(&mut training, 1.0)?;
+        let ending = training.run(&mut linear, Rule::hinge(options), self)?;
+        let found = separator_margin(&training, &linear, ending);
+        let fitted = training.fitted(&mut linear)?;
+        let (mut losses, mut mistakes) = (None, None);
+        // The theorems speak of examples that all count alike, and of a bias that is lifted or none.
+        let covered = training.counts_all_alike() && !matches!(options.bias(), Bias::Unlifted(_));
+        if let Some(found) = found.as_ref().filter(|_| covered) {
+            let both = matches!(training.scheme, Scheme::Argmax { .. });
+            let squared_radius = fitted.radius * fitted.radius * if both { 2.0 } else { 1.0 };
+            let allowed = |reach: f64| reach / (found.lower * found.lower);
+            match self.variant {
+                PaVariant::Pa => losses = Some(allowed(squared_radius)),
+                PaVariant::Pa1 => {
+                    mistakes = bounds::count(allowed(squared_radius.max(1.0 / self.c)));
+                }
+                PaVariant::Pa2 => losses = Some(allowed(squared_radius + 0.5 / self.c)),
+            }
+        }
+        Ok(Fitted {
+            margin: found.map(|found| found.bracket(options.bias())),
+            squared_loss_at_most: losses,
+            mistakes_at_most: mistakes,
+            ..fitted
+        })
+    }
+}

@@ -1,0 +1,42 @@
+//! The state of a run with explicit weights: the running weights and whatever its read-out
+//! needs. It is saved with the model, so that a run can be resumed as if it had never stopped.
+
+use crate::readout::{Average, UpdateLog};
+use crate::weights::Weights;
+
+/// The running weights and what the read-out keeps beside them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinearState {
+    /// The weights now, in units of [`unit`](Self::unit).
+    pub weights: Weights,
+    /// What one unit of the weights is worth. From zero and without a margin demand the
+    /// rate only scales the weights, so they are kept as counts times examples and
+    /// multiplied by the rate when read out: then every rate makes identical mistakes.
+    pub unit: f64,
+    /// Squared norms of the weights by group, where something divides by them.
+    pub norms: Option<Vec<f64>>,
+    /// The confidence Σ of AROW, one diagonal for each discriminator.
+    pub confidence: Option<Weights>,
+    /// The running sum for the averaged read-outs.
+    pub average: Option<Average>,
+    /// The weights that the `random` and `pocket` read-outs keep; those before the last step
+    /// of batch descent, to which it goes back if it diverges.
+    pub kept: Option<Weights>,
+    /// Every update, for the voted read-out.
+    pub log: Option<UpdateLog>,
+}
+
+impl LinearState {
+    /// These weights and nothing beside them.
+    pub(crate) fn of(weights: Weights) -> Self {
+        LinearState {
+            weights,
+            unit: 1.0,
+            norms: None,
+            confidence: None,
+            average: None,
+            kept: None,
+            log: None,
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! What a learner declares about itself: its name, its own parameters, which shared ones it
+//! takes, and what it refuses.
+
+use std::any::Any;
+use std::fmt;
+use std::ops::Deref;
+
+use super::parameter::{Parameter, ParameterInfo, Parsed};
+use super::{Bias, Multiclass, Options, Readout};
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+
+/// A learner's own settings and what it says of itself. A learner is a type that implements this
+/// and `Fit`, and one line in the list of learners.
+pub trait Learner: Clone + Default + fmt::Debug + Send + Sync + 'static {
+    /// The name by which users call it.
+    const NAME: &'static str;
+
+    /// What it is, in a few words, for help texts.
+    const SUMMARY: &'static str;
+
+    /// Its own parameters.
+    const PARAMETERS: &'static [Parameter<Self>] = &[];
+
+    /// The shared parameters that shape its run; any other one is refused unless it has its
+    /// default value.
+    const TAKES: &'static [&'static str];
+
+    /// Refuses combinations that make no sense, with the reason.
+    fn check(&self, _options: &Options) -> Result<()> {
+        Ok(())
+    }
+
+    /// Which weights of the run become the model when nothing is said.
+    fn default_readout(&self) -> Readout {
+        Readout::Last
+    }
+
+    /// Where the bias comes from when nothing is said.
+    fn default_bias(&self) -> Bias {
+        Bias::Lifted
+    }
+
+    /// How more than two classes are learned when nothing is said.
+    fn default_multiclass(&self) -> Multiclass {
+        Multiclass::Argmax
+    }
+
+    /// The limit on passes when nothing is said.
+    fn default_epochs(&self, size: DataSize) -> u64 {
+        Options::default_epochs(size.non_zeros, size.discriminators)
+    }
+
+    /// The kernel it learns over, if any.
+    fn kernel(&self) -> Option<Kernel> {
+        None
+    }
+
+    /// Whether its model is one weight for each feature and discriminator.
+    fn keeps_weights(&self) -> bool {
+        true
+    }
+
+    /// Whether it is driven by mistakes, so that `separated` is what it strives for.
+    fn is_mistake_driven(&self) -> bool {
+        false
+    }
+
+    /// Why a stopped run over the same examples cannot be resumed, if it cannot.
+    fn cannot_resume(&self) -> Option<Error> {
+        None
+    }
+
+    /// Refuses to continue from its model with other examples, where it needs all at once.
+    fn check_partial_fit(&self, _options: &Options) -> Result<()> {
+        Err(needs_all_examples(
+            &format!("the learner {}", Self::NAME),
+            "use a mistake-driven learner, or the linear unit with stochastic descent and a given rate",
+        ))
+    }
+
+    /// What is missing where a run ended at a limit, to be added to the reason.
+    fn unfinished(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What the reason `converged` means for it.
+    fn converged(&self) -> &'static str {
+        "the gradient is within the tolerance"
+    }
+
+    /// The settings as the value of [`Options::learner`].
+    fn into_choice(self) -> LearnerChoice {
+        LearnerChoice(Box::new(self))
+    }
+}
+
+/// The size of a data set, by which work is bounded.
+#[derive(Debug, Clone, Copy)]
+pub struct DataSize {
+    /// Values that are not zero.
+    pub non_zeros: usize,
+    /// Rows.
+    pub examples: usize,
+    /// Discriminators to be learned.
+    pub discriminators: usize,
+}
+
+/// The error of a run that cannot continue with other examples.
+pub(crate) fn needs_all_examples(what: &str, remedy: &str) -> Error {
+    Error::options(format!(
+        "{what} needs all examples at once, so a run cannot go on with others"
+    ))
+    .remedy(remedy)
+}
+
+/// A learner without its type.
+pub trait DynLearner: fmt::Debug + Send + Sync {
+    /// See [`Learner::NAME`].
+    fn name(&self) -> &'static str;
+    /// See [`Learner::SUMMARY`].
+    fn summary(&self) -> &'static str;
+    /// Its own parameters, with their defaults.
+    fn parameters(&self) -> Vec<ParameterInfo>;
+    /// The value of its own parameter called `name`, as text.
+    fn get(&self, name: &str) -> Option<String>;
+    /// Sets its own parameter called `name`; `None` if it has none of that name.
+    fn set(&mut self, name: &str, text: &str) -> Option<Parsed<()>>;
+    /// See [`Learner::TAKES`].
+    fn takes(&self) -> &'static [&'static str];
+    /// See [`Learner::check`].
+    fn check(&self, options: &Options) -> Result<()>;
+    /// See [`Learner::default_readout`].
+    fn default_readout(&self) -> Readout;
+    /// See [`Learner::default_bias`].
+    fn default_bias(&self) -> Bias;
+    /// See [`Learner::default_multiclass`].
+    fn default_multiclass(&self) -> Multiclass;
+    /// See [`Learner::default_epochs`].
+    fn default_epochs(&self, size: DataSize) -> u64;
+    /// See [`Learner::kernel`].
+    fn kernel(&self) -> Option<Kernel>;
+    /// See [`Learner::keeps_weights`].
+    fn keeps_weights(&self) -> bool;
+    /// See [`Learner::is_mistake_driven`].
+    fn is_mistake_driven(&self) -> bool;
+    /// See [`Learner::cannot_resume`].
+    fn cannot_resume(&self) -> Option<Error>;
+    /// See [`Learner::check_partial_fit`].
+    fn check_partial_fit(&self, options: &Options) -> Result<()>;
+    /// See [`Learner::unfinished`].
+    fn unfinished(&self) -> Option<&'static str>;
+    /// See [`Learner::converged`].
+    fn converged(&self) -> &'static str;
+    /// A copy.
+    fn boxed(&self) -> Box<dyn DynLearner>;
+    /// The settings as a value whose type can be asked.
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<L: Learner> DynLearner for L {
+    fn name(&self) -> &'static str {
+        L::NAME
+    }
+    fn summary(&self) -> &'static str {
+        L::SUMMARY
+    }
+    fn parameters(&self) -> Vec<ParameterInfo> {
+        let defaults = L::default();
+        L::PARAMETERS.iter().map(|p| p.describe(&defaults)).collect()
+    }
+    fn get(&self, name: &str) -> Option<String> {
+        Parameter::find(L::PARAMETERS, name).map(|p| (p.get)(self))
+    }
+    fn set(&mut self, name: &str, text: &str) -> Option<Parsed<()>> {
+        Parameter::find(L::PARAMETERS, name).map(|p| (p.set)(self, text))
+    }
+    fn takes(&self) -> &'static [&'static str] {
+        L::TAKES
+    }
+    fn check(&self, options: &Options) -> Result<()> {
+        Learner::check(self, options)
+    }
+    fn default_readout(&self) -> Readout {
+        Learner::default_readout(self)
+    }
+    fn default_bias(&self) -> Bias {
+        Learner::default_bias(self)
+    }
+    fn default_multiclass(&self) -> Multiclass {
+        Learner::default_multiclass(self)
+    }
+    fn default_epochs(&self, size: DataSize) -> u64 {
+        Learner::default_epochs(self, size)
+    }
+    fn kernel(&self) -> Option<Kernel> {
+        Learner::kernel(self)
+    }
+    fn keeps_weights(&self) -> bool {
+        Learner::keeps_weights(self)
+    }
+    fn is_mistake_driven(&self) -> bool {
+        Learner::is_mistake_driven(self)
+    }
+    fn cannot_resume(&self) -> Option<Error> {
+        Learner::cannot_resume(self)
+    }
+    fn check_partial_fit(&self, options: &Options) -> Result<()> {
+        Learner::check_partial_fit(self, options)
+    }
+    fn unfinished(&self) -> Option<&'static str> {
+        Learner::unfinished(self)
+    }
+    fn converged(&self) -> &'static str {
+        Learner::converged(self)
+    }
+    fn boxed(&self) -> Box<dyn DynLearner> {
+        Box::new(self.clone())
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// The learner that [`Options`] name, with its own settings.
+///
+/// ```
+/// use rosenblatt_core::Options;
+/// use rosenblatt_core::learner::MaxMargin;
+///
+/// let soft = MaxMargin { c: Some(0.5), ..MaxMargin::default() };
+/// let options = Options { learner: soft.into(), ..Options::default() };
+/// assert_eq!(options.learner.name(), "max-margin");
+/// assert_eq!(options.get("c").as_deref(), Some("0.5"));
+/// ```
+pub struct LearnerChoice(Box<dyn DynLearner>);
+
+impl LearnerChoice {
+    /// Whether it is learner `L`.
+    pub fn is<L: Learner>(&self) -> bool {
+        self.settings::<L>().is_some()
+    }
+
+    /// The settings of learner `L`, if it is that one.
+    pub fn settings<L: Learner>(&self) -> Option<&L> {
+        self.0.as_any().downcast_ref()
+    }
+
+    pub(crate) fn as_mut(&mut self) -> &mut dyn DynLearner {
+        &mut *self.0
+    }
+}
+
+impl<L: Learner> From<L> for LearnerChoice {
+    fn from(learner: L) -> Self {
+        learner.into_choice()
+    }
+}
+
+impl Deref for LearnerChoice {
+    type Target = dyn DynLearner;
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl Clone for LearnerChoice {
+    fn clone(&self) -> Self {
+        LearnerChoice(self.0.boxed())
+    }
+}
+
+impl fmt::Debug for LearnerChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl PartialEq for LearnerChoice {
+    fn eq(&self, other: &Self) -> bool {
+        let own = |learner: &Self| -> Vec<Option<String>> {
+            let names = learner.parameters().into_iter().map(|p| p.name);
+            names.map(|name| learner.get(name)).collect()
+        };
+        self.name() == other.name() && own(self) == own(other)
+    }
+}

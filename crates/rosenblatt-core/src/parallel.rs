@@ -1,0 +1,130 @@
+//! Work on several threads whose results do not depend on how many there are.
+
+use std::num::NonZero;
+use std::sync::{Mutex, PoisonError};
+
+/// Fewer items than this do not pay for another thread.
+const WORTH_A_THREAD: usize = 64;
+
+/// Shares that each thread takes, about.
+const SHARES: usize = 16;
+
+/// The number of threads to use when nothing is said.
+pub fn available() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// Bytes of memory to use when nothing is said: half of what is free now, or of what a container
+/// may have.
+pub fn memory_to_use() -> u64 {
+    const WHERE_UNKNOWN: u64 = 2 << 30;
+    let number = |text: &str| text.trim().parse::<u64>().ok();
+    let text = |path: &str| std::fs::read_to_string(path).ok();
+    let free = text("/proc/meminfo").and_then(|text| {
+        let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
+        number(line.split_whitespace().nth(1)?).map(|kib| kib << 10)
+    });
+    // It says "max" where there is no limit.
+    let limit = text("/sys/fs/cgroup/memory.max").and_then(|text| number(&text));
+    let least = free.into_iter().chain(limit).min();
+    least.map_or(WHERE_UNKNOWN, |bytes| bytes / 2)
+}
+
+/// Whether so many bytes can be allocated.
+pub(crate) fn can_allocate(bytes: usize) -> bool {
+    Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
+}
+
+/// How many of `threads` threads so many items pay for.
+pub(crate) fn worth(threads: usize, items: usize) -> usize {
+    threads.clamp(1, items.div_ceil(WORTH_A_THREAD).max(1))
+}
+
+/// The texts that `f` appends for every i below `n`, in order, in one piece a thread.
+pub fn map<F, M>(n: usize, threads: usize, make: M) -> Vec<String>
+where
+    F: FnMut(usize, &mut String),
+    M: Fn() -> F + Sync,
+{
+    let mut parts = vec![String::new(); worth(threads, n)];
+    let share = n.div_ceil(parts.len());
+    let work = |t: usize, part: &mut String| {
+        let mut f = make();
+        (t * share..((t + 1) * share).min(n)).for_each(|i| f(i, part));
+    };
+    std::thread::scope(|scope| {
+        let mut each = parts.iter_mut().enumerate();
+        let own = each.next();
+        for (t, part) in each {
+            let work = &work;
+            scope.spawn(move || work(t, part));
+        }
+        if let Some((t, part)) = own {
+            work(t, part);
+        }
+    });
+    parts
+}
+
+/// Calls `f(p, part)` for every part of `out` of `size` items (the last may be shorter);
+/// each thread makes its own `f`, buffers included. Neighbouring parts are taken together, and
+/// who is done sooner takes more: a processor may have other things to do.
+pub(crate) fn chunks<T, F, M>(out: &mut [T], size: usize, threads: usize, make: M)
+where
+    T: Send,
+    F: FnMut(usize, &mut [T]),
+    M: Fn() -> F + Sync,
+{
+    let parts = out.len().div_ceil(size);
+    let threads = threads.clamp(1, parts.max(1));
+    let share = (parts / (threads * SHARES)).max(1);
+    let shares = Mutex::new(out.chunks_mut(share * size).zip((0..).step_by(share)));
+    let next = || {
+        let mut shares = shares.lock().unwrap_or_else(PoisonError::into_inner);
+        shares.next()
+    };
+    let work = || {
+        let mut f = make();
+        while let Some((share, first)) = next() {
+            for (part, p) in share.chunks_mut(size).zip(first..) {
+                f(p, part);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        (1..threads).for_each(|_| drop(scope.spawn(work)));
+        work();
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_part_is_worked_on_once() {
+        for n in [0, 1, 9, 10, 95] {
+            for threads in [1, 2, 7] {
+                let mut out = vec![0; n];
+                super::chunks(&mut out, 10, threads, || {
+                    |p: usize, part: &mut [usize]| {
+                        part.iter_mut()
+                            .enumerate()
+                            .for_each(|(k, x)| *x += p * 10 + k + 1);
+                    }
+                });
+                assert_eq!(out, (1..=n).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn texts_come_in_order_on_any_number_of_threads() {
+        let expected: String = (0..1000).map(|i| format!("{i}\n")).collect();
+        for threads in [1, 2, 7] {
+            let parts = super::map(1000, threads, || {
+                |i, text: &mut String| text.push_str(&format!("{i}\n"))
+            });
+            assert_eq!(parts.concat(), expected);
+        }
+        assert_eq!(super::map(0, 2, || |_, _: &mut String| ()).concat(), "");
+    }
+}

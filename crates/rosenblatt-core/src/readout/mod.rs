@@ -1,0 +1,15 @@
+//! Read-outs: which weights of a run become the model. One file each.
+//!
+//! `last` needs no more than the running weights. [`averaged`] keeps their sum, [`voted`] every
+//! update, [`random`] and [`pocket`] a snapshot that they replace by their own rule.
+
+mod averaged;
+mod pocket;
+mod random;
+mod voted;
+
+pub use averaged::Average;
+pub use pocket::Pocket;
+pub use random::Reservoir;
+pub(crate) use voted::votes_of_start;
+pub use voted::{LogEntry, UpdateLog};

@@ -1,0 +1,334 @@
+//! Training from the outside: data and options in, a fitted model out.
+
+mod resume;
+
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use self::resume::{check_resumable, check_same};
+use crate::data::{Dataset, FeatureNames};
+use crate::embedding::Embedding;
+use crate::error::{Error, Result};
+use crate::learner::LearnerEntry;
+use crate::model::{Decision, Fingerprint, LinearState, Model};
+use crate::options::{Bias, DataSize, Options};
+use crate::parallel;
+use crate::progress::Progress;
+use crate::scheme::Scheme;
+use crate::training::{
+    Callback, DataScan, Fitted, Limits, NoCallback, Recorder, Resources, SampleWeights, Training,
+};
+use crate::weights::Weights;
+
+/// Everything a session needs besides its training data.
+pub struct Session<'a> {
+    options: &'a Options,
+    validation: Option<&'a Dataset>,
+    from: Origin<'a>,
+    interrupt: Option<&'a AtomicBool>,
+    threads: usize,
+    memory: Option<u64>,
+    fingerprint: Option<Fingerprint>,
+}
+
+/// Where a session begins.
+#[derive(Debug, Clone, Copy)]
+enum Origin<'a> {
+    /// At the start that the options name.
+    Start,
+    /// Where this model's run over the same examples stopped.
+    Run(&'a Model),
+    /// At this model's weights, with other examples.
+    Weights(&'a Model),
+}
+
+impl<'a> Session<'a> {
+    /// A session with these options, from the start, on all cores.
+    pub fn new(options: &'a Options) -> Self {
+        Session {
+            options,
+            validation: None,
+            from: Origin::Start,
+            interrupt: None,
+            threads: parallel::available(),
+            memory: None,
+            fingerprint: None,
+        }
+    }
+
+    /// Measures accuracy on these examples after each pass.
+    #[must_use]
+    pub fn validate_on(mut self, validation: Option<&'a Dataset>) -> Self {
+        self.validation = validation;
+        self
+    }
+
+    /// Resumes the run of this model as if it had never stopped.
+    #[must_use]
+    pub fn resume(mut self, model: Option<&'a Model>) -> Self {
+        self.from = model.map_or(Origin::Start, Origin::Run);
+        self
+    }
+
+    /// Continues from this model's weights with the examples it is given next, which need not
+    /// be those the model has seen. Passes are numbered on, so one pass each over the parts
+    /// of a data set, in the order given, makes the visits of one pass over the whole; the
+    /// limit on passes is on those of this session.
+    #[must_use]
+    pub fn partial_fit(mut self, model: Option<&'a Model>) -> Self {
+        self.from = model.map_or(Origin::Start, Origin::Weights);
+        self
+    }
+
+    /// Stops when this becomes true.
+    #[must_use]
+    pub fn interrupt(mut self, flag: &'a AtomicBool) -> Self {
+        self.interrupt = Some(flag);
+        self
+    }
+
+    /// Uses this many threads; the result does not depend on it.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads.max(1);
+        self
+    }
+
+    /// Keeps kernel values in at most this many bytes; the result does not depend on it.
+    /// Without a word, half of the memory that is free.
+    #[must_use]
+    pub fn memory(mut self, bytes: Option<u64>) -> Self {
+        self.memory = bytes;
+        self
+    }
+
+    /// Takes this for the fingerprint of the examples, where somebody has just made sure of
+    /// it, instead of looking at every number again.
+    #[must_use]
+    pub fn fingerprint(mut self, known: Option<Fingerprint>) -> Self {
+        self.fingerprint = known;
+        self
+    }
+
+    /// Trains.
+    pub fn train(&self, data: &Dataset) -> Result<Fitted> {
+        self.train_with(data, &mut NoCallback)
+    }
+
+    /// Trains, and tells `callback` of it.
+    pub fn train_with(&self, data: &Dataset, callback: &mut dyn Callback) -> Result<Fitted> {
+        let started = Instant::now();
+        let options = self.options;
+        options.validate()?;
+        check_data(data)?;
+        let raw = data;
+        let embedding = match self.from {
+            // Its weights speak of the features it has learnt to make.
+            Origin::Weights(model) => model.embedding.clone(),
+            _ => options
+                .embed
+                .map(|embed| Embedding::fit(embed, raw, options.seed))
+                .transpose()?,
+        };
+        let embedded = embedding.as_ref().map(|e| self.embed(e, raw));
+        let data = embedded.as_ref().unwrap_or(raw);
+        let multiclass = match data.classes.len() {
+            0..=2 => options.multiclass,
+            _ => Some(
+                options
+                    .multiclass
+                    .unwrap_or(options.learner.default_multiclass()),
+            ),
+        };
+        let scheme = Scheme::new(data.classes.len(), multiclass);
+        if options.learner.keeps_weights() {
+            fits_memory(scheme, data.features())?;
+        }
+        let sample_weights = SampleWeights::new(data, &options.class_weight)?;
+        let lift = match options.bias() {
+            Bias::Lifted => 1.0,
+            _ => 0.0,
+        };
+        let scan = DataScan::new(raw, &sample_weights, lift, self.fingerprint);
+        if !sample_weights.is_surely_finite() {
+            sample_weights.require_finite(self.threads)?;
+        }
+        let Resumed { progress, state } = self.resumed(raw, scheme, &scan)?;
+        let made_before = match self.from {
+            Origin::Weights(_) => progress.passes.len() as u64,
+            _ => 0,
+        };
+        let epochs = options.epochs.unwrap_or_else(|| {
+            options.learner.default_epochs(DataSize {
+                non_zeros: data.matrix.non_zeros(),
+                examples: data.len(),
+                discriminators: scheme.discriminators(),
+            })
+        });
+        let training = Training {
+            data,
+            sample_weights: &sample_weights,
+            scheme,
+            options,
+            limits: Limits {
+                options,
+                interrupt: self.interrupt,
+                started,
+                epochs: made_before + epochs,
+            },
+            resources: self.resources(),
+            scan: &scan,
+            resumed: match self.from {
+                Origin::Run(model) => Some(model),
+                _ => None,
+            },
+            state,
+            finished: progress.stop.filter(|stop| stop.is_final()),
+            progress: Progress {
+                stop: None,
+                ..progress
+            },
+            recorder: Recorder {
+                callback,
+                validation: self.validation,
+                template: template(options, data, scheme, embedding.clone()),
+                scan: &scan,
+                data,
+                threads: self.threads,
+            },
+        };
+        std::thread::scope(|scope| {
+            // What is needed at the end can be found meanwhile.
+            if self.threads > 1 && raw.matrix.bytes() >= WORTH_A_THREAD {
+                scope.spawn(|| scan.run(1));
+            }
+            LearnerEntry::fit(training)
+        })
+    }
+
+    /// The data with the features that the embedding makes.
+    fn embed(&self, embedding: &Embedding, raw: &Dataset) -> Dataset {
+        Dataset {
+            matrix: embedding.apply(&raw.matrix, self.threads),
+            labels: raw.labels.clone(),
+            classes: raw.classes.clone(),
+            weights: raw.weights.clone(),
+            names: FeatureNames::default(),
+            layout: raw.layout,
+        }
+    }
+
+    /// How far the run before came, checked against the data and the options.
+    fn resumed(&self, raw: &Dataset, scheme: Scheme, scan: &DataScan<'_>) -> Result<Resumed> {
+        let (Origin::Run(model) | Origin::Weights(model)) = self.from else {
+            return Ok(Resumed::default());
+        };
+        check_same(model, self.options, raw, scheme)?;
+        let mut progress = model.progress.clone();
+        if let Origin::Run(_) = self.from {
+            if let Some(refusal) = self.options.learner.cannot_resume() {
+                return Err(refusal);
+            }
+            check_resumable(model, scan.fingerprint(self.threads))?;
+        } else {
+            self.options.learner.check_partial_fit(self.options)?;
+            // What the last run proved, and where in its pass it was, is over.
+            progress.stop = None;
+            if progress.current.visits > 0 {
+                let broken_off = std::mem::take(&mut progress.current);
+                progress.passes.push(broken_off);
+            }
+        }
+        Ok(Resumed {
+            progress,
+            state: model.state.clone(),
+        })
+    }
+
+    /// What a learner may use; only one over a kernel has to know how much memory is free.
+    fn resources(&self) -> Resources {
+        let memory = self
+            .memory
+            .unwrap_or_else(|| match self.options.learner.kernel() {
+                Some(_) => parallel::memory_to_use(),
+                None => 0,
+            });
+        Resources {
+            memory: memory.try_into().unwrap_or(usize::MAX),
+            threads: self.threads,
+        }
+    }
+}
+
+/// How far a run came that is to be resumed, or nothing.
+#[derive(Default)]
+struct Resumed {
+    progress: Progress,
+    state: Option<LinearState>,
+}
+
+/// The model but for what training finds.
+fn template(
+    options: &Options,
+    data: &Dataset,
+    scheme: Scheme,
+    embedding: Option<Embedding>,
+) -> Model {
+    Model {
+        classes: data.classes.clone(),
+        scheme,
+        decision: Decision::Linear(Weights::zero(0, 0)),
+        options: options.clone(),
+        progress: Progress::default(),
+        state: None,
+        support: None,
+        trained_on: Fingerprint::default(),
+        embedding,
+        preparation: None,
+        recipe: Vec::new(),
+    }
+}
+
+/// Refuses data that no learner can learn from.
+fn check_data(data: &Dataset) -> Result<()> {
+    data.classes.require_two()?;
+    if data.features() == 0 {
+        return Err(Error::data("there are no features")
+            .remedy("give a file with at least one feature"));
+    }
+    if u32::try_from(data.len()).is_err() {
+        return Err(Error::data(format!(
+            "{} examples are too many for one set",
+            data.len()
+        )));
+    }
+    Ok(())
+}
+
+/// Bytes of examples from which on a second thread pays.
+const WORTH_A_THREAD: usize = 1 << 18;
+
+/// Refuses weights that cannot fit, early and with their size.
+fn fits_memory(scheme: Scheme, features: usize) -> Result<()> {
+    const LIMIT: u64 = 1 << 36;
+    /// The running weights, their average, and what is saved.
+    const COPIES: usize = 3;
+    let planes = scheme.discriminators();
+    let bytes = Weights::bytes_needed(planes, features);
+    if bytes.is_some_and(|bytes| {
+        bytes as u64 <= LIMIT && parallel::can_allocate(bytes.saturating_mul(COPIES))
+    }) {
+        return Ok(());
+    }
+    let gib = bytes.map_or(u64::MAX, |bytes| {
+        (bytes as u64).saturating_mul(COPIES as u64)
+    }) >> 30;
+    let error = Error::data(match planes {
+        1 => format!("the weights of {features} features would take {gib} GiB"),
+        _ => format!("{planes} discriminators of {features} features each would take {gib} GiB"),
+    });
+    Err(error.remedy(match planes {
+        1 => "renumber the features: the largest index says how many there are",
+        _ => "use fewer classes (--label-map, --positive), or --multiclass argmax",
+    }))
+}

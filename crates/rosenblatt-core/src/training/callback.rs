@@ -1,0 +1,133 @@
+//! Callbacks that follow a run, and the recorder that serves them.
+
+use super::data_scan::DataScan;
+use super::hypothesis::Snapshot;
+use crate::data::Dataset;
+use crate::error::Result;
+use crate::model::Model;
+use crate::options::Readout;
+use crate::progress::{Pass, Progress};
+
+/// One visit of a run, as a teacher would write it on the board.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// Visit number, from 1.
+    pub step: u64,
+    /// Pass, from 1.
+    pub epoch: u64,
+    /// Row in the file, from 1.
+    pub row: u64,
+    /// Class of the example.
+    pub label: u32,
+    /// The weights before, bias first where there is one; empty where nobody
+    /// [wants](Callback::wants_weights) them.
+    pub weights: Vec<f64>,
+    /// The score of each discriminator.
+    pub scores: Vec<f64>,
+    /// Whether no update was called for.
+    pub correct: bool,
+    /// The weights after, likewise.
+    pub weights_after: Vec<f64>,
+}
+
+/// Follows a run: prints progress, saves checkpoints, collects steps.
+pub trait Callback {
+    /// Whether every visit should be reported.
+    fn wants_steps(&self) -> bool {
+        false
+    }
+
+    /// Whether steps should hold the weights before and after. A copy costs a number for each
+    /// feature and discriminator, or in the dual form for each example and discriminator.
+    fn wants_weights(&self) -> bool {
+        true
+    }
+
+    /// A visit is over.
+    fn step(&mut self, _step: Step) {}
+
+    /// Pass number `epoch`, from 1, is over.
+    fn pass(&mut self, _epoch: u64, _pass: &Pass) {}
+
+    /// Whether the model as it is should be handed over now.
+    fn wants_checkpoint(&mut self) -> bool {
+        false
+    }
+
+    /// The model as it is after a whole pass.
+    fn checkpoint(&mut self, _model: Model) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A callback that does nothing.
+pub(crate) struct NoCallback;
+
+impl Callback for NoCallback {}
+
+/// Makes models of a run under way: for validation, checkpoints and the end.
+pub(crate) struct Recorder<'a> {
+    pub callback: &'a mut dyn Callback,
+    pub validation: Option<&'a Dataset>,
+    /// The model but for what training finds.
+    pub template: Model,
+    pub scan: &'a DataScan<'a>,
+    pub data: &'a Dataset,
+    pub threads: usize,
+}
+
+impl Recorder<'_> {
+    /// The model at the end of the run, with the state that the learner then gives up.
+    pub(crate) fn last_model(&self, learner: &mut impl Snapshot, progress: &Progress) -> Model {
+        let model = self.without_state(learner, progress);
+        Model {
+            state: learner.into_state(),
+            ..model
+        }
+    }
+
+    fn without_state(&self, learner: &mut impl Snapshot, progress: &Progress) -> Model {
+        Model {
+            decision: learner.decision(self.data, self.template.options.readout()),
+            progress: progress.clone(),
+            support: learner.support(),
+            trained_on: self.scan.fingerprint(self.threads),
+            ..self.template.clone()
+        }
+    }
+
+    /// The accuracy on held-out examples, where there are any and the read-out makes it cheap.
+    pub(crate) fn validation_accuracy(&self, learner: &mut impl Snapshot) -> Option<f64> {
+        let readout = self.template.options.readout();
+        let validation = self.validation.filter(|_| readout != Readout::Voted)?;
+        let model = Model {
+            decision: learner.decision(self.data, readout),
+            ..self.template.clone()
+        };
+        Some(model.accuracy(validation, self.threads))
+    }
+
+    /// A pass is on record: reports it and hands a checkpoint over if one is wanted.
+    pub(crate) fn pass_done(
+        &mut self,
+        learner: &mut impl Snapshot,
+        progress: &Progress,
+    ) -> Result<()> {
+        self.report_pass(progress);
+        if !self.callback.wants_checkpoint() {
+            return Ok(());
+        }
+        let model = Model {
+            state: learner.state(),
+            ..self.without_state(learner, progress)
+        };
+        self.callback.checkpoint(model)
+    }
+
+    /// Reports a pass of which there is no model yet.
+    pub(crate) fn report_pass(&mut self, progress: &Progress) {
+        if let Some(pass) = progress.passes.last() {
+            self.callback.pass(progress.passes.len() as u64, pass);
+        }
+    }
+}

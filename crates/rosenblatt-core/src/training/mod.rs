@@ -1,0 +1,38 @@
+//! Training: one loop for every mistake-driven learner.
+//!
+//! ```text
+//! for each pass
+//!   for each block of the visiting order            order
+//!     for each example of the block
+//!       scores                                      hypothesis
+//!       does the margin call for an update?         rule (ties, margin demand)
+//!       how far does it go?                         step
+//!       update                                      hypothesis
+//!       count the visit for the read-out            hypothesis, readout
+//!       report the visit                            callback
+//!   stop? (a value with a reason)                   limits
+//! ```
+
+mod callback;
+mod data_scan;
+mod hypothesis;
+mod limits;
+mod order;
+mod rule;
+mod run;
+mod sample_weights;
+mod step;
+mod training;
+
+pub use callback::{Callback, Step};
+pub(crate) use callback::{NoCallback, Recorder};
+pub(crate) use data_scan::DataScan;
+pub(crate) use hypothesis::{Hypothesis, Snapshot};
+pub(crate) use limits::Limits;
+pub use order::BLOCK;
+pub(crate) use order::{Block, PassOrder};
+pub use rule::{Judgement, Rule};
+pub(crate) use sample_weights::SampleWeights;
+pub(crate) use step::{Constant, StepSize};
+pub use training::{Fitted, MarginBracket};
+pub(crate) use training::{Ending, Resources, Training};

@@ -1,0 +1,208 @@
+//! The order in which examples are visited.
+//!
+//! `shuffled` never mixes more than it must: rows are permuted once (see
+//! [`Scatter`]), then each pass permutes blocks of 256 rows and the rows inside them. That depends on the number of rows, the seed and the pass alone, stays near
+//! the speed of sequential memory, and still mixes files sorted by label. `worst`,
+//! `mistakes` and `restart` depend on what happens; the loop asks for each visit.
+
+use std::ops::Range;
+
+use crate::data::{Dataset, Layout, Scatter};
+use crate::options::Order;
+use crate::random::{Random, Stream};
+
+/// Rows per block of the visiting order.
+pub const BLOCK: usize = 256;
+
+/// The visits of one pass, block by block, as memory positions.
+#[derive(Debug)]
+pub(crate) struct PassOrder<'a> {
+    data: &'a Dataset,
+    kind: Kind,
+    /// Blocks made so far.
+    made: usize,
+    block: Block,
+    /// The block after it.
+    coming: Block,
+}
+
+/// Examples that are visited one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Block {
+    /// Their memory positions, in the order of the visits.
+    pub examples: Vec<u32>,
+    /// Where they lie, if they are known to lie together.
+    pub together: Option<Range<usize>>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Given,
+    Listed(Vec<u32>),
+    Shuffled {
+        blocks: Vec<u32>,
+        random: Random,
+        scatter: Scatter,
+    },
+    Drawn(Random),
+}
+
+impl<'a> PassOrder<'a> {
+    /// The visits of pass `epoch` (from 0); `None` for orders that depend on outcomes.
+    pub(crate) fn new(data: &'a Dataset, order: Order, seed: u64, epoch: u64) -> Option<Self> {
+        let n = data.len();
+        let kind = match order {
+            Order::Given => Kind::Given,
+            Order::ByClass => {
+                let mut positions: Vec<u32> = (0..n).map(|r| data.position(r) as u32).collect();
+                positions.sort_by_key(|&p| std::cmp::Reverse(data.labels[p as usize])); // stable
+                Kind::Listed(positions)
+            }
+            Order::Shuffled => {
+                let mut random = Random::new(seed, Stream::Order, epoch);
+                let mut blocks: Vec<u32> = (0..n.div_ceil(BLOCK) as u32).collect();
+                random.shuffle(&mut blocks);
+                Kind::Shuffled {
+                    blocks,
+                    random,
+                    scatter: Scatter::new(n),
+                }
+            }
+            Order::Random => Kind::Drawn(Random::new(seed, Stream::Order, epoch)),
+            Order::Mistakes | Order::Worst | Order::Restart => return None,
+        };
+        let mut order = PassOrder {
+            data,
+            kind,
+            made: 0,
+            block: Block::default(),
+            coming: Block::default(),
+        };
+        order.make_block();
+        Some(order)
+    }
+
+    /// The next block of visits; `None` at the end of the pass.
+    pub(crate) fn next_block(&mut self) -> Option<&[u32]> {
+        self.next_two_blocks().map(|(block, _)| &block.examples[..])
+    }
+
+    /// The next block of visits and a look at the one after it, empty where there is none.
+    pub(crate) fn next_two_blocks(&mut self) -> Option<(&Block, &Block)> {
+        std::mem::swap(&mut self.block, &mut self.coming);
+        self.make_block();
+        (!self.block.examples.is_empty()).then_some((&self.block, &self.coming))
+    }
+
+    fn make_block(&mut self) {
+        let n = self.data.len();
+        let start = (self.made * BLOCK).min(n);
+        let end = (start + BLOCK).min(n);
+        let Block {
+            examples: block,
+            together,
+        } = &mut self.coming;
+        block.clear();
+        *together = None;
+        if start == end {
+            return;
+        }
+        match &mut self.kind {
+            Kind::Given => {
+                block.extend((start..end).map(|r| self.data.position(r) as u32));
+                *together = (self.data.layout == Layout::AsGiven).then_some(start..end);
+            }
+            Kind::Listed(positions) => block.extend_from_slice(&positions[start..end]),
+            Kind::Shuffled {
+                blocks,
+                random,
+                scatter,
+            } => {
+                let first = blocks[self.made] as usize * BLOCK;
+                let range = first..(first + BLOCK).min(n);
+                match self.data.layout {
+                    Layout::Scattered => {
+                        block.extend(range.clone().map(|p| p as u32));
+                        *together = Some(range);
+                    }
+                    Layout::AsGiven => {
+                        block.resize(range.len(), 0);
+                        scatter.rows_from(first, block);
+                    }
+                }
+                random.shuffle(block);
+            }
+            Kind::Drawn(random) => {
+                // Drawn as row numbers, so that the layout does not matter.
+                block.extend(
+                    (start..end)
+                        .map(|_| self.data.position(random.below(n as u64) as usize) as u32),
+                );
+            }
+        }
+        self.made += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Classes, Matrix, Precision};
+
+    fn data(n: usize) -> Dataset {
+        let rows: Vec<Vec<f64>> = (0..n).map(|i| vec![i as f64]).collect();
+        Dataset::new(
+            Matrix::dense_from_rows(1, &rows, Precision::F32),
+            (0..n).map(|i| (i % 3 == 0) as u32).collect(),
+            Classes::from_labels(["a", "b"]),
+            None,
+        )
+        .unwrap()
+    }
+
+    fn numbers(data: &Dataset, order: Order, seed: u64, epoch: u64) -> Vec<usize> {
+        let mut pass = PassOrder::new(data, order, seed, epoch).unwrap();
+        let mut out = Vec::new();
+        while let Some(block) = pass.next_block() {
+            assert!(block.len() <= BLOCK);
+            out.extend(block.iter().map(|&p| data.number(p as usize)));
+        }
+        out
+    }
+
+    #[test]
+    fn a_pass_visits_every_row_once_whatever_the_layout() {
+        for n in [1, 5, 256, 257, 1000] {
+            let given = data(n);
+            let permuted = data(n).scattered();
+            for order in [Order::Given, Order::ByClass, Order::Shuffled, Order::Random] {
+                let visits = numbers(&given, order, 7, 3);
+                assert_eq!(visits, numbers(&permuted, order, 7, 3), "{order:?} {n}");
+                assert_eq!(visits.len(), n);
+                if order != Order::Random {
+                    let mut sorted = visits;
+                    sorted.sort_unstable();
+                    assert_eq!(sorted, (0..n).collect::<Vec<_>>());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn shuffles_depend_on_seed_and_pass_alone() {
+        let d = data(1000);
+        let base = numbers(&d, Order::Shuffled, 1, 0);
+        assert_eq!(base, numbers(&d, Order::Shuffled, 1, 0));
+        assert_ne!(base, numbers(&d, Order::Shuffled, 2, 0));
+        assert_ne!(base, numbers(&d, Order::Shuffled, 1, 1));
+    }
+
+    #[test]
+    fn by_class_puts_the_positive_class_first() {
+        let d = data(10);
+        assert_eq!(
+            numbers(&d, Order::ByClass, 0, 0),
+            [0, 3, 6, 9, 1, 2, 4, 5, 7, 8]
+        );
+    }
+}

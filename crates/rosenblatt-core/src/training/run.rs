@@ -1,0 +1,474 @@
+//! The training loop of every mistake-driven learner.
+
+use super::callback::{Recorder, Step};
+use super::hypothesis::Hypothesis;
+use super::limits::Limits;
+use super::order::PassOrder;
+use super::rule::{Judgement, Rule};
+use super::sample_weights::SampleWeights;
+use super::step::StepSize;
+use crate::data::Dataset;
+use crate::error::Result;
+use crate::options::{Options, Order, Readout};
+use crate::progress::{Progress, Stop};
+use crate::random::{Random, Stream};
+use crate::scheme::Scheme;
+
+/// A run under way.
+pub(crate) struct Run<'a, 'c, H, S> {
+    data: &'a Dataset,
+    sample_weights: &'a SampleWeights<'a>,
+    options: &'a Options,
+    limits: Limits<'a>,
+    hypothesis: &'a mut H,
+    progress: &'a mut Progress,
+    recorder: &'a mut Recorder<'c>,
+    rule: Rule,
+    step: S,
+    scheme: Scheme,
+    /// How many numbers the scores of an example are.
+    width: usize,
+    judgement: Judgement,
+    /// What an update adds to which discriminator.
+    changes: Vec<(u32, f64)>,
+    /// Scores of the examples that come next.
+    scores: Vec<f64>,
+    readout: Readout,
+    /// Whether visits that change nothing need no more than to be counted.
+    counts_only: bool,
+    /// Whether the squared hinge loss is on record.
+    squared_loss: bool,
+    /// Whether the callback wants every visit, and the weights with it.
+    reports_steps: bool,
+    /// Whether the errors of the running weights have been counted since they changed.
+    pocket_counted: bool,
+    /// The margins that the visits of this pass found, by example, up to its first update.
+    margins: Vec<f64>,
+    /// Whether those are all margins of the last weights.
+    margins_are_final: bool,
+}
+
+/// What a run is made of, besides its hypothesis and its rules.
+pub(crate) struct RunParts<'a, 'c> {
+    pub data: &'a Dataset,
+    pub sample_weights: &'a SampleWeights<'a>,
+    pub options: &'a Options,
+    pub limits: Limits<'a>,
+    pub progress: &'a mut Progress,
+    pub recorder: &'a mut Recorder<'c>,
+}
+
+impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
+    pub(crate) fn new(parts: RunParts<'a, 'c>, hypothesis: &'a mut H, rule: Rule, step: S) -> Self {
+        let RunParts {
+            data,
+            sample_weights,
+            options,
+            limits,
+            progress,
+            recorder,
+        } = parts;
+        let readout = options.readout();
+        let reports_steps = recorder.callback.wants_steps();
+        let one_plane = hypothesis.scheme() == Scheme::Binary && hypothesis.width() == 1;
+        let snapshots = matches!(readout, Readout::Random | Readout::Pocket);
+        Run {
+            counts_only: one_plane && !snapshots && !reports_steps,
+            squared_loss: rule.is_hinge(),
+            rule,
+            step,
+            scheme: hypothesis.scheme(),
+            width: hypothesis.width(),
+            readout,
+            reports_steps,
+            judgement: Judgement::default(),
+            changes: Vec::new(),
+            scores: Vec::new(),
+            pocket_counted: false,
+            margins: vec![0.0; data.len()],
+            margins_are_final: false,
+            data,
+            sample_weights,
+            options,
+            limits,
+            hypothesis,
+            progress,
+            recorder,
+        }
+    }
+
+    /// Runs until something stops it.
+    pub(crate) fn go(&mut self) -> Result<Stop> {
+        if self.options.readout() == Readout::Pocket && self.progress.pocket.best_errors.is_none() {
+            self.progress.pocket.best_errors = Some(self.errors());
+        }
+        // A run that goes on may have ended so before.
+        if self.progress.current.visits == 0
+            && let Some(stop) = self.limits.after_pass(self.progress)
+        {
+            return Ok(stop);
+        }
+        loop {
+            if let Some(stop) = self.limits.before_pass(self.progress) {
+                return Ok(stop);
+            }
+            let stop = match self.options.order {
+                Order::Restart => self.restart_pass()?,
+                Order::Worst | Order::Mistakes => self.chosen_pass()?,
+                _ => self.static_pass()?,
+            };
+            if let Some(stop) = stop {
+                return Ok(stop);
+            }
+        }
+    }
+
+    /// The margin of every example under the last weights, where the last pass found them.
+    pub(crate) fn into_margins(self) -> Option<Vec<f64>> {
+        self.margins_are_final.then_some(self.margins)
+    }
+
+    /// A pass whose order is known ahead.
+    fn static_pass(&mut self) -> Result<Option<Stop>> {
+        let epoch = self.progress.passes.len() as u64;
+        let Some(mut order) =
+            PassOrder::new(self.data, self.options.order, self.options.seed, epoch)
+        else {
+            unreachable!("orders that depend on outcomes have passes of their own")
+        };
+        self.begin_pass();
+        // A run stopped inside a pass goes on where it was.
+        let mut skip = self.progress.current.visits as usize;
+        let whole = skip == 0;
+        while let Some((block, coming)) = order.next_two_blocks() {
+            if skip >= block.examples.len() {
+                skip -= block.examples.len();
+                continue;
+            }
+            if let Some(stop) = self.limits.now() {
+                return Ok(Some(stop));
+            }
+            let block = &block.examples[std::mem::take(&mut skip)..];
+            self.hypothesis.look_ahead(block, coming);
+            let mut next = block;
+            while !next.is_empty() {
+                let (made, updated) = self.visit_some(next);
+                if updated && let Some(stop) = self.limits.after_update(self.progress) {
+                    return Ok(Some(stop));
+                }
+                next = &next[made..];
+            }
+            self.data.matrix.were_read(block.len());
+        }
+        let pass = self.progress.current;
+        let proof = if pass.updates > 0 {
+            None
+        } else if self.options.order == Order::Random {
+            // Draws with replacement miss about a third of the rows: a clean epoch is a
+            // hint, a sweep the proof.
+            let sweep = self.sweep();
+            sweep.calling.is_empty().then_some(sweep.on_boundary)
+        } else {
+            self.margins_are_final = whole;
+            Some(pass.on_boundary)
+        };
+        self.end_pass()?;
+        Ok(proof.map(clean).or_else(|| self.limits.after_pass(self.progress)))
+    }
+
+    /// n visits, each to the first example that calls for an update, found by scanning from
+    /// the start; every example scanned is a visit.
+    fn restart_pass(&mut self) -> Result<Option<Stop>> {
+        self.begin_pass();
+        while self.progress.current.visits < self.data.len() as u64 {
+            if self.progress.visits.is_multiple_of(256)
+                && let Some(stop) = self.limits.now()
+            {
+                return Ok(Some(stop));
+            }
+            let i = self.data.position(self.progress.scan as usize);
+            self.progress.scan = match self.visit_some(&[i as u32]) {
+                (_, true) => 0,
+                (_, false) => self.progress.scan + 1,
+            };
+            if let Some(stop) = self.limits.after_update(self.progress) {
+                return Ok(Some(stop));
+            }
+            if self.progress.scan == self.data.len() as u64 {
+                let sweep = self.sweep();
+                self.end_pass()?;
+                return Ok(Some(clean(sweep.on_boundary)));
+            }
+        }
+        self.end_pass()?;
+        Ok(self.limits.after_pass(self.progress))
+    }
+
+    /// n visits, each to an example chosen among all that call for an update.
+    fn chosen_pass(&mut self) -> Result<Option<Stop>> {
+        self.begin_pass();
+        while self.progress.current.visits < self.data.len() as u64 {
+            if let Some(stop) = self.limits.now() {
+                return Ok(Some(stop));
+            }
+            let sweep = self.sweep();
+            let chosen = match self.options.order {
+                Order::Worst => sweep.worst,
+                _ if sweep.calling.is_empty() => None,
+                _ => {
+                    let mut random =
+                        Random::new(self.options.seed, Stream::Order, self.progress.visits);
+                    let nth = random.below(sweep.calling.len() as u64);
+                    Some(sweep.calling[nth as usize] as usize)
+                }
+            };
+            let Some(i) = chosen else {
+                self.end_pass()?;
+                return Ok(Some(clean(sweep.on_boundary)));
+            };
+            self.visit_some(&[i as u32]);
+            if let Some(stop) = self.limits.after_update(self.progress) {
+                return Ok(Some(stop));
+            }
+        }
+        self.end_pass()?;
+        Ok(self.limits.after_pass(self.progress))
+    }
+
+    /// Visits examples in order, up to the first that is updated or as many as the learner has
+    /// scored; says how many those were, and whether the last was updated.
+    #[inline]
+    fn visit_some(&mut self, next: &[u32]) -> (usize, bool) {
+        let mut all = std::mem::take(&mut self.scores);
+        self.hypothesis.scores_ahead(next, &mut all);
+        let (mut made, mut updated) = (self.visit_correct(next, &all), false);
+        let left = next[made..]
+            .iter()
+            .zip(all[made * self.width..].chunks_exact(self.width));
+        for (&i, scores) in left {
+            made += 1;
+            updated = self.visit(i as usize, scores);
+            if updated {
+                break;
+            }
+        }
+        self.scores = all;
+        (made, updated)
+    }
+
+    /// Visits the examples at the front that are clearly right, where nobody wants to know more of
+    /// them than their margins and losses; says how many they are.
+    #[inline(always)]
+    fn visit_correct(&mut self, next: &[u32], scores: &[f64]) -> usize {
+        if !self.counts_only {
+            return 0;
+        }
+        let mut current = self.progress.current;
+        let mut passed = 0;
+        for (&i, &score) in next.iter().zip(scores) {
+            let label = self.data.labels[i as usize];
+            let Some(margin) = self.rule.clear_margin(label, score) else {
+                break;
+            };
+            current.hinge_loss += self.rule.hinge_loss(margin);
+            if current.updates == 0 {
+                self.margins[i as usize] = margin;
+            }
+            passed += 1;
+        }
+        self.hypothesis.visited_many(passed);
+        current.visits += passed as u64;
+        self.progress.visits += passed as u64;
+        self.progress.current = current;
+        passed
+    }
+
+    /// Visits the example that has these scores; says whether it was updated.
+    #[inline(always)]
+    fn visit(&mut self, i: usize, scores: &[f64]) -> bool {
+        let label = self.data.labels[i];
+        let before = self.reports_steps.then(|| self.reported_weights());
+        self.rule
+            .judge(self.scheme, label, scores, &mut self.judgement);
+        if !self.judgement.changes.is_empty() {
+            self.decide_steps(i, label, scores);
+        }
+        let found = &self.judgement;
+        let updated = !found.changes.is_empty();
+
+        let current = &mut self.progress.current;
+        current.visits += 1;
+        current.mistakes += found.mistakes;
+        current.updates += found.updates;
+        current.perceptron_loss += found.perceptron_loss;
+        current.hinge_loss += found.hinge_loss;
+        if self.squared_loss {
+            current.squared_error += found.squared_hinge_loss;
+        }
+        current.on_boundary += u64::from(found.margin == 0.0);
+        self.progress.visits += 1;
+        if current.updates == 0 {
+            self.margins[i] = found.margin;
+        }
+        self.progress.mistakes += found.mistakes;
+        if updated {
+            self.progress.updates += found.updates;
+            let weight = self.sample_weights.of(i, label);
+            self.progress.squared_steps += weight * weight * self.hypothesis.squared_length(i);
+            self.hypothesis.update(i, scores, &self.changes);
+        }
+        self.hypothesis.visited(label);
+        match self.readout {
+            Readout::Random => self.sample(),
+            Readout::Pocket => self.ratchet(updated),
+            _ => {}
+        }
+        if let Some(before) = before {
+            self.report_step(i, before, scores);
+        }
+        updated
+    }
+
+    /// Turns the changes that are called for into how much each adds; those that no step can
+    /// make are dropped.
+    #[inline(always)]
+    fn decide_steps(&mut self, i: usize, label: u32, scores: &[f64]) {
+        let weight = self.sample_weights.of(i, label);
+        let (found, hypothesis, step) = (&mut self.judgement, &*self.hypothesis, self.step);
+        self.changes.clear();
+        if let (Scheme::Argmax { .. }, &[(raised, _), (lowered, _)]) =
+            (self.scheme, found.changes.as_slice())
+        {
+            // Both rows move, so the step is measured on both.
+            let length = || hypothesis.step_length(i, raised) + hypothesis.step_length(i, lowered);
+            match step.size(found.margin, weight, length) {
+                Some(size) => self.changes.extend([(raised, size), (lowered, -size)]),
+                None => found.drop_changes(),
+            }
+            return;
+        }
+        let (changes, updates) = (&mut self.changes, &mut found.updates);
+        found.changes.retain(|&(d, sign)| {
+            let margin = sign * scores[d as usize];
+            let size = step.size(margin, weight, || hypothesis.step_length(i, d));
+            match size {
+                Some(size) => changes.push((d, sign * size)),
+                None => *updates -= 1,
+            }
+            size.is_some()
+        });
+    }
+
+    /// Reports the visit to example `i`.
+    #[cold]
+    fn report_step(&mut self, i: usize, weights: Vec<f64>, scores: &[f64]) {
+        let unit = self.hypothesis.unit();
+        let scores = &scores[..self.scheme.discriminators()];
+        let step = Step {
+            step: self.progress.visits,
+            epoch: self.progress.passes.len() as u64 + 1,
+            row: self.data.number(i) as u64 + 1,
+            label: self.data.labels[i],
+            weights,
+            scores: scores.iter().map(|s| s * unit).collect(),
+            correct: self.judgement.changes.is_empty(),
+            weights_after: self.reported_weights(),
+        };
+        self.recorder.callback.step(step);
+    }
+
+    /// The weights as they are, for a callback that wants them.
+    fn reported_weights(&self) -> Vec<f64> {
+        match self.recorder.callback.wants_weights() {
+            true => self.hypothesis.vector(),
+            false => Vec::new(),
+        }
+    }
+
+    /// The `random` read-out's turn after a visit.
+    fn sample(&mut self) {
+        let visit = self.progress.visits;
+        if self.progress.reservoir.takes(visit, self.options.seed) {
+            self.hypothesis.keep_snapshot();
+        }
+    }
+
+    /// The pocket's turn after a visit.
+    fn ratchet(&mut self, updated: bool) {
+        let any_run = matches!(self.options.order, Order::Worst | Order::Mistakes);
+        let pocket = &mut self.progress.pocket;
+        if pocket.is_candidate(updated, any_run, &mut self.pocket_counted) {
+            let errors = self.errors();
+            if self.progress.pocket.takes(errors) {
+                self.hypothesis.keep_snapshot();
+            }
+        }
+    }
+
+    /// Wrong predictions of the running weights on all examples.
+    fn errors(&mut self) -> u64 {
+        let (scheme, at_zero) = (self.scheme, self.options.at_zero);
+        (0..self.data.len())
+            .filter(|&i| scheme.decide(self.hypothesis.scores(i), at_zero) != self.data.labels[i])
+            .count() as u64
+    }
+
+    /// Looks at every example, in file order, and changes nothing.
+    fn sweep(&mut self) -> Sweep {
+        let mut sweep = Sweep::default();
+        let mut smallest = f64::INFINITY;
+        for number in 0..self.data.len() {
+            let i = self.data.position(number);
+            let scores = self.hypothesis.scores(i);
+            self.rule.judge(
+                self.scheme,
+                self.data.labels[i],
+                scores,
+                &mut self.judgement,
+            );
+            sweep.on_boundary += u64::from(self.judgement.margin == 0.0);
+            if !self.judgement.changes.is_empty() {
+                sweep.calling.push(i as u32);
+                if self.judgement.margin < smallest {
+                    smallest = self.judgement.margin;
+                    sweep.worst = Some(i);
+                }
+            }
+        }
+        sweep
+    }
+
+    fn begin_pass(&mut self) {
+        if self.progress.current.visits == 0 {
+            self.hypothesis.begin_pass();
+        }
+    }
+
+    fn end_pass(&mut self) -> Result<()> {
+        let mut pass = std::mem::take(&mut self.progress.current);
+        pass.validation_accuracy = self.recorder.validation_accuracy(self.hypothesis);
+        self.progress.passes.push(pass);
+        self.recorder.pass_done(self.hypothesis, self.progress)
+    }
+}
+
+/// What a look at all examples found.
+#[derive(Debug, Default)]
+struct Sweep {
+    /// Examples that call for an update, in file order.
+    calling: Vec<u32>,
+    /// Examples with a margin of exactly 0.
+    on_boundary: u64,
+    /// The one with the smallest margin among those that call for an update.
+    worst: Option<usize>,
+}
+
+fn clean(on_boundary: u64) -> Stop {
+    if on_boundary == 0 {
+        Stop::Separated
+    } else {
+        Stop::NoMistakes {
+            at_zero: on_boundary,
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Everything a learner needs to train, and what it gives back.
+
+use super::callback::Recorder;
+use super::data_scan::DataScan;
+use super::hypothesis::{Hypothesis, Snapshot};
+use super::limits::Limits;
+use super::rule::Rule;
+use super::run::{Run, RunParts};
+use super::sample_weights::SampleWeights;
+use super::step::StepSize;
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::kernel::Spectrum;
+use crate::model::{Decision, LinearState, Model};
+use crate::options::{ClassWeight, Options};
+use crate::progress::{Progress, Stop};
+use crate::scheme::Scheme;
+use crate::weights::Weights;
+
+/// Checked options and data, the state of a run to be resumed, and who follows it.
+pub(crate) struct Training<'f> {
+    pub data: &'f Dataset,
+    pub sample_weights: &'f SampleWeights<'f>,
+    pub scheme: Scheme,
+    pub options: &'f Options,
+    pub limits: Limits<'f>,
+    pub resources: Resources,
+    pub scan: &'f DataScan<'f>,
+    /// The model whose run over the same examples is resumed.
+    pub resumed: Option<&'f Model>,
+    /// The state of the run before.
+    pub state: Option<LinearState>,
+    /// Why the run before stopped, if there is nothing left to do.
+    pub finished: Option<Stop>,
+    pub progress: Progress,
+    pub recorder: Recorder<'f>,
+}
+
+/// How much memory and how many threads a learner may use; its results depend on neither.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Resources {
+    pub memory: usize,
+    pub threads: usize,
+}
+
+/// How a run of the loop ended.
+pub(crate) struct Ending {
+    pub stop: Stop,
+    /// The margin of every example under the last weights, where it is known already.
+    pub margins: Option<Vec<f64>>,
+}
+
+/// The outcome of training.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Fitted {
+    /// The model, with its progress and why it stopped.
+    pub model: Model,
+    /// R = max c_i‖x_i‖, lifted where the learner lifts.
+    pub radius: f64,
+    /// η as used.
+    pub learning_rate: f64,
+    /// What the run says about the margin; only from weights that separate.
+    pub margin: Option<MarginBracket>,
+    /// How many updates the theorem allows, from that margin.
+    pub updates_at_most: Option<u64>,
+    /// What a theorem allows the squared hinge losses of all visits to sum to, from that margin.
+    pub squared_loss_at_most: Option<f64>,
+    /// How many mistakes a theorem allows, from that margin.
+    pub mistakes_at_most: Option<u64>,
+    /// Kernel learners: the ends of the spectrum of a sample's Gram matrix.
+    pub spectrum: Option<Spectrum>,
+}
+
+/// The margin γ of a data set lies between these.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct MarginBracket {
+    /// At least this.
+    pub lower: f64,
+    /// At most this.
+    pub upper: f64,
+    /// `lifted` if the norm of the separator counts its bias, else `plain`.
+    pub kind: &'static str,
+}
+
+impl Training<'_> {
+    /// Runs the loop of mistake-driven learners, unless there is nothing left to do.
+    pub(crate) fn run<H: Hypothesis>(
+        &mut self,
+        hypothesis: &mut H,
+        rule: Rule,
+        step: impl StepSize,
+    ) -> Result<Ending> {
+        let ending = match self.finished {
+            Some(stop) => Ending {
+                stop,
+                margins: None,
+            },
+            None => {
+                let parts = RunParts {
+                    data: self.data,
+                    sample_weights: self.sample_weights,
+                    options: self.options,
+                    limits: self.limits,
+                    progress: &mut self.progress,
+                    recorder: &mut self.recorder,
+                };
+                let mut run = Run::new(parts, hypothesis, rule, step);
+                let stop = run.go()?;
+                let margins = run.into_margins();
+                Ending { stop, margins }
+            }
+        };
+        self.progress.stop = Some(ending.stop);
+        Ok(ending)
+    }
+
+    /// Whether every example has the weight 1.
+    pub(crate) fn counts_all_alike(&self) -> bool {
+        self.data.weights.is_none() && self.options.class_weight == ClassWeight::One
+    }
+
+    /// What is the same for all learners.
+    pub(crate) fn fitted(&self, learner: &mut impl Snapshot) -> Result<Fitted> {
+        let squared_radius = self.scan.squared_radius(self.resources.threads);
+        Ok(Fitted {
+            model: require_finite(self.recorder.last_model(learner, &self.progress))?,
+            radius: squared_radius.sqrt(),
+            learning_rate: self.options.rate(),
+            margin: None,
+            updates_at_most: None,
+            squared_loss_at_most: None,
+            mistakes_at_most: None,
+            spectrum: None,
+        })
+    }
+}
+
+/// Refuses weights beyond what a number can hold.
+fn require_finite(model: Model) -> Result<Model> {
+    let read_out = match &model.decision {
+        Decision::Linear(weights) => Some(weights),
+        _ => None,
+    };
+    // A mean of weights is finite only if the last of them are.
+    let last = model.state.as_ref().filter(|state| state.average.is_none());
+    let last = last.map(|state| &state.weights);
+    if read_out.into_iter().chain(last).all(Weights::is_finite) {
+        return Ok(model);
+    }
+    Err(
+        Error::options("the weights grew beyond what a number can hold")
+            .remedy("use a smaller --learning-rate, or scale the data"),
+    )
+}
