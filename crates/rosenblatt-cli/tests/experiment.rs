@@ -52,8 +52,6 @@ fn every_study_writes_its_ledger_its_pictures_and_the_page() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|e| e == "svg") {
             pictures += 1;
-            let png = std::fs::read(path.with_extension("png")).unwrap();
-            assert_eq!(&png[1..4], b"PNG");
         }
     }
     assert_eq!(pictures, page.matches("<figure>").count());

@@ -292,6 +292,18 @@ fn files_of_another_kind_are_called_what_they_are() {
     assert!(!Path::new(&picture).exists());
 }
 
+#[cfg(not(feature = "png"))]
+#[test]
+fn a_build_without_png_says_how_to_get_it_before_any_work() {
+    let place = Place::new();
+    let words = ["this build draws no PNG", ".svg", "--features png"];
+    let picture = place.to("p.png");
+    refused(&["figure", "distance", "-o", &picture], 2, &words);
+    let missing = place.to("not-looked-for.csv");
+    refused(&["trace", &missing, "--plot", &picture], 2, &words);
+    assert!(!Path::new(&picture).exists());
+}
+
 #[test]
 fn values_of_a_kernel_are_taken_as_they_are() {
     let place = Place::new();

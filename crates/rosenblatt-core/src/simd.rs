@@ -110,9 +110,22 @@ fn wide<W: Work>(work: W) -> W::Output {
     work.run::<AVX2>()
 }
 
+/// The highest level that may be used: the environment variable `ROSENBLATT_CPU` (`avx2` or
+/// `scalar`) forgoes what is above, so that one machine can be measured as another.
+#[cfg(target_arch = "x86_64")]
+fn at_most() -> u8 {
+    static LEVEL: std::sync::OnceLock<u8> = std::sync::OnceLock::new();
+    *LEVEL.get_or_init(|| match std::env::var("ROSENBLATT_CPU").as_deref() {
+        Ok("scalar") => BASE,
+        Ok("avx2") => AVX2,
+        _ => TEXT,
+    })
+}
+
 #[cfg(target_arch = "x86_64")]
 fn has_wide() -> bool {
-    is_x86_feature_detected!("avx2")
+    at_most() >= AVX2
+        && is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("fma")
         && is_x86_feature_detected!("bmi1")
         && is_x86_feature_detected!("bmi2")
@@ -121,8 +134,9 @@ fn has_wide() -> bool {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn has_widest() -> bool {
+pub(crate) fn has_widest() -> bool {
     has_wide()
+        && at_most() >= AVX512
         && is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512dq")

@@ -2,9 +2,9 @@
 //!
 //! A [`Figure`] holds [`Panel`]s, a panel two [`Axis`]es and [`Layer`]s; an [`Animation`] holds
 //! figures, an [`html::Page`] holds figures, tables and words. Everything is built by value and drawn
-//! as SVG by a writer of our own, as PNG by `resvg` with an embedded font (feature `png`, on by
-//! default), or into one HTML file that needs no network and no script. The same input gives the
-//! same bytes on every machine.
+//! as SVG by a writer of our own, as PNG by `resvg` with an embedded font (feature `png`), or
+//! into one HTML file that needs no network and no script. The same input gives the same bytes on
+//! every machine.
 //!
 //! ```
 //! use rosenblatt_plot::{Axis, Figure, Layer, Panel, spread};

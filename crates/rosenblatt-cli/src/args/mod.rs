@@ -202,7 +202,7 @@ pub struct TestArgs {
 pub struct TraceArgs {
     /// The data: a file, or - for stdin
     pub data: PathBuf,
-    /// Draw the boundary of two features: FILE.svg moves from update to update, FILE.png shows passes side by side
+    /// Draw the boundary of two features: FILE.svg moves from update to update, FILE.png (a build with the feature png) shows passes side by side
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
     /// Print one JSON object
@@ -373,7 +373,7 @@ pub struct FigureArgs {
     /// Which figures: names, or all
     #[arg(required = true, value_name = "NAME", long_help = figures_help())]
     pub figures: Vec<String>,
-    /// An .svg or .png file for one figure, or a folder
+    /// An .svg file for one figure (.png in a build with the feature png), or a folder
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
 }

@@ -2,15 +2,17 @@
 
 use std::path::Path;
 
-use rosenblatt::{Error, ErrorKind};
+use rosenblatt::Error;
 use rosenblatt_plot::Figure;
 
 use crate::args::FigureArgs;
 use crate::figures;
 use crate::output::{self, Done, Outcome};
+use crate::render::picture;
 
 pub fn run(args: &FigureArgs) -> Outcome {
     let drawings = super::chosen(figures::DRAWINGS, |d| d.name, "figure", &args.figures)?;
+    picture::check(&args.output)?;
     let extension = args.output.extension().and_then(|e| e.to_str());
     match (&drawings[..], extension) {
         ([one], Some("svg" | "png")) => write(&args.output, &(one.draw)()?)?,
@@ -46,11 +48,9 @@ pub fn run(args: &FigureArgs) -> Outcome {
 
 /// Writes a figure in the format that the name asks for.
 fn write(path: &Path, figure: &Figure) -> rosenblatt::Result<()> {
-    if path.extension().is_some_and(|e| e == "png") {
-        let bytes = figure
-            .png(2.0)
-            .map_err(|e| Error::new(ErrorKind::Io, e.to_string()).in_file(path))?;
-        return output::write_bytes(path, &bytes);
-    }
-    output::write_bytes(path, figure.svg().as_bytes())
+    let bytes = match picture::is_png(path) {
+        true => picture::png(path, figure)?,
+        false => figure.svg().into_bytes(),
+    };
+    output::write_bytes(path, &bytes)
 }

@@ -19,6 +19,9 @@ use crate::render::numbers::{count, counted};
 use crate::render::table::{Align, clipped, columns};
 
 pub fn run(context: Context, args: &TraceArgs) -> Outcome {
+    if let Some(path) = &args.plot {
+        render::picture::check(path)?;
+    }
     let base = Options {
         order: Order::Given,
         readout: Some(Readout::Last),

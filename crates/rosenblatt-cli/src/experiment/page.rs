@@ -2,24 +2,24 @@
 
 use std::path::Path;
 
-use rosenblatt::{Error, ErrorKind, Result};
+use rosenblatt::Result;
 use rosenblatt_plot::html::{self, Page};
 
 use super::runner::Finished;
 use super::study::{Conclusion, Study, Table};
 use crate::output::write_bytes;
+use crate::render::picture;
 
-/// Writes every picture of a study as SVG and PNG; gives how many there are.
+/// Writes every picture of a study as SVG, and as PNG where this build draws it; gives how many there are.
 pub fn write_figures(study: &Study, conclusion: &Conclusion, folder: &Path) -> Result<usize> {
     for (name, figure) in &conclusion.figures {
         let stem = format!("{}-{name}", study.name);
         let svg = folder.join(format!("{stem}.svg"));
         write_bytes(&svg, figure.svg().as_bytes())?;
-        let png = folder.join(format!("{stem}.png"));
-        let bytes = figure
-            .png(2.0)
-            .map_err(|e| Error::new(ErrorKind::Io, e.to_string()).in_file(&png))?;
-        write_bytes(&png, &bytes)?;
+        if picture::PNG {
+            let png = folder.join(format!("{stem}.png"));
+            write_bytes(&png, &picture::png(&png, figure)?)?;
+        }
     }
     Ok(conclusion.figures.len())
 }

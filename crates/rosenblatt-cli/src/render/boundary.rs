@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::picture;
 use rosenblatt::data::Dataset;
 use rosenblatt::file::write_aside;
 use rosenblatt::training::Step;
@@ -57,9 +58,7 @@ pub fn draw(path: &Path, data: &Dataset, steps: &[Step], has_bias: bool) -> Resu
                 .panel_size(220.0, 220.0)
                 .share_x()
                 .share_y();
-            figure
-                .png(2.0)
-                .map_err(|e| Error::new(rosenblatt::ErrorKind::Io, e.to_string()).in_file(path))?
+            picture::png(path, &figure)?
         }
         _ => {
             return Err(Error::options(format!(

@@ -3,6 +3,7 @@
 pub mod boundary;
 pub mod dry_run;
 pub mod numbers;
+pub mod picture;
 pub mod progress;
 pub mod report;
 pub mod table;

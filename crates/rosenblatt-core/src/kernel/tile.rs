@@ -131,7 +131,7 @@ pub(crate) type Quad = [[u8; 4]; WIDTH];
 pub(crate) fn multiplies_bytes() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
-        is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vnni")
+        crate::simd::has_widest() && is_x86_feature_detected!("avx512vnni")
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
