@@ -1,6 +1,6 @@
 //! Fit and predict in three lines, from slices.
 
-use crate::data::{Classes, Dataset, Matrix, Precision};
+use crate::data::{Classes, Dataset, Matrix};
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::options::Options;

@@ -6,6 +6,7 @@
 pub mod bounds;
 pub mod cache;
 pub mod certificate;
+mod classifier;
 pub mod data;
 pub mod embedding;
 mod error;
@@ -29,6 +30,7 @@ mod simd;
 pub mod training;
 pub mod weights;
 
+pub use classifier::Classifier;
 pub use error::{Error, ErrorKind, Position, Remedy, Result};
 pub use options::Options;
 pub use session::Session;

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::error::Result;
 use crate::data::{Dataset, FeatureNames};
 use crate::kernel::Spectrum;
 use crate::model::{Attempt, Decision, Model};
@@ -234,7 +235,7 @@ impl TrainReport {
         data: &Dataset,
         validation: Option<&Dataset>,
         threads: usize,
-    ) -> Self {
+    ) -> Result<Self> {
         let model = &fitted.model;
         let (options, progress) = (&model.options, &model.progress);
         let readout = options.readout();
@@ -247,7 +248,10 @@ impl TrainReport {
             .chain((progress.current.visits > 0).then_some(progress.current))
             .collect();
         let stop = progress.stop.unwrap_or(Stop::Interrupted);
-        let train_accuracy = worth_scoring(model, data).then(|| model.accuracy(data, threads));
+        let train_accuracy = match worth_scoring(model, data) {
+            true => Some(model.accuracy(data, threads)?),
+            false => None,
+        };
         let mut report = TrainReport {
             learner: options.learner.name(),
             readout: choice_name(readout),
@@ -270,10 +274,13 @@ impl TrainReport {
             stop: stop.name(),
             stop_reason: reason(stop, options),
             train_accuracy,
-            validation: validation.map(|held| Held {
-                accuracy: model.accuracy(held, threads),
-                examples: held.len() as u64,
-            }),
+            validation: match validation {
+                Some(held) => Some(Held {
+                    accuracy: model.accuracy(held, threads)?,
+                    examples: held.len() as u64,
+                }),
+                None => None,
+            },
             majority_accuracy: most as f64 / data.len().max(1) as f64,
             radius: fitted.radius,
             margin: fitted.margin,
@@ -301,7 +308,7 @@ impl TrainReport {
         if let Some(embedding) = &model.embedding {
             report.notes.push(embedding.describe());
         }
-        report
+        Ok(report)
     }
 
     fn add_notes(&mut self, stop: Stop, options: &Options, data: &Dataset) {

@@ -149,7 +149,7 @@ impl Model {
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let matrix = arrays::matrix(rows)?;
-        let scores = py.detach(|| self.model.scores(&matrix, threads));
+        let scores = py.detach(|| self.model.scores(&matrix, threads)).map_err(raised)?;
         arrays::array(py, scores).reshape([matrix.rows(), self.model.scheme.discriminators()])
     }
 
@@ -161,7 +161,7 @@ impl Model {
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let matrix = arrays::matrix(rows)?;
-        let classes = py.detach(|| self.model.predict(&matrix, threads));
+        let classes = py.detach(|| self.model.predict(&matrix, threads)).map_err(raised)?;
         Ok(arrays::array(py, classes))
     }
 

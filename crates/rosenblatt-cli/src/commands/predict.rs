@@ -58,7 +58,8 @@ fn predict(
 ) -> std::result::Result<(), Problem> {
     for batch in batches {
         let batch = batch.map_err(Problem::Input)?;
-        let all = model.scores(&batch.matrix, context.threads);
+        let scores = model.scores(&batch.matrix, context.threads);
+        let all = scores.map_err(Problem::Input)?;
         let k = model.scheme.discriminators();
         let rows = batch.matrix.rows();
         let threads = if rows < FEW { 1 } else { context.threads };

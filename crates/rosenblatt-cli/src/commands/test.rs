@@ -33,7 +33,7 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
             LabelFound::Class(class) => Some(class),
             _ => None,
         };
-        let predicted = judged.add(&batch.matrix, known, |i| batch.first_row + i);
+        let predicted = judged.add(&batch.matrix, known, |i| batch.first_row + i)?;
         for (label, class) in labels.iter().zip(predicted) {
             match label {
                 LabelFound::Class(_) => {}

@@ -217,12 +217,6 @@ impl Job<'_> {
             &preparation,
             source.remembered(),
         );
-        // Taking its memory back is work, too.
-        let read = Mutex::new(read);
-        let give_up = || {
-            let read = read.lock().unwrap_or_else(PoisonError::into_inner).take();
-            read.into_iter().for_each(Raw::give_up);
-        };
         let fitted = Session::new(options)
             .validate_on(held_out.as_ref())
             .resume(resume)
@@ -239,42 +233,15 @@ impl Job<'_> {
         (fitted.model.preparation, fitted.model.recipe) = (Some(preparation), recipe);
 
         let interrupted = fitted.model.progress.stop == Some(Stop::Interrupted);
-        // The model goes to its file while its answers are counted, where someone will hear of them.
-        let (report, model, train) = std::thread::scope(|scope| {
-            let saving = || save(args.output.as_deref(), &fitted.model);
-            let saving = (context.threads > 1)
-                .then(|| scope.spawn(saving))
-                .ok_or(saving);
-            let report = (interrupted || self.is_heard())
-                .then(|| TrainReport::new(&fitted, &train, held_out.as_ref(), context.threads));
-            // The memory of the examples is taken back while the file is written, beside the
-            // thread that writes unless counting has given that time to finish.
-            let train = match args.report.is_some() {
-                true => Some(train),
-                false => {
-                    train.give_up(match report {
-                        Some(_) => context.threads,
-                        None => context.threads - 1,
-                    });
-                    None
-                }
-            };
-            let saved = match saving {
-                Ok(thread) => thread
-                    .join()
-                    .unwrap_or_else(|e| std::panic::resume_unwind(e)),
-                Err(saving) => saving(),
-            };
-            (report, saved, train)
-        });
-        let model = model?;
+        let model = save(args.output.as_deref(), &fitted.model)?;
         let done = match interrupted {
             true => Done::Interrupted,
             false => Done::Finished,
         };
-        let Some(mut report) = report else {
+        if !(interrupted || self.is_heard()) {
             return Ok(done);
-        };
+        }
+        let mut report = TrainReport::new(&fitted, &train, held_out.as_ref(), context.threads)?;
         report.seconds.read = read_seconds;
         report.seconds.parse = parse_seconds;
         report.seconds.train = train_seconds;
@@ -285,13 +252,13 @@ impl Job<'_> {
             data: read_report,
             model,
         };
-        if let (Some(path), Some(train)) = (&args.report, &train) {
+        if let Some(path) = &args.report {
             let held_out = held_out.as_ref();
             write_report(
                 path,
                 &outcome,
                 &fitted.model,
-                train,
+                &train,
                 held_out,
                 parts.as_ref(),
                 context,
@@ -335,10 +302,12 @@ fn write_report(
         let number = |i: usize| parts.map_or(i, |p| p.train[i]);
         Judged::of(model, train, number, context.threads)
     });
+    let training = training.transpose()?;
     let held_out = held_out.map(|data| {
         let number = |i: usize| parts.map_or(i, |p| p.held_out[i]);
         Judged::of(model, data, number, context.threads)
     });
+    let held_out = held_out.transpose()?;
     let judged = [training.as_ref(), held_out.as_ref()];
     let page = train_page(outcome, model, &train.names, judged);
     output::write_bytes(path, page.as_bytes())

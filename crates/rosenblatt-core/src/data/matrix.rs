@@ -197,6 +197,26 @@ impl Matrix {
         }
     }
 
+    /// A dense matrix of `rows · columns` values, row by row.
+    pub fn dense(rows: usize, columns: usize, values: Vec<f64>) -> Result<Self> {
+        if rows.checked_mul(columns) != Some(values.len()) {
+            return Err(Error::data(format!(
+                "{} values for {rows} rows of {columns} columns",
+                values.len()
+            )));
+        }
+        Ok(Matrix::Dense {
+            rows,
+            columns,
+            values: Values::F64(values.into()),
+        })
+    }
+
+    /// Whether only values that are not zero are stored.
+    pub fn is_sparse(&self) -> bool {
+        matches!(self, Matrix::Sparse { .. })
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> usize {
         match self {

@@ -395,7 +395,7 @@ impl<'a> Descent<'a> {
             progress.visits += pass.visits;
             progress.mistakes += pass.mistakes;
             progress.updates += pass.updates;
-            pass.validation_accuracy = recorder.validation_accuracy(self);
+            pass.validation_accuracy = recorder.validation_accuracy(self)?;
             progress.passes.push(pass);
             recorder.pass_done(self, progress)?;
             if converged {

@@ -31,6 +31,7 @@ pub use voted::Voted;
 use crate::data::read::Preparation;
 use crate::data::{Classes, Dataset, Matrix, Row, Rows};
 use crate::embedding::Embedding;
+use crate::error::{Error, Result};
 use crate::options::{AtZero, Options};
 use crate::scheme::Scheme;
 use crate::weights::{GROUP, Weights};
@@ -136,7 +137,30 @@ impl Model {
 
     /// The scores of every row, `rows × discriminators`, row by row: the same as a
     /// [`Scorer`] gives row after row, and much faster where rows can share work.
-    pub fn scores(&self, matrix: &Matrix, threads: usize) -> Vec<f64> {
+    ///
+    /// Rows of another width than the model's are refused (a sparse matrix may be narrower).
+    pub fn scores(&self, matrix: &Matrix, threads: usize) -> Result<Vec<f64>> {
+        self.check_width(matrix)?;
+        Ok(self.scores_of(matrix, threads))
+    }
+
+    /// Refuses rows that the model was not made for.
+    fn check_width(&self, matrix: &Matrix) -> Result<()> {
+        let (found, expected) = (matrix.columns(), self.features());
+        let fits = match matrix.is_sparse() {
+            true => found <= expected,
+            false => found == expected,
+        };
+        match fits {
+            true => Ok(()),
+            false => Err(Error::data(format!(
+                "the rows have {found} features, but the model takes {expected}"
+            ))
+            .remedy("give the features that the model was trained on, in their order")),
+        }
+    }
+
+    fn scores_of(&self, matrix: &Matrix, threads: usize) -> Vec<f64> {
         let Some(embedding) = &self.embedding else {
             return self.inner_scores(matrix, threads);
         };
@@ -202,13 +226,15 @@ impl Model {
     }
 
     /// The class of every row, on `threads` threads.
-    pub fn predict(&self, matrix: &Matrix, threads: usize) -> Vec<u32> {
-        self.decide_all(matrix, threads, |class, _| class)
+    pub fn predict(&self, matrix: &Matrix, threads: usize) -> Result<Vec<u32>> {
+        self.check_width(matrix)?;
+        Ok(self.decide_all(matrix, threads, |class, _| class))
     }
 
     /// The class and the first score of every row, on `threads` threads.
-    pub fn score_all(&self, matrix: &Matrix, threads: usize) -> Vec<(u32, f64)> {
-        self.decide_all(matrix, threads, |class, scores| (class, scores[0]))
+    pub fn score_all(&self, matrix: &Matrix, threads: usize) -> Result<Vec<(u32, f64)>> {
+        self.check_width(matrix)?;
+        Ok(self.decide_all(matrix, threads, |class, scores| (class, scores[0])))
     }
 
     /// What `f` makes of every row's class and scores.
@@ -230,7 +256,7 @@ impl Model {
                 to[0] = decide(scores);
             });
         } else {
-            let scores = self.scores(matrix, threads);
+            let scores = self.scores_of(matrix, threads);
             let each = scores.chunks_exact(self.scheme.discriminators());
             found
                 .iter_mut()
@@ -241,14 +267,14 @@ impl Model {
     }
 
     /// The share of examples whose class it predicts. The data's classes must be its own.
-    pub fn accuracy(&self, data: &Dataset, threads: usize) -> f64 {
-        let predicted = self.predict(&data.matrix, threads);
+    pub fn accuracy(&self, data: &Dataset, threads: usize) -> Result<f64> {
+        let predicted = self.predict(&data.matrix, threads)?;
         let right = predicted
             .iter()
             .zip(&data.labels)
             .filter(|(p, l)| p == l)
             .count();
-        right as f64 / data.len().max(1) as f64
+        Ok(right as f64 / data.len().max(1) as f64)
     }
 }
 

@@ -97,14 +97,19 @@ impl Recorder<'_> {
     }
 
     /// The accuracy on held-out examples, where there are any and the read-out makes it cheap.
-    pub(crate) fn validation_accuracy(&self, learner: &mut impl Snapshot) -> Option<f64> {
+    pub(crate) fn validation_accuracy(
+        &self,
+        learner: &mut impl Snapshot,
+    ) -> Result<Option<f64>> {
         let readout = self.template.options.readout();
-        let validation = self.validation.filter(|_| readout != Readout::Voted)?;
+        let Some(validation) = self.validation.filter(|_| readout != Readout::Voted) else {
+            return Ok(None);
+        };
         let model = Model {
             decision: learner.decision(self.data, readout),
             ..self.template.clone()
         };
-        Some(model.accuracy(validation, self.threads))
+        model.accuracy(validation, self.threads).map(Some)
     }
 
     /// A pass is on record: reports it and hands a checkpoint over if one is wanted.

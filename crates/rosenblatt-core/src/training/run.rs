@@ -436,7 +436,7 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
 
     fn end_pass(&mut self) -> Result<()> {
         let mut pass = std::mem::take(&mut self.progress.current);
-        pass.validation_accuracy = self.recorder.validation_accuracy(self.hypothesis);
+        pass.validation_accuracy = self.recorder.validation_accuracy(self.hypothesis)?;
         self.progress.passes.push(pass);
         self.recorder.pass_done(self.hypothesis, self.progress)
     }

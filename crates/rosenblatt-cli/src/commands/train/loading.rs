@@ -235,7 +235,9 @@ fn cross_validate(
             )
             .into());
         }
-        accuracies.extend(held_out.map(|held| fitted.model.accuracy(&held, context.threads)));
+        if let Some(held) = held_out {
+            accuracies.push(fitted.model.accuracy(&held, context.threads)?);
+        }
         bar.at(i as u64 + 1, || format!("fold {} of {folds}", i + 1));
     }
     let n = accuracies.len() as f64;

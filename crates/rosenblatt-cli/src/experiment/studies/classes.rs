@@ -83,7 +83,7 @@ fn run(row: &Row<'_>, interrupt: &AtomicBool) -> Result<Vec<f64>> {
     let fitted = train(&options, &data, interrupt)?;
     let margin = made.separator.map_or(0.0, |s| s.margin(&data));
     Ok(vec![
-        100.0 * (1.0 - fitted.model.accuracy(&made.dataset.select(&new), 1)),
+        100.0 * (1.0 - fitted.model.accuracy(&made.dataset.select(&new), 1)?),
         fitted.model.progress.updates as f64,
         match scheme {
             Multiclass::Argmax => bounds::multiclass(fitted.radius, margin),

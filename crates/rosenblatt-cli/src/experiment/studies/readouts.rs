@@ -75,7 +75,7 @@ fn run(row: &Row<'_>, interrupt: &AtomicBool) -> Result<Vec<f64>> {
             ..plain(row.seed())
         };
         let fitted = train(&options, &data, interrupt)?;
-        measures.push(1.0 - fitted.model.accuracy(&truth, 1));
+        measures.push(1.0 - fitted.model.accuracy(&truth, 1)?);
         longest = Some((passes as u64, fitted));
     }
     let margins: Vec<f64> = made.separator.as_ref().map_or_else(Vec::new, |s| {

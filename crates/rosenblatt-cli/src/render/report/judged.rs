@@ -1,6 +1,7 @@
 //! What a model says about labelled rows, gathered part by part: counts for the whole, margins
 //! of all, and the few rows that are hardest.
 
+use rosenblatt::Result;
 use rosenblatt::data::{Dataset, Matrix};
 use rosenblatt::metrics::Evaluation;
 use rosenblatt::model::{Decision, Model};
@@ -85,7 +86,7 @@ impl<'m> Judged<'m> {
         data: &Dataset,
         number: impl Fn(usize) -> usize,
         threads: usize,
-    ) -> Self {
+    ) -> Result<Self> {
         let mut judged = Judged::new(model, threads);
         for start in (0..data.len()).step_by(TOGETHER) {
             let rows = start..data.len().min(start + TOGETHER);
@@ -94,9 +95,9 @@ impl<'m> Judged<'m> {
                 &part,
                 |i| Some(data.labels[start + i]),
                 |i| number(data.number(start + i)),
-            );
+            )?;
         }
-        judged
+        Ok(judged)
     }
 
     /// Adds rows with their labels, where the model knows them, and their numbers. Gives the
@@ -106,10 +107,10 @@ impl<'m> Judged<'m> {
         matrix: &Matrix,
         label: impl Fn(usize) -> Option<u32>,
         number: impl Fn(usize) -> usize,
-    ) -> Vec<u32> {
+    ) -> Result<Vec<u32>> {
         let model = self.model;
         let each = model.scheme.discriminators();
-        let scores = model.scores(matrix, self.threads);
+        let scores = model.scores(matrix, self.threads)?;
         let mut predicted = Vec::with_capacity(matrix.rows());
         for (i, scores) in scores.chunks_exact(each).enumerate() {
             let class = model.scheme.decide(scores, model.at_zero());
@@ -144,7 +145,7 @@ impl<'m> Judged<'m> {
                 self.hardest.truncate(HARDEST);
             }
         }
-        predicted
+        Ok(predicted)
     }
 
     /// What the margins are.
