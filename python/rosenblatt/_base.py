@@ -162,19 +162,18 @@ class Estimator(ClassifierMixin, BaseEstimator):
         if carry_on is not None and not _options.is_fixed(self.random_state):
             # A generator gives another seed each time, but a run goes on with its own.
             options["seed"] = carry_on.options["seed"]
-        with _options.spoken():
-            X = self._rows(X, labels, counted, options, session.get("validate"))
-            self._model = _core.fit(
-                options,
-                _data.rows(X),
-                labels,
-                # A file may have spelled them otherwise: +1.
-                _data.names(self.classes_) if carry_on is None else carry_on.classes,
-                weights=weight,
-                carry_on=carry_on,
-                progress=progress,
-                **session,
-            )
+        X = self._rows(X, labels, counted, options, session.get("validate"))
+        self._model = _core.fit(
+            options,
+            _data.rows(X),
+            labels,
+            # A file may have spelled them otherwise: +1.
+            _data.names(self.classes_) if carry_on is None else carry_on.classes,
+            weights=weight,
+            carry_on=carry_on,
+            progress=progress,
+            **session,
+        )
         self._single = X.dtype == np.float32
         self._describe()
         return self

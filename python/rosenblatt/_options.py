@@ -6,9 +6,8 @@ The library declares every option once; here stands only how scikit-learn's name
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
 from numbers import Integral, Real
-from typing import Any, Iterator, Mapping
+from typing import Any, Mapping
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -16,30 +15,15 @@ from sklearn.utils import check_random_state
 from . import _core
 
 #: The library's name of a parameter, where it is not the parameter's own with dashes.
-OPTION_OF = {
-    "max_iter": "epochs",
-    "eta0": "learning-rate",
-    "margin": "margin-demand",
-    "random_state": "seed",
-    "n_iter_no_change": "patience",
-    "tol": "tolerance",
-    "C": "c",
-}
+OPTION_OF: dict[str, str] = dict(_core.sklearn_names())
 
 #: The library's default of every option, as text.
 DEFAULTS = {name: default for name, _, default in _core.parameters()}
-
-_PARAMETER_OF = {option: parameter for parameter, option in OPTION_OF.items()}
 
 
 def option_of(parameter: str) -> str:
     """The library's name of a parameter."""
     return OPTION_OF.get(parameter, parameter.replace("_", "-"))
-
-
-def parameter_of(option: str) -> str:
-    """The estimators' name of an option."""
-    return _PARAMETER_OF.get(option, option.replace("-", "_"))
 
 
 def _is_seed(parameter: str) -> bool:
@@ -105,18 +89,3 @@ def options(owner: str, parameters: Mapping[str, Any]) -> dict[str, str]:
             )
         found[option_of(name)] = text
     return found
-
-
-@contextmanager
-def spoken() -> Iterator[None]:
-    """Errors of the library in the names of the estimators."""
-    try:
-        yield
-    except ValueError as error:
-        message = str(error)
-        ours = re.sub(
-            r"--([a-z]+(?:-[a-z]+)*)", lambda match: parameter_of(match.group(1)), message
-        )
-        if ours == message:
-            raise
-        raise ValueError(ours) from None

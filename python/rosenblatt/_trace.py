@@ -53,14 +53,13 @@ def trace(X: Any, y: Any, **parameters: Any) -> list[dict[str, Any]]:
     if unknown:
         raise TypeError(f"trace() got an unexpected keyword argument {unknown[0]!r}")
     options = {"learner": learner, **_options.options("trace", parameters)}
-    with _options.spoken():
-        steps = _core.trace(
-            options,
-            _data.rows(X),
-            labels.astype(np.uint32),
-            _data.names(classes),
-            None,
-        )
+    steps = _core.trace(
+        options,
+        _data.rows(X),
+        labels.astype(np.uint32),
+        _data.names(classes),
+        None,
+    )
     for step in steps:
         step["label"] = classes[step["label"]]
     return steps

@@ -105,11 +105,12 @@ def _told(kind: type[Estimator], options: dict[str, str]) -> dict[str, Any]:
     The defaults of the library and of the estimators differ: a hard margin is the library's.
     """
     told = {}
+    library = _core.defaults(options["learner"])
     for name, default in kind().get_params(deep=False).items():
         option = _options.option_of(name)
         if name in kind._own:
             continue
-        if default is None and options[option] == _options.DEFAULTS[option]:
+        if default is None and options[option] == library[option]:
             continue
         value = _value(options[option], name)
         if not np.array_equal(value, default):
@@ -205,12 +206,11 @@ def export(estimator: Estimator, path: Any = None) -> bytes:
 
 def _read(path: Any, given: dict[str, Any], model: Estimator | None) -> Table:
     given = {name: value for name, value in given.items() if value is not None}
-    with _options.spoken():
-        found = _core.read_file(
-            _path(path),
-            {"threads": threads(None), **given},
-            None if model is None else model._model,
-        )
+    found = _core.read_file(
+        _path(path),
+        {"threads": threads(None), **given},
+        None if model is None else model._model,
+    )
     for warning in found["warnings"]:
         warnings.warn(warning, UserWarning, stacklevel=3)
     X = found["rows"]

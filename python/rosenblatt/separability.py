@@ -280,15 +280,14 @@ def check_separability(
     names = ([BIAS] if fit_intercept else []) + [str(name) for name in feature_names]
     _refuse_one_name_for_two(names)
     classes, labels = np.unique(y, return_inverse=True)
-    with _options.spoken():
-        found = _core.check(
-            _data.rows(X),
-            labels.astype(np.uint32),
-            _data.names(classes),
-            lifted=fit_intercept,
-            most_coefficients=max_coefficients,
-            threads=threads(n_jobs),
-        )
+    found = _core.check(
+        _data.rows(X),
+        labels.astype(np.uint32),
+        _data.names(classes),
+        lifted=fit_intercept,
+        most_coefficients=max_coefficients,
+        threads=threads(n_jobs),
+    )
     trends = dict(zip(names, found["trends"]))
     infinite = {n: t for n, t in trends.items() if t in ("+inf", "-inf", "either")}
     not_identified = [n for n, toward in trends.items() if toward == "not_identified"]

@@ -11,6 +11,8 @@ mod model;
 mod separability;
 mod training;
 
+use std::collections::HashMap;
+
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -18,10 +20,40 @@ use rosenblatt::{Error, ErrorKind, Options};
 
 /// An error of the library as an exception of Python's.
 fn raised(error: Error) -> PyErr {
+    let text = error.spelled(&|name, value| {
+        let name = parameter_name(name);
+        match value {
+            Some(value) => format!("{name}={value:?}"),
+            None => name,
+        }
+    });
     match error.kind() {
-        ErrorKind::Io => PyOSError::new_err(error.to_string()),
-        _ => PyValueError::new_err(error.to_string()),
+        ErrorKind::Io => PyOSError::new_err(text),
+        _ => PyValueError::new_err(text),
     }
+}
+
+/// What scikit-learn calls a parameter, where that is not its own name with underscores.
+const SKLEARN_NAMES: [(&str, &str); 7] = [
+    ("epochs", "max_iter"),
+    ("learning-rate", "eta0"),
+    ("margin-demand", "margin"),
+    ("seed", "random_state"),
+    ("patience", "n_iter_no_change"),
+    ("tolerance", "tol"),
+    ("c", "C"),
+];
+
+/// The estimators' name of a parameter.
+fn parameter_name(name: &str) -> String {
+    let known = SKLEARN_NAMES.iter().find(|(own, _)| *own == name);
+    known.map_or_else(|| name.replace('-', "_"), |(_, theirs)| (*theirs).to_owned())
+}
+
+/// The parameters that the estimators call otherwise, as (parameter, name of the library).
+#[pyfunction]
+fn sklearn_names() -> Vec<(&'static str, &'static str)> {
+    SKLEARN_NAMES.map(|(own, theirs)| (theirs, own)).to_vec()
 }
 
 /// Options from (name, text) pairs in the spelling of the library's table.
@@ -44,6 +76,14 @@ fn parameters() -> Vec<(&'static str, String, String)> {
     all.map(|p| (p.name, p.help, p.default)).collect()
 }
 
+/// The value of every parameter that a learner knows, when nothing is said.
+#[pyfunction]
+fn defaults(learner: &str) -> PyResult<HashMap<&'static str, String>> {
+    let mut options = Options::default();
+    options.set("learner", learner).map_err(raised)?;
+    Ok(options.values().into_iter().collect())
+}
+
 /// What option `name` expects, if it cannot take this text.
 #[pyfunction]
 fn expected(name: &str, text: &str) -> Option<String> {
@@ -55,6 +95,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<model::Model>()?;
     module.add_function(wrap_pyfunction!(parameters, module)?)?;
+    module.add_function(wrap_pyfunction!(sklearn_names, module)?)?;
+    module.add_function(wrap_pyfunction!(defaults, module)?)?;
     module.add_function(wrap_pyfunction!(expected, module)?)?;
     module.add_function(wrap_pyfunction!(training::fit, module)?)?;
     module.add_function(wrap_pyfunction!(training::trace, module)?)?;
