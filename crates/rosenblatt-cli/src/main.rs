@@ -6,14 +6,15 @@ mod experiment;
 mod figures;
 mod output;
 mod render;
-mod shortened;
+mod sigbus;
+mod summary;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
 fn main() -> ExitCode {
-    shortened::say_so();
+    sigbus::install();
     let cli = args::Cli::parse();
     output::exit(commands::run(cli))
 }

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use common::{Place, ok, run, stderr};
 
-/// The rows of a ledger, by column.
-fn ledger(place: &Place, folder: &str, study: &str) -> Vec<HashMap<String, String>> {
+/// The rows of a run_log, by column.
+fn run_log(place: &Place, folder: &str, study: &str) -> Vec<HashMap<String, String>> {
     let text = std::fs::read_to_string(place.path(&format!("{folder}/{study}.csv"))).unwrap();
     let mut lines = text.lines();
     let header: Vec<&str> = lines.next().unwrap().split(',').collect();
@@ -65,7 +65,7 @@ fn every_study_writes_its_ledger_its_pictures_and_the_page() {
         "readouts",
         "scatter",
     ] {
-        let rows = ledger(&place, "all", study);
+        let rows = run_log(&place, "all", study);
         assert!(
             page.contains(&format!("rosenblatt experiment {study}")),
             "{study}"
@@ -82,7 +82,7 @@ fn every_study_writes_its_ledger_its_pictures_and_the_page() {
         assert!(held >= 6, "{study}: only {held} runs have a bound");
     }
     // From zero every rate makes the same mistakes, from elsewhere it does not.
-    let rates = ledger(&place, "all", "rates");
+    let rates = run_log(&place, "all", "rates");
     for seed in ["0", "1"] {
         let sequences = |start: &str| {
             let those = rates
@@ -96,7 +96,7 @@ fn every_study_writes_its_ledger_its_pictures_and_the_page() {
         assert!(sequences("random").len() > 1);
     }
     // Renormalised runs end below the limiting rate, and some cycle above it.
-    let renormalised = ledger(&place, "all", "variants");
+    let renormalised = run_log(&place, "all", "variants");
     let renormalised = renormalised
         .iter()
         .filter(|r| r["choice"] == "renormalised");

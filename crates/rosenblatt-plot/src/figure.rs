@@ -6,7 +6,7 @@ mod legend;
 use crate::axis::widen;
 use crate::color::{INK, MUTED};
 use crate::layer::Layer;
-use crate::panel::{Laid, Panel};
+use crate::panel::{PanelLayout, Panel};
 use crate::svg::{self, Piece, Type, leading};
 use crate::text::{width, wrap};
 use grid::Grid;
@@ -284,7 +284,7 @@ impl Figure {
             _ => (130.0, 104.0),
         });
         let count = figure.panels.len();
-        let laid: Vec<Laid<'_>> = figure
+        let layouts: Vec<PanelLayout<'_>> = figure
             .panels
             .iter()
             .zip(figure.ranges())
@@ -298,7 +298,7 @@ impl Figure {
                 panel.lay_out(ranges, default_size, words)
             })
             .collect();
-        let grid = Grid::of(&laid, columns);
+        let grid = Grid::of(&layouts, columns);
         let entries = if figure.legend == Legend::None {
             Vec::new()
         } else {
@@ -352,7 +352,7 @@ impl Figure {
             y += 8.0;
         }
         pieces.push(piece.finish() + "\n");
-        for (i, panel) in laid.iter().enumerate() {
+        for (i, panel) in layouts.iter().enumerate() {
             let (left, top) = grid.place(i, panel);
             pieces.extend(panel.draw(PAD + left, y + top));
         }
@@ -360,7 +360,7 @@ impl Figure {
         y += grid.height;
         if !entries.is_empty() {
             let (markup, height) = if right {
-                let middle = grid.first_middle(&laid);
+                let middle = grid.first_middle(&layouts);
                 legend_right(&entries, PAD + grid.width + 16.0, top, middle)
             } else {
                 legend_below(&entries, PAD, y + 8.0, total)

@@ -1,14 +1,14 @@
 //! One pair of axes and what is drawn on them.
 
 mod color_bar;
-mod laid;
+mod layout;
 
 use crate::axis::{Axis, Ruler, labels_below, labels_beside, widen};
 use crate::layer::{HeatMap, Layer, Plane, Shape};
 use crate::text::wrap;
 use color_bar::ColorBar;
-use laid::TITLE;
-pub(crate) use laid::{Laid, Margins};
+use layout::TITLE;
+pub(crate) use layout::{PanelLayout, Margins};
 
 /// A plotting area: a title, two axes, layers.
 ///
@@ -159,7 +159,7 @@ impl Panel {
         [x_range, y_range]: [(f64, f64); 2],
         default_size: (f64, f64),
         words: (bool, bool),
-    ) -> Laid<'_> {
+    ) -> PanelLayout<'_> {
         let (mut w, mut h) = self.size.unwrap_or_else(|| {
             if self.equal {
                 let side = default_size.0.min(default_size.1 * 1.25);
@@ -198,7 +198,7 @@ impl Panel {
         let size = if w < 200.0 { 10.5 } else { 12.0 };
         // Equal units ask for equal steps, so both axes are marked equally densely.
         let spacing = if self.equal { 52.0 } else { 38.0 };
-        let mut laid = Laid {
+        let mut layout = PanelLayout {
             panel: self,
             plane,
             w,
@@ -215,7 +215,7 @@ impl Panel {
                 .map(|map| ColorBar::new(map, h)),
             margins: Margins::default(),
         };
-        laid.measure();
-        laid
+        layout.measure();
+        layout
     }
 }

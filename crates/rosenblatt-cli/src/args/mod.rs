@@ -88,7 +88,7 @@ pub enum Command {
         rosenblatt generate sparse --examples 200000 -o text.svm"
     )]
     Generate(Box<GenerateArgs>),
-    /// Run studies of how perceptrons learn: a ledger of every run, pictures, one page
+    /// Run studies of how perceptrons learn: a log of every run, pictures, one page
     #[command(after_help = "Examples:\n  rosenblatt experiment bound --quick\n  \
         rosenblatt experiment all -o studies\n\n\
         Runs are noted in the folder as they end. An interrupted command goes on when it is given again.")]

@@ -7,7 +7,7 @@ use rosenblatt::data::Layout;
 use rosenblatt::data::read::{self, Format, Preparation, Streamed};
 use rosenblatt::{Error, ErrorKind, Result, parallel};
 
-use super::Context;
+use super::context::Context;
 use crate::args::{DataArgs, DataOptions};
 use crate::output;
 use crate::render::numbers::bytes;
@@ -118,9 +118,9 @@ pub fn too_large(
 }
 
 /// A cache for one run, which is gone after it.
-pub struct Passing(PathBuf);
+pub struct TemporaryCache(PathBuf);
 
-impl Drop for Passing {
+impl Drop for TemporaryCache {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }
@@ -134,14 +134,14 @@ pub fn stream(
     source: &DataArgs,
     (large, memory): (&Streamed, u64),
     folders: &[PathBuf],
-) -> Result<(Cached, Passing)> {
+) -> Result<(Cached, TemporaryCache)> {
     source.refuse_foreign(large.report(), large.label_texts())?;
     let key = key(data, source)?;
     let mut failed = None;
     for folder in folders {
         let now = std::time::UNIX_EPOCH.elapsed().unwrap_or_default();
         let name = format!(".rosenblatt-{}-{}.rbc", std::process::id(), now.as_nanos());
-        let passing = Passing(folder.join(name));
+        let temporary = TemporaryCache(folder.join(name));
         output::say(
             context.quiet,
             &format!(
@@ -150,12 +150,12 @@ pub fn stream(
                 folder.display()
             ),
         );
-        match cache::write_streamed(&passing.0, large, &key, memory) {
+        match cache::write_streamed(&temporary.0, large, &key, memory) {
             Ok(_) => {
-                let cached = cache::open(&passing.0, Some(memory))?;
+                let cached = cache::open(&temporary.0, Some(memory))?;
                 // Where a file can go while it is in use nobody finds it, whatever happens.
-                let _ = std::fs::remove_file(&passing.0);
-                return Ok((cached, passing));
+                let _ = std::fs::remove_file(&temporary.0);
+                return Ok((cached, temporary));
             }
             Err(error) if error.kind() == ErrorKind::Io => failed = Some(error),
             Err(error) => return Err(error),

@@ -4,8 +4,9 @@ use rosenblatt::data::read::{self, Preparation, Scale};
 use rosenblatt::data::{Layout, Precision, TextFormat, compressed, write};
 use rosenblatt::file::write_aside;
 
+use super::cached;
+use super::context::Context;
 use super::generate::{refuse_sparse_table, text_format};
-use super::{Context, cached};
 use crate::args::ConvertArgs;
 use crate::output::{self, Done, Outcome};
 use crate::render::numbers::counted;

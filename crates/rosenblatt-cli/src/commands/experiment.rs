@@ -1,10 +1,10 @@
-//! `experiment`: studies of how perceptrons behave, with a ledger, pictures and a page.
+//! `experiment`: studies of how perceptrons behave, with a log, pictures and a page.
 
 use std::time::Instant;
 
 use rosenblatt::{Error, ErrorKind};
 
-use super::Context;
+use super::context::{Context, chosen, interrupt_flag};
 use crate::args::ExperimentArgs;
 use crate::experiment::{self, Effort, Finished};
 use crate::output::{self, Done, Outcome};
@@ -13,7 +13,7 @@ use crate::render::progress::Progress;
 use crate::render::table::{Align, columns};
 
 pub fn run(context: Context, args: &ExperimentArgs) -> Outcome {
-    let studies = super::chosen(experiment::STUDIES, |s| s.name, "study", &args.studies)?;
+    let studies = chosen(experiment::STUDIES, |s| s.name, "study", &args.studies)?;
     let effort = Effort {
         quick: args.quick,
         seeds: args.seeds.map(u64::from),
@@ -32,7 +32,7 @@ pub fn run(context: Context, args: &ExperimentArgs) -> Outcome {
             folder,
             args.fresh,
             context.threads,
-            super::interrupt_flag(),
+            interrupt_flag(),
             |done, all| {
                 bar.get_or_insert_with(|| Progress::new(context.quiet, all as u64, study.name))
                     .at(done as u64, || format!("{} {done} of {all}", study.name));

@@ -5,13 +5,14 @@ use std::path::Path;
 use rosenblatt::Error;
 use rosenblatt_plot::Figure;
 
+use super::context::chosen;
 use crate::args::FigureArgs;
 use crate::figures;
 use crate::output::{self, Done, Outcome};
 use crate::render::picture;
 
 pub fn run(args: &FigureArgs) -> Outcome {
-    let drawings = super::chosen(figures::DRAWINGS, |d| d.name, "figure", &args.figures)?;
+    let drawings = chosen(figures::DRAWINGS, |d| d.name, "figure", &args.figures)?;
     picture::check(&args.output)?;
     let extension = args.output.extension().and_then(|e| e.to_str());
     match (&drawings[..], extension) {

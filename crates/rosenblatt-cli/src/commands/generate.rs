@@ -8,7 +8,7 @@ use rosenblatt::data::{TextFormat, compressed};
 use rosenblatt::file::write_aside;
 use serde_json::json;
 
-use super::Context;
+use super::context::Context;
 use crate::args::GenerateArgs;
 use crate::output::{self, Done, Outcome};
 use crate::render::numbers::short;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
+use rosenblatt::Options;
 use rosenblatt::data::FeatureNames;
 use rosenblatt::model::{Decision, Model};
-use rosenblatt::Options;
-use rosenblatt::report::{self, largest_weights};
+use rosenblatt::report::{self, Discriminator, largest_weights};
 use serde_json::{Map, Value, json};
 
 use crate::args::InspectArgs;
@@ -25,34 +25,100 @@ pub fn run(args: &InspectArgs) -> Outcome {
         .as_ref()
         .map_or_else(FeatureNames::default, |p| p.feature_names());
     let discriminators = largest_weights(&model, &names, args.weights);
-    let progress = &model.progress;
-    let stop = progress.stop;
-    if args.json {
-        let options: Map<String, Value> = model
-            .options
-            .values()
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value.into()))
-            .collect();
-        output::print_json(&json!({
-            "classes": model.classes.names(),
-            "features": model.features(),
-            "scheme": model.scheme,
-            "options": options,
-            "data_options": model.recipe,
-            "epochs": progress.epochs(),
-            "mistakes": progress.mistakes,
-            "updates": progress.updates,
-            "stop": stop.map(|s| s.name()),
-            "trained_on": model.trained_on,
-            "discriminators": discriminators,
-            "hardest": report::hardest(&model, args.weights),
-            "planes": report::planes(&model),
-            "support_vectors": report::support_vectors(&model),
-            "command": command(&model),
-        }))?;
-        return Ok(Done::Finished);
+    match args.json {
+        true => output::print_json(&json(args, &model, &discriminators))?,
+        false => output::print(&text(args, &model, &discriminators))?,
     }
+    Ok(Done::Finished)
+}
+
+fn json(args: &InspectArgs, model: &Model, discriminators: &[Discriminator]) -> Value {
+    let progress = &model.progress;
+    let options: Map<String, Value> = model
+        .options
+        .values()
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value.into()))
+        .collect();
+    json!({
+        "classes": model.classes.names(),
+        "features": model.features(),
+        "scheme": model.scheme,
+        "options": options,
+        "data_options": model.recipe,
+        "epochs": progress.epochs(),
+        "mistakes": progress.mistakes,
+        "updates": progress.updates,
+        "stop": progress.stop.map(|s| s.name()),
+        "trained_on": model.trained_on,
+        "discriminators": discriminators,
+        "hardest": report::hardest(model, args.weights),
+        "planes": report::planes(model),
+        "support_vectors": report::support_vectors(model),
+        "command": command(model),
+    })
+}
+
+fn text(args: &InspectArgs, model: &Model, discriminators: &[Discriminator]) -> String {
+    let mut text = origin(model);
+    let _ = writeln!(text, "\noptions");
+    let recipe = model.recipe.iter();
+    let options: Vec<Vec<String>> = (model.options.values().into_iter())
+        .map(|(name, value)| vec![name.to_owned(), value])
+        .chain(recipe.map(|(name, value)| vec![name.clone(), value.clone()]))
+        .collect();
+    text.push_str(&columns(&options, &[Align::Left, Align::Left], 2));
+    if let Decision::Voted(voted) = &model.decision {
+        let _ = writeln!(
+            text,
+            "\nvotes of {} on {}",
+            counted(
+                voted.log.entries.len() as u64 + 1,
+                "hypothesis",
+                "hypotheses"
+            ),
+            counted(
+                voted.rows.len() as u64,
+                "corrected example",
+                "corrected examples"
+            )
+        );
+    }
+    let hardest = report::hardest(model, args.weights);
+    if !hardest.is_empty() {
+        let _ = writeln!(text, "\nhardest examples (row, times corrected)");
+        let rows: Vec<Vec<String>> = hardest
+            .iter()
+            .map(|(row, times)| vec![count(*row), count(*times)])
+            .collect();
+        text.push_str(&columns(&rows, &[Align::Right, Align::Right], 2));
+    }
+    if model.support.is_some() {
+        let planes = render::train::planes(&report::planes(model));
+        let support = render::train::support_vectors(&report::support_vectors(model), None);
+        let _ = write!(text, "\nplanes\n{planes}{support}\n");
+    }
+    for d in discriminators {
+        let _ = writeln!(
+            text,
+            "\n{}: bias {}, threshold θ = {}",
+            clipped(&d.name, 40),
+            short(d.bias),
+            short(d.threshold)
+        );
+        let rows: Vec<Vec<String>> = d
+            .largest
+            .iter()
+            .map(|(name, w)| vec![clipped(name, 50), short(*w)])
+            .collect();
+        text.push_str(&columns(&rows, &[Align::Left, Align::Right], 2));
+    }
+    text
+}
+
+/// What the model is and what it was trained on.
+fn origin(model: &Model) -> String {
+    let progress = &model.progress;
     let mut text = String::new();
     let _ = writeln!(
         text,
@@ -76,72 +142,12 @@ pub fn run(args: &InspectArgs) -> Outcome {
         counted(progress.epochs(), "pass", "passes"),
         counted(progress.mistakes, "mistake", "mistakes"),
         counted(progress.updates, "update", "updates"),
-        stop.map_or_else(
+        progress.stop.map_or_else(
             || "its run is not finished: resume it with train --resume".to_owned(),
             |stop| rosenblatt::report::reason(stop, &model.options)
         ),
     );
-    let _ = writeln!(text, "\noptions");
-    let options: Vec<Vec<String>> = model
-        .options
-        .values()
-        .into_iter()
-        .map(|(name, value)| vec![name.to_owned(), value])
-        .chain(
-            model
-                .recipe
-                .iter()
-                .map(|(name, value)| vec![name.clone(), value.clone()]),
-        )
-        .collect();
-    text.push_str(&columns(&options, &[Align::Left, Align::Left], 2));
-    if let Decision::Voted(voted) = &model.decision {
-        let _ = writeln!(
-            text,
-            "\nvotes of {} on {}",
-            counted(
-                voted.log.entries.len() as u64 + 1,
-                "hypothesis",
-                "hypotheses"
-            ),
-            counted(
-                voted.rows.len() as u64,
-                "corrected example",
-                "corrected examples"
-            )
-        );
-    }
-    let hardest = report::hardest(&model, args.weights);
-    if !hardest.is_empty() {
-        let _ = writeln!(text, "\nhardest examples (row, times corrected)");
-        let rows: Vec<Vec<String>> = hardest
-            .iter()
-            .map(|(row, times)| vec![count(*row), count(*times)])
-            .collect();
-        text.push_str(&columns(&rows, &[Align::Right, Align::Right], 2));
-    }
-    if model.support.is_some() {
-        let planes = render::train::planes(&report::planes(&model));
-        let support = render::train::support_vectors(&report::support_vectors(&model), None);
-        let _ = write!(text, "\nplanes\n{planes}{support}\n");
-    }
-    for d in &discriminators {
-        let _ = writeln!(
-            text,
-            "\n{}: bias {}, threshold θ = {}",
-            clipped(&d.name, 40),
-            short(d.bias),
-            short(d.threshold)
-        );
-        let rows: Vec<Vec<String>> = d
-            .largest
-            .iter()
-            .map(|(name, w)| vec![clipped(name, 50), short(*w)])
-            .collect();
-        text.push_str(&columns(&rows, &[Align::Left, Align::Right], 2));
-    }
-    output::print(&text)?;
-    Ok(Done::Finished)
+    text
 }
 
 /// The command that trains such a model, with the data and the model left to name.

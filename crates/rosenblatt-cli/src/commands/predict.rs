@@ -8,7 +8,8 @@ use rosenblatt::file::write_aside;
 use rosenblatt::model::Model;
 use rosenblatt::parallel;
 
-use super::{Context, report_batches};
+use super::batches;
+use super::context::Context;
 use crate::args::PredictArgs;
 use crate::output::{self, Done, Failure, Outcome};
 
@@ -18,7 +19,7 @@ pub fn run(context: Context, args: &PredictArgs) -> Outcome {
         output::refuse_overwriting(&args.data, path)?;
         output::refuse_overwriting(&args.model, path)?;
     }
-    let mut batches = super::open_batches(context, &model, &args.data, &args.source)?;
+    let mut batches = batches::open(context, &model, &args.data, &args.source)?;
     match args.output.as_deref().filter(|p| !output::is_dash(p)) {
         Some(path) => write_aside(path, |out| {
             predict(context, args, &model, &mut batches, out).map_err(|e| match e {
@@ -36,7 +37,7 @@ pub fn run(context: Context, args: &PredictArgs) -> Outcome {
                 })?;
         }
     }
-    report_batches(context, batches.report());
+    batches::report(context, batches.report());
     Ok(Done::Finished)
 }
 

@@ -8,20 +8,24 @@ use rosenblatt::metrics::Evaluation;
 use rosenblatt::model::Model;
 use serde_json::json;
 
-use super::{Context, report_batches};
+use super::batches;
+use super::context::Context;
 use crate::args::TestArgs;
 use crate::output::{self, Done, Outcome};
 use crate::render::numbers::{count, counted, percent};
-use crate::render::report::{Judged, test_page};
+use crate::render::report::{Diagnostics, test_page};
 use crate::render::table::{Align, clipped, columns};
+
+/// Classes whose confusion matrix is printed; that of more would not fit on a screen.
+const MOST_CLASSES: usize = 30;
 
 pub fn run(context: Context, args: &TestArgs) -> Outcome {
     let model = Model::load(&args.model)?;
     if let Some(path) = &args.report {
         output::check_page(path, &[&args.data, &args.model])?;
     }
-    let mut batches = super::open_batches(context, &model, &args.data, &args.source)?;
-    let mut judged = Judged::new(&model, context.threads);
+    let mut batches = batches::open(context, &model, &args.data, &args.source)?;
+    let mut diagnostics = Diagnostics::new(&model, context.threads);
     for batch in &mut batches {
         let batch = batch?;
         let labels = batch.labels.ok_or_else(|| {
@@ -33,17 +37,17 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
             LabelFound::Class(class) => Some(class),
             _ => None,
         };
-        let predicted = judged.add(&batch.matrix, known, |i| batch.first_row + i)?;
+        let predicted = diagnostics.add(&batch.matrix, known, |i| batch.first_row + i)?;
         for (label, class) in labels.iter().zip(predicted) {
             match label {
                 LabelFound::Class(_) => {}
-                LabelFound::Unknown(text) => judged.evaluation.count_unknown(text, class),
-                LabelFound::Absent => judged.evaluation.count_unknown("", class),
+                LabelFound::Unknown(text) => diagnostics.evaluation.count_unknown(text, class),
+                LabelFound::Absent => diagnostics.evaluation.count_unknown("", class),
             }
         }
     }
-    let evaluation = &judged.evaluation;
-    report_batches(context, batches.report());
+    let evaluation = &diagnostics.evaluation;
+    batches::report(context, batches.report());
     if evaluation.examples() == 0 {
         return Err(Error::data("there are no rows to test on")
             .in_file(&args.data)
@@ -52,7 +56,7 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
     if let Some(path) = &args.report {
         let names = model.preparation.as_ref().map(|p| p.feature_names());
         let file = args.data.display().to_string();
-        let page = test_page(&file, &model, &names.unwrap_or_default(), &judged);
+        let page = test_page(&file, &model, &names.unwrap_or_default(), &diagnostics);
         output::write_bytes(path, page.as_bytes())?;
     }
     if args.json {
@@ -138,38 +142,42 @@ fn text(evaluation: &Evaluation) -> String {
         ],
         0,
     ));
-    let k = evaluation.classes().len();
-    if k <= 30 {
-        let names: Vec<String> = evaluation
-            .classes()
-            .names()
-            .iter()
-            .map(|n| clipped(n, 14))
-            .collect();
-        let mut rows = vec![
-            std::iter::once("truth \\ predicted".to_owned())
-                .chain(names.iter().cloned())
-                .collect::<Vec<_>>(),
-        ];
-        for (name, counts) in names.iter().zip(evaluation.confusion()) {
-            rows.push(
-                std::iter::once(name.clone())
-                    .chain(counts.iter().map(|&n| count(n)))
-                    .collect(),
-            );
-        }
-        if !evaluation.unknown().is_empty() {
-            let counts = evaluation.predicted_for_unknown().iter();
-            rows.push(
-                std::iter::once("(unseen)".to_owned())
-                    .chain(counts.map(|&n| count(n)))
-                    .collect(),
-            );
-        }
-        let mut align = vec![Align::Right; k + 1];
-        align[0] = Align::Left;
+    if evaluation.classes().len() <= MOST_CLASSES {
         text.push('\n');
-        text.push_str(&columns(&rows, &align, 0));
+        text.push_str(&confusion(evaluation));
     }
     text
+}
+
+/// The confusion matrix, with a line for labels that the model does not know.
+fn confusion(evaluation: &Evaluation) -> String {
+    let names: Vec<String> = evaluation
+        .classes()
+        .names()
+        .iter()
+        .map(|n| clipped(n, 14))
+        .collect();
+    let mut rows = vec![
+        std::iter::once("truth \\ predicted".to_owned())
+            .chain(names.iter().cloned())
+            .collect::<Vec<_>>(),
+    ];
+    for (name, counts) in names.iter().zip(evaluation.confusion()) {
+        rows.push(
+            std::iter::once(name.clone())
+                .chain(counts.iter().map(|&n| count(n)))
+                .collect(),
+        );
+    }
+    if !evaluation.unknown().is_empty() {
+        let counts = evaluation.predicted_for_unknown().iter();
+        rows.push(
+            std::iter::once("(unseen)".to_owned())
+                .chain(counts.map(|&n| count(n)))
+                .collect(),
+        );
+    }
+    let mut align = vec![Align::Right; names.len() + 1];
+    align[0] = Align::Left;
+    columns(&rows, &align, 0)
 }

@@ -1,17 +1,18 @@
 //! `trace`: the steps of a run as a table.
 
 use rosenblatt::Options;
+use rosenblatt::Session;
 use rosenblatt::data::read::{self, Preparation, Scale};
 use rosenblatt::data::{Dataset, Layout};
-use rosenblatt::scheme::Scheme;
+use rosenblatt::model::Model;
 use rosenblatt::options::{Bias, Order, Readout};
-use rosenblatt::Session;
 use rosenblatt::progress::Stop;
+use rosenblatt::scheme::Scheme;
 use rosenblatt::training::{Callback, Step};
 use rosenblatt::{Error, report};
 use serde_json::{Value, json};
 
-use super::Context;
+use super::context::{Context, in_data, interrupt_flag};
 use crate::args::TraceArgs;
 use crate::output::{self, Done, Outcome};
 use crate::render;
@@ -55,11 +56,11 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
     };
     let width = data.features() + 1;
     let session = Session::new(&options)
-        .interrupt(super::interrupt_flag())
+        .interrupt(interrupt_flag())
         .threads(context.threads);
     let fitted = session
         .train_with(&data, &mut steps)
-        .map_err(|e| super::in_data(e, &args.data))?;
+        .map_err(|e| in_data(e, &args.data))?;
     if steps.held > LIMIT {
         return Err(Error::options(format!(
             "a trace of more than {} steps of {width} weights is too long to be read",
@@ -71,50 +72,56 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
     if let Some(path) = &args.plot {
         render::boundary::draw(path, &data, &steps.steps, options.bias() != Bias::None)?;
     }
-    let binary = Scheme::new(data.classes.len(), options.multiclass) == Scheme::Binary;
-    let progress = &fitted.model.progress;
-    let stop = progress.stop.unwrap_or(Stop::Interrupted);
-    if args.json {
-        let listed: Vec<Value> = steps
-            .steps
-            .iter()
-            .map(|s| step_json(s, &data, binary))
-            .collect();
-        output::print_json(&json!({
-            "steps": listed,
-            "features": (0..data.features()).map(|j| data.names.get(j).into_owned()).collect::<Vec<_>>(),
-            "classes": data.classes.names(),
-            "discriminators": (0..fitted.model.scheme.discriminators()).map(|d| report::discriminator_name(&fitted.model, d)).collect::<Vec<_>>(),
-            "bias": options.bias().to_string(),
-            "epochs": progress.epochs(),
-            "mistakes": progress.mistakes,
-            "updates": progress.updates,
-            "mistakes_per_epoch": progress.mistakes_per_epoch(),
-            "stop": stop.name(),
-            "weights": steps.steps.last().map(|s| &s.weights_after),
-            "options": options.changed(),
-        }))?;
-    } else {
-        let mut text = table(&steps.steps, &data);
-        text.push_str(&format!(
-            "{}, {}, {}\n{stop}\n",
-            counted(progress.epochs(), "pass", "passes"),
-            counted(progress.mistakes, "mistake", "mistakes"),
-            counted(progress.updates, "update", "updates")
-        ));
-        if let Some(last) = steps.steps.last() {
-            text.push_str(&format!(
-                "final weights {}\n",
-                vectors(&last.weights_after, last.scores.len())
-            ));
-        }
-        output::print(&text)?;
+    let stop = fitted.model.progress.stop.unwrap_or(Stop::Interrupted);
+    match args.json {
+        true => output::print_json(&json(&fitted.model, &options, &data, &steps.steps, stop))?,
+        false => output::print(&text(&fitted.model, &data, &steps.steps, stop))?,
     }
     Ok(if stop == Stop::Interrupted {
         Done::Interrupted
     } else {
         Done::Finished
     })
+}
+
+fn json(model: &Model, options: &Options, data: &Dataset, steps: &[Step], stop: Stop) -> Value {
+    let binary = model.scheme == Scheme::Binary;
+    let listed: Vec<Value> = steps.iter().map(|s| step_json(s, data, binary)).collect();
+    let features = (0..data.features()).map(|j| data.names.get(j).into_owned());
+    let discriminators = 0..model.scheme.discriminators();
+    let progress = &model.progress;
+    json!({
+        "steps": listed,
+        "features": features.collect::<Vec<_>>(),
+        "classes": data.classes.names(),
+        "discriminators": discriminators.map(|d| report::discriminator_name(model, d)).collect::<Vec<_>>(),
+        "bias": options.bias().to_string(),
+        "epochs": progress.epochs(),
+        "mistakes": progress.mistakes,
+        "updates": progress.updates,
+        "mistakes_per_epoch": progress.mistakes_per_epoch(),
+        "stop": stop.name(),
+        "weights": steps.last().map(|s| &s.weights_after),
+        "options": options.changed(),
+    })
+}
+
+fn text(model: &Model, data: &Dataset, steps: &[Step], stop: Stop) -> String {
+    let progress = &model.progress;
+    let mut text = table(steps, data);
+    text.push_str(&format!(
+        "{}, {}, {}\n{stop}\n",
+        counted(progress.epochs(), "pass", "passes"),
+        counted(progress.mistakes, "mistake", "mistakes"),
+        counted(progress.updates, "update", "updates")
+    ));
+    if let Some(last) = steps.last() {
+        text.push_str(&format!(
+            "final weights {}\n",
+            vectors(&last.weights_after, last.scores.len())
+        ));
+    }
+    text
 }
 
 /// Numbers that a trace may hold.
@@ -135,7 +142,7 @@ impl Callback for Steps {
         if self.held <= LIMIT {
             self.steps.push(step);
         } else {
-            super::interrupt_flag().store(true, std::sync::atomic::Ordering::Relaxed);
+            interrupt_flag().store(true, std::sync::atomic::Ordering::Relaxed);
         }
     }
 }

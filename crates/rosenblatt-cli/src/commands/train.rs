@@ -1,56 +1,30 @@
 //! `train`: read, train, report, save.
 
-mod follower;
+mod callback;
+mod cross_validation;
 mod loading;
+mod preparing;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use rosenblatt::data::read::{Raw, ReadReport, Scale};
+use rosenblatt::data::read::Scale;
 use rosenblatt::data::{Dataset, split};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::Model;
-use rosenblatt::report::{Seconds, TrainReport};
-use rosenblatt::Session;
 use rosenblatt::progress::Stop;
-use rosenblatt::{Error, Options};
-use serde::Serialize;
+use rosenblatt::report::{Seconds, TrainReport};
+use rosenblatt::training::Fitted;
+use rosenblatt::{Error, Options, Session};
 
-use self::follower::Follower;
-use self::loading::{Loaded, Prepared, load, load_cached, load_streamed};
-use super::{Context, cached};
+use self::callback::TrainCallback;
+use self::loading::{Loaded, load, load_cached, load_streamed};
+use super::cached;
+use super::context::{Context, in_data, interrupt_flag};
 use crate::args::{DataArgs, DataOptions, TrainArgs};
 use crate::output::{self, Done, Failure, Outcome};
 use crate::render;
-
-/// Everything `train` found out: the library's report and what belongs to the front end.
-#[derive(Debug, Serialize)]
-pub struct TrainOutcome {
-    #[serde(flatten)]
-    pub report: TrainReport,
-    /// Accuracies of cross-validation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cv: Option<CrossValidation>,
-    /// How features were scaled, where they were; weights and margins speak of scaled ones.
-    pub scaling: Option<&'static str>,
-    /// What was read.
-    pub data: ReadReport,
-    /// Where the model went.
-    pub model: Option<String>,
-}
-
-/// What cross-validation found.
-#[derive(Debug, Clone, Serialize)]
-pub struct CrossValidation {
-    /// Accuracy on each held-out fold.
-    pub accuracies: Vec<f64>,
-    /// Their mean.
-    pub mean: f64,
-    /// Their standard deviation.
-    pub standard_deviation: f64,
-}
+use crate::summary::TrainSummary;
 
 pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     let resume = args.resume.as_ref().map(Model::load).transpose()?;
@@ -60,16 +34,7 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     };
     options.validate()?;
     if let Some(model) = &resume {
-        let done = model.progress.passes.len() as u64;
-        let open = model.progress.stop.is_none_or(|stop| !stop.is_final());
-        let given = args.learner.given.iter().any(|(name, _)| *name == "epochs");
-        if let Some(epochs) = options.epochs.filter(|&e| given && open && e <= done) {
-            return Err(Error::options(format!(
-                "--epochs {epochs}: the model has made {done} passes already"
-            ))
-            .remedy("give a larger limit")
-            .into());
-        }
+        refuse_reached_limit(args, &options, model)?;
     }
     let source = match &resume {
         Some(model) => args.source.recalled(&model.recipe),
@@ -86,6 +51,35 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
             .remedy("add --validate 0.1")
             .into());
     }
+    check_outputs(args)?;
+    let job = Job {
+        context,
+        args,
+        options: &options,
+        resume: resume.as_ref(),
+        source: &source,
+        data: &data_options,
+    };
+    job.run()
+}
+
+/// Refuses to resume a run up to a number of passes that it has made already.
+fn refuse_reached_limit(args: &TrainArgs, options: &Options, model: &Model) -> Result<(), Failure> {
+    let done = model.progress.passes.len() as u64;
+    let open = model.progress.stop.is_none_or(|stop| !stop.is_final());
+    let given = args.learner.given.iter().any(|(name, _)| *name == "epochs");
+    match options.epochs.filter(|&e| given && open && e <= done) {
+        Some(epochs) => Err(Error::options(format!(
+            "--epochs {epochs}: the model has made {done} passes already"
+        ))
+        .remedy("give a larger limit")
+        .into()),
+        None => Ok(()),
+    }
+}
+
+/// Refuses outputs that cannot be written, or would replace an input or each other.
+fn check_outputs(args: &TrainArgs) -> Result<(), Failure> {
     if let Some(path) = args.output.as_deref().filter(|p| !output::is_dash(p)) {
         output::writable(path)?;
         output::refuse_overwriting(&args.data, path)?;
@@ -108,16 +102,7 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
                 .into(),
         );
     }
-
-    let job = Job {
-        context,
-        args,
-        options: &options,
-        resume: resume.as_ref(),
-        source: &source,
-        data: &data_options,
-    };
-    job.run()
+    Ok(())
 }
 
 /// What `train` is asked for.
@@ -133,194 +118,187 @@ struct Job<'a> {
 impl Job<'_> {
     /// Does it.
     fn run(&self) -> Result<Done, Failure> {
-        let &Job {
-            context,
-            args,
-            options,
-            resume,
-            source,
-            data: data_options,
-        } = self;
-        let source = source.clone();
+        let args = self.args;
         let reading = Instant::now();
-        let makes_cache = args.cache && !args.dry_run;
-        let from_cache = cached::is_cache(&args.data, data_options) || makes_cache;
-        // Examples that are held out are chosen among all, so all must be there.
-        let held_whole = args.dry_run || args.cv.is_some() || data_options.validate.is_some();
-        let large = match args.memory.filter(|_| !from_cache && !held_whole) {
-            Some(memory) => cached::too_large(&args.data, data_options, Some(memory))?,
-            None => None,
-        };
-        // Dropped after the examples, which lie in it.
-        let passing;
-        let Loaded {
-            report: read_report,
-            prepared:
-                Prepared {
-                    preparation,
-                    train,
-                    held_out,
-                    parts,
-                    read,
-                },
-            cv,
-            source,
-            fingerprint,
-            parse_seconds,
-            passing: of_this_run,
-        } = if from_cache {
-            load_cached(context, args, source, data_options)?
-        } else if let Some((large, memory)) = large {
-            load_streamed(context, args, source, (&large, memory), reading)?
-        } else {
-            load(context, args, source, data_options, options)?
-        };
-        passing = of_this_run;
+        let loaded = self.load(reading)?;
         let read_seconds = reading.elapsed().as_secs_f64();
-        for warning in &read_report.warnings {
-            output::say(context.quiet, &format!("warning: {warning}"));
+        for warning in &loaded.report.warnings {
+            output::say(self.context.quiet, &format!("warning: {warning}"));
         }
-        let kernel = options.learner.kernel().is_some();
-        let in_memory = !(from_cache || passing.is_some() || kernel || args.dry_run);
-        if let Some(memory) = args.memory.filter(|_| in_memory) {
-            // What is read is held twice until it lies where training wants it.
-            let both = [Some(&train), held_out.as_ref()].into_iter().flatten();
-            let held = 2 * both.map(|data| data.matrix.bytes() as u64).sum::<u64>();
-            if held > memory.max(cached::LITTLE) {
-                let held = render::numbers::bytes(held);
-                output::say(
-                    context.quiet,
-                    &format!(
-                        "warning: these examples were held in memory whole, in about {held}: --memory bounds those of a cache, and of a libsvm file of which none is held out and no column scaled"
-                    ),
-                );
-            }
-        }
+        let prepared = &loaded.prepared;
+        let (train, held_out) = (&prepared.train, prepared.held_out.as_ref());
         if args.dry_run {
             let took = Seconds {
                 read: read_seconds,
-                parse: parse_seconds,
+                parse: loaded.parse_seconds,
                 train: 0.0,
             };
-            let held_out = held_out.as_ref();
-            let done =
-                render::dry_run::dry_run(&read_report, &train, held_out, options, took, args.json);
-            return done;
+            let options = self.options;
+            return render::dry_run::dry_run(
+                &loaded.report,
+                train,
+                held_out,
+                options,
+                took,
+                args.json,
+            );
         }
 
         let training = Instant::now();
-        let mut follower = Follower::new(
-            context,
-            args,
-            options,
-            &train,
-            &preparation,
-            source.remembered(),
-        );
-        let fitted = Session::new(options)
-            .validate_on(held_out.as_ref())
-            .resume(resume)
-            .interrupt(interrupt_flag())
-            .threads(context.threads)
-            .memory(args.memory)
-            .fingerprint(fingerprint)
-            .train_with(&train, &mut follower);
-        let mut fitted = fitted.map_err(|e| in_data(e, &args.data))?;
+        let fitted = self.train(&loaded)?;
         let train_seconds = training.elapsed().as_secs_f64();
-        let recipe = std::mem::take(&mut follower.recipe);
-        drop(follower);
-        let scaling = render::train::describe_scaling(&preparation);
-        (fitted.model.preparation, fitted.model.recipe) = (Some(preparation), recipe);
-
-        let interrupted = fitted.model.progress.stop == Some(Stop::Interrupted);
         let model = save(args.output.as_deref(), &fitted.model)?;
+        let interrupted = fitted.model.progress.stop == Some(Stop::Interrupted);
         let done = match interrupted {
             true => Done::Interrupted,
             false => Done::Finished,
         };
-        if !(interrupted || self.is_heard()) {
+        if !(interrupted || self.is_reported()) {
             return Ok(done);
         }
-        let mut report = TrainReport::new(&fitted, &train, held_out.as_ref(), context.threads)?;
+        let mut report = TrainReport::new(&fitted, train, held_out, self.context.threads)?;
         report.seconds.read = read_seconds;
-        report.seconds.parse = parse_seconds;
+        report.seconds.parse = loaded.parse_seconds;
         report.seconds.train = train_seconds;
-        let outcome = TrainOutcome {
+        let summary = TrainSummary {
             report,
-            cv,
-            scaling,
-            data: read_report,
+            scaling: render::train::describe_scaling(&prepared.preparation),
+            cv: loaded.cv.clone(),
+            data: loaded.report.clone(),
             model,
         };
         if let Some(path) = &args.report {
-            let held_out = held_out.as_ref();
-            write_report(
+            let parts = prepared.parts.as_ref();
+            let threads = self.context.threads;
+            write_page(
                 path,
-                &outcome,
+                &summary,
                 &fitted.model,
-                &train,
+                train,
                 held_out,
-                parts.as_ref(),
-                context,
+                parts,
+                threads,
             )?;
         }
-        let to_stdout = args.output.as_deref().is_some_and(output::is_dash);
-        let text = render::train::text(&outcome, output::colour() && !to_stdout);
-        if to_stdout {
-            output::say(context.quiet, text.trim_end());
-        } else if args.json {
-            output::print_json(&outcome)?;
-        } else {
-            output::print(&text)?;
-        }
+        self.print(&summary)?;
         Ok(done)
     }
 
-    /// Whether the report of a run that ends by itself is for anyone. A model that is saved
+    /// The examples: from a cache, streamed, or read whole.
+    fn load(&self, since: Instant) -> Result<Loaded, Failure> {
+        let (context, args, data) = (self.context, self.args, self.data);
+        let source = self.source.clone();
+        if cached::is_cache(&args.data, data) || (args.cache && !args.dry_run) {
+            return load_cached(context, args, source, data);
+        }
+        // Examples that are held out are chosen among all, so all must be there.
+        let held_whole = args.dry_run || args.cv.is_some() || data.validate.is_some();
+        if let Some(memory) = args.memory.filter(|_| !held_whole)
+            && let Some((large, memory)) = cached::too_large(&args.data, data, Some(memory))?
+        {
+            return load_streamed(context, args, source, (&large, memory), since);
+        }
+        let loaded = load(context, args, source, data, self.options)?;
+        self.warn_of_memory(&loaded);
+        Ok(loaded)
+    }
+
+    /// Says so where `--memory` was given and examples were held whole all the same.
+    fn warn_of_memory(&self, loaded: &Loaded) {
+        let kernel = self.options.learner.kernel().is_some();
+        let Some(memory) = self.args.memory.filter(|_| !kernel && !self.args.dry_run) else {
+            return;
+        };
+        // What is read is held twice until it lies where training wants it.
+        let prepared = &loaded.prepared;
+        let both = [Some(&prepared.train), prepared.held_out.as_ref()];
+        let sizes = both.into_iter().flatten().map(|d| d.matrix.bytes() as u64);
+        let held = 2 * sizes.sum::<u64>();
+        if held > memory.max(cached::LITTLE) {
+            let held = render::numbers::bytes(held);
+            output::say(
+                self.context.quiet,
+                &format!(
+                    "warning: these examples were held in memory whole, in about {held}: --memory bounds those of a cache, and of a libsvm file of which none is held out and no column scaled"
+                ),
+            );
+        }
+    }
+
+    /// Trains, and gives the model what it needs to meet other files.
+    fn train(&self, loaded: &Loaded) -> Result<Fitted, Failure> {
+        let prepared = &loaded.prepared;
+        let recipe = loaded.source.remembered();
+        let mut callback = TrainCallback::new(
+            self.context,
+            self.args,
+            self.options,
+            &prepared.train,
+            &prepared.preparation,
+            recipe.clone(),
+        );
+        let mut fitted = Session::new(self.options)
+            .validate_on(prepared.held_out.as_ref())
+            .resume(self.resume)
+            .interrupt(interrupt_flag())
+            .threads(self.context.threads)
+            .memory(self.args.memory)
+            .fingerprint(loaded.fingerprint)
+            .train_with(&prepared.train, &mut callback)
+            .map_err(|e| in_data(e, &self.args.data))?;
+        fitted.model.preparation = Some(prepared.preparation.clone());
+        fitted.model.recipe = recipe;
+        Ok(fitted)
+    }
+
+    /// Whether anyone reads the report of a run that ends by itself. A model that is saved
     /// quietly is the whole result, unless more was asked for.
-    fn is_heard(&self) -> bool {
+    fn is_reported(&self) -> bool {
         let args = self.args;
         let asked = args.json || args.report.is_some() || args.cv.is_some();
-        let judged = self.data.validate.is_some();
-        !self.context.quiet || args.output.is_none() || asked || judged
+        let validated = self.data.validate.is_some();
+        !self.context.quiet || args.output.is_none() || asked || validated
+    }
+
+    fn print(&self, summary: &TrainSummary) -> Result<(), Failure> {
+        let to_stdout = self.args.output.as_deref().is_some_and(output::is_dash);
+        let text = render::train::text(summary, output::colour() && !to_stdout);
+        if to_stdout {
+            output::say(self.context.quiet, text.trim_end());
+            Ok(())
+        } else if self.args.json {
+            output::print_json(summary)
+        } else {
+            output::print(&text)
+        }
     }
 }
 
 /// Writes the page that shows the run.
-fn write_report(
+fn write_page(
     path: &Path,
-    outcome: &TrainOutcome,
+    summary: &TrainSummary,
     model: &Model,
     train: &Dataset,
     held_out: Option<&Dataset>,
     parts: Option<&split::Split>,
-    context: Context,
+    threads: usize,
 ) -> rosenblatt::Result<()> {
-    use render::report::{Judged, train_page};
+    use render::report::{Diagnostics, train_page};
     // Asking about the training examples is left out where it would cost more than training.
-    let training = outcome.report.train_accuracy.map(|_| {
+    let training = summary.report.train_accuracy.map(|_| {
         let number = |i: usize| parts.map_or(i, |p| p.train[i]);
-        Judged::of(model, train, number, context.threads)
+        Diagnostics::of(model, train, number, threads)
     });
     let training = training.transpose()?;
     let held_out = held_out.map(|data| {
         let number = |i: usize| parts.map_or(i, |p| p.held_out[i]);
-        Judged::of(model, data, number, context.threads)
+        Diagnostics::of(model, data, number, threads)
     });
     let held_out = held_out.transpose()?;
-    let judged = [training.as_ref(), held_out.as_ref()];
-    let page = train_page(outcome, model, &train.names, judged);
+    let diagnostics = [training.as_ref(), held_out.as_ref()];
+    let page = train_page(summary, model, &train.names, diagnostics);
     output::write_bytes(path, page.as_bytes())
-}
-
-/// An error about the data names their file.
-pub fn in_data(error: Error, file: impl AsRef<Path>) -> Error {
-    let about_data = error.kind() == rosenblatt::ErrorKind::Data && error.position().is_none();
-    if about_data {
-        error.in_file(file)
-    } else {
-        error
-    }
 }
 
 /// Sees to it that values of a kernel are taken as they are: columns of a Gram matrix that are
@@ -349,19 +327,4 @@ fn save(path: Option<&Path>, model: &Model) -> Result<Option<String>, Failure> {
         model.save(path)?;
     }
     Ok(Some(path.display().to_string()))
-}
-
-/// Becomes true at the first Ctrl-C; a second one ends the program at once.
-pub fn interrupt_flag() -> &'static AtomicBool {
-    static FLAG: AtomicBool = AtomicBool::new(false);
-    static INSTALLED: OnceLock<()> = OnceLock::new();
-    INSTALLED.get_or_init(|| {
-        // Without a handler Ctrl-C just ends the program: no reason to fail here.
-        let _ = ctrlc::set_handler(|| {
-            if FLAG.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
-            }
-        });
-    });
-    &FLAG
 }

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::AtomicBool;
 
+use rosenblatt::Session;
 use rosenblatt::data::synthetic::{self, Kind};
 use rosenblatt::data::{Dataset, Precision};
 use rosenblatt::options::{Bias, Readout};
-use rosenblatt::Session;
 use rosenblatt::progress::Stop;
 use rosenblatt::training::{Callback, Fitted};
 use rosenblatt::{Error, ErrorKind, Options, Result};

@@ -1,12 +1,12 @@
-//! Studies of how perceptrons behave: many seeded runs, a ledger of every one, and what they show.
+//! Studies of how perceptrons behave: many seeded runs, a log of every one, and what they show.
 //!
 //! A [`Study`] is a value: the cases to run, how one case is run, and what follows from all of
-//! them. [`run`] does the rest, the same for each: it runs the cases that the ledger lacks on
+//! them. [`run`] does the rest, the same for each: it runs the cases that the log lacks on
 //! all cores, notes each as it ends, and hands the whole to the study's conclusion.
 
 mod data;
-mod ledger;
 mod page;
+mod run_log;
 mod runner;
 mod statistics;
 mod studies;

@@ -1,4 +1,4 @@
-//! The ledger of a study: a CSV file with a row for every finished run.
+//! The log of a study: a CSV file with a row for every finished run.
 //!
 //! Rows are appended as runs end, so a study cut short keeps what it has; the next start reads
 //! them back and runs only what is missing. At the end the file is written anew in the order of
@@ -18,8 +18,8 @@ use super::study::{Case, Study};
 /// The version that made a row: rows of another one are run again.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The ledger of one study.
-pub struct Ledger {
+/// The log of one study.
+pub struct RunLog {
     study: &'static Study,
     path: PathBuf,
     file: File,
@@ -27,8 +27,8 @@ pub struct Ledger {
     found: HashMap<Case, Vec<f64>>,
 }
 
-impl Ledger {
-    /// Opens the ledger in `folder`, with the runs it holds unless `fresh`.
+impl RunLog {
+    /// Opens the log in `folder`, with the runs it holds unless `fresh`.
     pub fn open(study: &'static Study, folder: &Path, fresh: bool) -> Result<Self> {
         let path = folder.join(format!("{}.csv", study.name));
         let failed = |e: std::io::Error| Error::io(&path, &e);
@@ -54,7 +54,7 @@ impl Ledger {
             .append(true)
             .open(&path)
             .map_err(failed)?;
-        Ok(Ledger {
+        Ok(RunLog {
             study,
             path,
             file,
@@ -77,7 +77,7 @@ impl Ledger {
     }
 
     /// Writes the runs of the plan, in its order, and nothing else.
-    pub fn settle(&self, plan: &[Case]) -> Result<()> {
+    pub fn rewrite(&self, plan: &[Case]) -> Result<()> {
         let mut text = header(self.study) + "\n";
         for case in plan {
             if let Some(measures) = self.found.get(case) {

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 
 use rosenblatt::{Error, ErrorKind, Result};
 
-use super::ledger::Ledger;
+use super::run_log::RunLog;
 use super::study::{Case, Conclusion, Effort, Row, Study};
 
 /// A study that has been run to its end.
@@ -14,12 +14,12 @@ pub struct Finished {
     pub study: &'static Study,
     pub conclusion: Conclusion,
     pub runs: usize,
-    /// Runs that the ledger held already.
+    /// Runs that the log held already.
     pub found: usize,
 }
 
 /// Runs what is missing of a study and concludes. `progress` hears how many of how many runs are
-/// done. When `interrupt` becomes true the runs that ended stay in the ledger and the error says
+/// done. When `interrupt` becomes true the runs that ended stay in the log and the error says
 /// how many they are.
 pub fn run(
     study: &'static Study,
@@ -31,13 +31,13 @@ pub fn run(
     mut progress: impl FnMut(usize, usize),
 ) -> Result<Finished> {
     let plan = (study.plan)(effort);
-    let mut ledger = Ledger::open(study, folder, fresh)?;
-    let missing: Vec<&Case> = plan.iter().filter(|c| ledger.get(c).is_none()).collect();
+    let mut log = RunLog::open(study, folder, fresh)?;
+    let missing: Vec<&Case> = plan.iter().filter(|c| log.get(c).is_none()).collect();
     let found = plan.len() - missing.len();
     let mut done = found;
     progress(done, plan.len());
     for_each(&missing, threads, interrupt, study, |case, measures| {
-        ledger.append(case.clone(), measures)?;
+        log.append(case.clone(), measures)?;
         done += 1;
         progress(done, plan.len());
         Ok(())
@@ -49,19 +49,19 @@ pub fn run(
                 "interrupted in the study {}: {done} of {} runs are kept in {}",
                 study.name,
                 plan.len(),
-                ledger.path().display()
+                log.path().display()
             ),
         )
         .remedy("give the same command again to go on"));
     }
-    ledger.settle(&plan)?;
+    log.rewrite(&plan)?;
     let rows: Vec<Row<'_>> = plan
         .iter()
         .filter_map(|case| {
             Some(Row {
                 study,
                 settings: case,
-                measures: ledger.get(case)?,
+                measures: log.get(case)?,
             })
         })
         .collect();

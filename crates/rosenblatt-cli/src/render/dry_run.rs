@@ -3,10 +3,10 @@
 use rosenblatt::Options;
 use rosenblatt::data::Dataset;
 use rosenblatt::data::read::ReadReport;
-use rosenblatt::scheme::Scheme;
-use rosenblatt::weights::Weights;
 use rosenblatt::learner::NetworkLearner;
 use rosenblatt::report::Seconds;
+use rosenblatt::scheme::Scheme;
+use rosenblatt::weights::Weights;
 use serde_json::json;
 
 use super::numbers::{bytes, count, counted, seconds};

@@ -8,7 +8,7 @@ use rosenblatt::report::{Discriminator, PlaneReport, TrainReport};
 
 use super::numbers::{count, counted, percent, precise, seconds, short};
 use super::table::{Align, clipped, columns};
-use crate::commands::TrainOutcome;
+use crate::summary::TrainSummary;
 
 /// Writes lines under headings that stand in a column of their own.
 pub(super) struct Page {
@@ -36,24 +36,24 @@ impl Page {
 }
 
 /// The whole report.
-pub fn text(outcome: &TrainOutcome, colour: bool) -> String {
+pub fn text(summary: &TrainSummary, colour: bool) -> String {
     let mut page = Page {
         text: String::new(),
         colour,
     };
-    let report = &outcome.report;
-    page.section("read", &read(&outcome.data, report));
+    let report = &summary.report;
+    page.section("read", &read(&summary.data, report));
     page.section("classes", &classes(report));
-    if !outcome.data.columns.is_empty() {
-        page.section("columns", &column_table(&outcome.data));
+    if !summary.data.columns.is_empty() {
+        page.section("columns", &column_table(&summary.data));
     }
-    if let Some(scaling) = &outcome.scaling {
+    if let Some(scaling) = &summary.scaling {
         page.section("scaling", scaling);
     }
-    for note in &outcome.data.notes {
+    for note in &summary.data.notes {
         page.section("note", note);
     }
-    if let Some(cv) = &outcome.cv {
+    if let Some(cv) = &summary.cv {
         let each: Vec<String> = cv.accuracies.iter().map(|&a| percent(a)).collect();
         page.section(
             "folds",
@@ -114,7 +114,7 @@ pub fn text(outcome: &TrainOutcome, colour: bool) -> String {
     for note in &report.notes {
         page.section("note", note);
     }
-    match &outcome.model {
+    match &summary.model {
         Some(path) => page.section("model", path),
         None => page.section("model", "not saved; add -o MODEL"),
     }

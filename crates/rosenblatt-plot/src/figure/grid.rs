@@ -1,6 +1,6 @@
 //! Where the panels of a figure stand.
 
-use crate::panel::{Laid, Margins};
+use crate::panel::{PanelLayout, Margins};
 
 /// Rows and columns wide enough for the labels of their panels, so that axes line up.
 pub(super) struct Grid {
@@ -17,11 +17,11 @@ pub(super) struct Grid {
 impl Grid {
     const GAP: f64 = 14.0;
 
-    pub(super) fn of(laid: &[Laid<'_>], columns: usize) -> Self {
-        let rows = laid.len().div_ceil(columns);
+    pub(super) fn of(layouts: &[PanelLayout<'_>], columns: usize) -> Self {
+        let rows = layouts.len().div_ceil(columns);
         let mut across = vec![(Margins::default(), 0f64); columns];
         let mut down = vec![(Margins::default(), 0f64); rows];
-        for (i, panel) in laid.iter().enumerate() {
+        for (i, panel) in layouts.iter().enumerate() {
             let (m, size) = &mut across[i % columns];
             m.left = m.left.max(panel.margins.left);
             *size = size.max(panel.w);
@@ -57,7 +57,7 @@ impl Grid {
     }
 
     /// The corner of a plotting area. Without axes to line up, it stands in the middle of its cell.
-    pub(super) fn place(&self, index: usize, panel: &Laid<'_>) -> (f64, f64) {
+    pub(super) fn place(&self, index: usize, panel: &PanelLayout<'_>) -> (f64, f64) {
         let (column, row) = (index % self.columns, index / self.columns);
         let (left, top) = (self.lefts[column], self.tops[row]);
         if panel.has_axes() {
@@ -70,8 +70,8 @@ impl Grid {
     }
 
     /// The height at which a legend at the side looks centred.
-    pub(super) fn first_middle(&self, laid: &[Laid<'_>]) -> f64 {
-        match (laid, self.tops.first()) {
+    pub(super) fn first_middle(&self, layouts: &[PanelLayout<'_>]) -> f64 {
+        match (layouts, self.tops.first()) {
             ([only], Some(top)) => top + only.h / 2.0,
             _ => self.height / 2.0,
         }

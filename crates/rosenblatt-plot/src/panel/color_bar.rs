@@ -1,6 +1,6 @@
 //! The scale of colours beside a heat map.
 
-use super::laid::newline;
+use super::layout::newline;
 use crate::axis::{Axis, Labels, Ruler, Scale, labels_beside};
 use crate::color::{GRID, INK, LEVELS};
 use crate::layer::HeatMap;

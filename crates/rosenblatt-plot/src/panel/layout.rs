@@ -24,7 +24,7 @@ pub(crate) struct Margins {
 }
 
 /// A panel with everything decided but its place.
-pub(crate) struct Laid<'a> {
+pub(crate) struct PanelLayout<'a> {
     pub(super) panel: &'a Panel,
     pub(super) plane: Plane,
     pub(crate) w: f64,
@@ -40,7 +40,7 @@ pub(crate) struct Laid<'a> {
     pub(crate) margins: Margins,
 }
 
-impl Laid<'_> {
+impl PanelLayout<'_> {
     pub(crate) fn has_axes(&self) -> bool {
         !(self.panel.x.hidden && self.panel.y.hidden)
     }

@@ -1,21 +1,38 @@
 //! `check` of several classes: all at once, each against the rest, each pair.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use rosenblatt::certificate::{
-    Bias, Claim, ExactRows, Jointly, Sides, TwoSides, Verdict, Witness, bounds, decide,
-    joint_margin, radius,
+    Bias, Bracket, Claim, Decision, ExactRows, Jointly, Sides, TwoSides, Verdict, Witness, bounds,
+    decide, joint_margin, radius,
 };
-use serde_json::json;
+use rosenblatt::data::Dataset;
+use serde_json::{Value, json};
 
-use super::check::{Examined, bound_text, bracket, effort, prove, proved_text};
-use super::{Context, in_data};
+use super::examined::Examined;
+use super::margin::{bound_text, bracket, effort};
+use super::proof::{prove, proved_text};
 use crate::args::CheckArgs;
+use crate::commands::context::{Context, in_data};
 use crate::output::{self, Done, Outcome};
 use crate::render::numbers::short;
 use crate::render::table::{Align, clipped, columns};
 
-pub fn run(
+/// What was found out.
+struct Findings {
+    decision: Decision,
+    margin: Option<Bracket>,
+    radius: f64,
+    updates_at_most: Option<u64>,
+    /// Each class against the rest.
+    against_rest: Vec<(u32, Verdict)>,
+    /// Each pair of classes, where that was asked.
+    pairs: Vec<(u32, u32, Verdict)>,
+    verified: Option<bool>,
+}
+
+pub(super) fn run(
     context: Context,
     args: &CheckArgs,
     examined: &Examined,
@@ -24,61 +41,85 @@ pub fn run(
 ) -> Outcome {
     let data = &examined.data;
     let jointly = Jointly::new(exact, bias);
-    let joint = decide(&jointly, context.threads).map_err(|e| in_data(e, &args.data))?;
+    let decision = decide(&jointly, context.threads).map_err(|e| in_data(e, &args.data))?;
     let r = radius(
         &TwoSides::positive_against_rest(exact, bias),
         context.threads,
     );
-    let margin = match &joint.witness {
+    let margin = match &decision.witness {
         Witness::Separable { w } => Some(joint_margin(&jointly, w, effort(args), context.threads)),
         _ => None,
     };
     // A correction of two discriminators is one of a row √2 times as long.
-    let most = margin.and_then(|m| {
+    let updates_at_most = margin.and_then(|m| {
         let longest = r * std::f64::consts::SQRT_2 * (1.0 + f64::EPSILON);
         bounds::count(bounds::from_zero(longest, m.lower))
     });
+    let verdict = |sides| -> rosenblatt::Result<Verdict> {
+        Ok(decide(&TwoSides::new(exact, bias, sides), context.threads)?.verdict())
+    };
     let k = data.classes.len() as u32;
     let mut against_rest = Vec::new();
     for class in 0..k {
-        let rows = TwoSides::new(exact, bias, Sides::AgainstRest(class));
-        against_rest.push((class, decide(&rows, context.threads)?.verdict()));
+        against_rest.push((class, verdict(Sides::AgainstRest(class))?));
     }
     let mut pairs = Vec::new();
     if args.pairs {
         for low in 0..k {
             for high in low + 1..k {
-                let rows = TwoSides::new(exact, bias, Sides::Pair(high, low));
-                pairs.push((low, high, decide(&rows, context.threads)?.verdict()));
+                pairs.push((low, high, verdict(Sides::Pair(high, low))?));
             }
         }
     }
-    let proved = prove(args, examined, bias, Claim::Jointly(&jointly, &joint))?;
-    let name = |class: u32| data.classes.name(class);
+    let findings = Findings {
+        verified: prove(args, examined, bias, Claim::Jointly(&jointly, &decision))?,
+        decision,
+        margin,
+        radius: r,
+        updates_at_most,
+        against_rest,
+        pairs,
+    };
     if args.json {
-        output::print_json(&json!({
-            "verdict": joint.verdict().name(),
-            "examples": data.len(),
-            "features": data.features(),
-            "classes": data.classes.names(),
-            "margin": margin.map(bracket),
-            "radius": r,
-            "updates_at_most": most,
-            "infinite_coefficients": [],
-            "support": joint.refutation.iter().map(|(row, _)| data.number(jointly.example_and_rival(*row).0) + 1).collect::<std::collections::BTreeSet<_>>(),
-            "against_rest": against_rest.iter().map(|(c, v)| json!({"class": name(*c), "verdict": v.name()})).collect::<Vec<_>>(),
-            "pairs": pairs.iter().map(|(a, b, v)| json!({"classes": [name(*a), name(*b)], "verdict": v.name()})).collect::<Vec<_>>(),
-            "certificate": args.certificate.as_ref().map(|path| path.display().to_string()),
-            "verified": proved,
-        }))?;
-        return Ok(Done::Finished);
+        let refutation = findings.decision.refutation.iter();
+        let support: BTreeSet<usize> = refutation
+            .map(|(row, _)| data.number(jointly.example_and_rival(*row).0) + 1)
+            .collect();
+        output::print_json(&json(args, data, &findings, &support))?;
+    } else {
+        output::print(&text(args, data, &findings))?;
     }
+    Ok(Done::Finished)
+}
+
+fn json(args: &CheckArgs, data: &Dataset, findings: &Findings, support: &BTreeSet<usize>) -> Value {
+    let name = |class: u32| data.classes.name(class);
+    json!({
+        "verdict": findings.decision.verdict().name(),
+        "examples": data.len(),
+        "features": data.features(),
+        "classes": data.classes.names(),
+        "margin": findings.margin.map(bracket),
+        "radius": findings.radius,
+        "updates_at_most": findings.updates_at_most,
+        "infinite_coefficients": [],
+        "support": support,
+        "against_rest": findings.against_rest.iter().map(|(c, v)| json!({"class": name(*c), "verdict": v.name()})).collect::<Vec<_>>(),
+        "pairs": findings.pairs.iter().map(|(a, b, v)| json!({"classes": [name(*a), name(*b)], "verdict": v.name()})).collect::<Vec<_>>(),
+        "certificate": args.certificate.as_ref().map(|path| path.display().to_string()),
+        "verified": findings.verified,
+    })
+}
+
+fn text(args: &CheckArgs, data: &Dataset, findings: &Findings) -> String {
+    let name = |class: u32| clipped(data.classes.name(class), 30);
     let mut text = String::new();
+    let verdict = findings.decision.verdict();
     let _ = writeln!(
         text,
         "jointly {}: {}",
-        joint.verdict().name(),
-        match joint.verdict() {
+        verdict.name(),
+        match verdict {
             Verdict::Separable =>
                 "discriminators exist whose largest score is always the right class's",
             Verdict::QuasiSeparable =>
@@ -87,37 +128,28 @@ pub fn run(
                 "any discriminators are wrong somewhere, or undecided everywhere",
         }
     );
-    if let Some(margin) = margin {
+    if let Some(margin) = findings.margin {
         let _ = writeln!(
             text,
             "margin of all discriminators together in [{}, {}]; R = {}",
             short(margin.lower),
             short(margin.upper),
-            short(r)
+            short(findings.radius)
         );
-        text.push_str(&bound_text(most));
+        text.push_str(&bound_text(findings.updates_at_most));
     }
-    let rows: Vec<Vec<String>> = against_rest
-        .iter()
-        .map(|(c, v)| vec![clipped(name(*c), 30), v.name().to_owned()])
+    let rows: Vec<Vec<String>> = (findings.against_rest.iter())
+        .map(|(c, v)| vec![name(*c), v.name().to_owned()])
         .collect();
     let _ = writeln!(text, "each class against the rest:");
     text.push_str(&columns(&rows, &[Align::Left, Align::Left], 2));
-    if !pairs.is_empty() {
-        let rows: Vec<Vec<String>> = pairs
-            .iter()
-            .map(|(a, b, v)| {
-                vec![
-                    clipped(name(*a), 30),
-                    clipped(name(*b), 30),
-                    v.name().to_owned(),
-                ]
-            })
+    if !findings.pairs.is_empty() {
+        let rows: Vec<Vec<String>> = (findings.pairs.iter())
+            .map(|(a, b, v)| vec![name(*a), name(*b), v.name().to_owned()])
             .collect();
         let _ = writeln!(text, "each pair:");
         text.push_str(&columns(&rows, &[Align::Left; 3], 2));
     }
-    text.push_str(&proved_text(args, proved));
-    output::print(&text)?;
-    Ok(Done::Finished)
+    text.push_str(&proved_text(args, findings.verified));
+    text
 }

@@ -11,9 +11,11 @@ use rosenblatt::data::Dataset;
 use rosenblatt::kernel::Kernel;
 use serde_json::json;
 
-use super::Context;
-use super::check::{Examined, prove, proved_text, separated, support};
+use super::examined::Examined;
+use super::proof::{prove, proved_text};
+use super::support::{separated, support};
 use crate::args::CheckArgs;
+use crate::commands::context::Context;
 use crate::output::{self, Done, Failure, Outcome};
 use crate::render::numbers::{count, short};
 

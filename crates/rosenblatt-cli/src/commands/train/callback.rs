@@ -1,4 +1,4 @@
-//! Someone who watches a run: shows how far it is and saves what there is every now and then.
+//! The callback of a training run: a progress bar, and checkpoints.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,12 +11,12 @@ use rosenblatt::progress::Pass;
 use rosenblatt::training::Callback;
 
 use crate::args::TrainArgs;
-use crate::commands::Context;
+use crate::commands::context::Context;
 use crate::output;
 use crate::render;
 
 /// Shows progress and saves checkpoints.
-pub(super) struct Follower<'a> {
+pub(super) struct TrainCallback<'a> {
     bar: render::progress::Progress,
     output: Option<&'a Path>,
     save_every: Duration,
@@ -25,7 +25,7 @@ pub(super) struct Follower<'a> {
     pub(super) recipe: Vec<(String, String)>,
 }
 
-impl<'a> Follower<'a> {
+impl<'a> TrainCallback<'a> {
     pub(super) fn new(
         context: Context,
         args: &'a TrainArgs,
@@ -42,7 +42,7 @@ impl<'a> Follower<'a> {
             };
             Options::default_epochs(data.matrix.non_zeros(), k)
         });
-        Follower {
+        TrainCallback {
             bar: render::progress::Progress::new(context.quiet, epochs, "training"),
             output: args.output.as_deref().filter(|p| !output::is_dash(p)),
             save_every: Duration::try_from_secs_f64(args.save_every).unwrap_or(Duration::MAX),
@@ -53,7 +53,7 @@ impl<'a> Follower<'a> {
     }
 }
 
-impl Callback for Follower<'_> {
+impl Callback for TrainCallback<'_> {
     fn pass(&mut self, epoch: u64, pass: &Pass) {
         self.bar.at(epoch, || {
             format!("{} mistakes", render::numbers::count(pass.mistakes))

@@ -101,77 +101,13 @@ fn inverse_square(row: &Row<'_>) -> f64 {
 fn conclude(rows: &[Row<'_>]) -> Result<Conclusion> {
     let sphere = having(rows, "rows", SPHERE);
     let worst = having(rows, "rows", ORTHONORMAL);
-    let mut panel = Panel::new()
-        .x(Axis::log("(R/γ)²"))
-        .y(Axis::log("updates"))
-        .size(460.0, 360.0);
-    let mut table = Table::new(&["rows", "γ", "updates", "bound", "share of the bound"]);
-    let mut slopes: Vec<(String, Interval)> = Vec::new();
-    let cloud: Vec<(f64, f64)> = sphere
-        .iter()
-        .map(|r| (inverse_square(r), r.number("updates")))
+    let slopes: Vec<(String, Interval)> = values_of(&sphere, "d")
+        .into_iter()
+        .map(|d| {
+            let slope = log_slope(&having(&sphere, "d", d), inverse_square, "updates");
+            (format!("d = {d}"), slope)
+        })
         .collect();
-    panel = panel.layer(
-        Layer::points(cloud)
-            .label("one run")
-            .color(Color::Muted)
-            .marker(Marker::Dot)
-            .size(3.0),
-    );
-    for d in values_of(&sphere, "d") {
-        let family = having(&sphere, "d", d);
-        let name = format!("{SPHERE}, d = {d}");
-        let groups: Vec<(f64, Vec<f64>)> = values_of(&family, "margin")
-            .into_iter()
-            .map(|margin| {
-                let here = having(&family, "margin", margin);
-                let updates = measured(&here, "updates");
-                let bound = median(&measured(&here, "bound"));
-                table.push(vec![
-                    name.clone(),
-                    margin.into(),
-                    spread_text(&updates),
-                    short(bound),
-                    format!("{} %", short(100.0 * median(&updates) / bound)),
-                ]);
-                let x: Vec<f64> = here.iter().map(inverse_square).collect();
-                (median(&x), updates)
-            })
-            .collect();
-        panel = panel.layers(spread(&name, &groups));
-        slopes.push((
-            format!("d = {d}"),
-            log_slope(&family, inverse_square, "updates"),
-        ));
-    }
-    for row in &worst {
-        table.push(vec![
-            format!("{ORTHONORMAL}, n = {}", row.text("n")),
-            short(row.number("gamma")),
-            short(row.number("updates")),
-            short(row.number("bound")),
-            format!(
-                "{} %",
-                short(100.0 * row.number("updates") / row.number("bound"))
-            ),
-        ]);
-    }
-    let reach: Vec<(f64, f64)> = worst
-        .iter()
-        .map(|r| (inverse_square(r), r.number("updates")))
-        .collect();
-    let widest = rows.iter().map(inverse_square).fold(1.0, f64::max);
-    let panel = panel
-        .layer(Layer::points(reach).label(ORTHONORMAL).hollow().size(9.0))
-        .layer(
-            Layer::line([(1.0, 1.0), (widest, widest)])
-                .label("bound (R/γ)²")
-                .color(Color::Ink)
-                .dash(Dash::Dashed),
-        );
-    let figure = Figure::of(panel)
-        .title("Every run stays below the bound")
-        .caption("Updates until every example is right against the inverse square of the relative margin, both axes logarithmic; n = 1,000 for random points. Lines: median and quartiles over seeds.");
     let listed: Vec<String> = slopes.iter().map(|(d, s)| format!("{s} for {d}")).collect();
     let met = worst
         .iter()
@@ -208,7 +144,86 @@ fn conclude(rows: &[Row<'_>]) -> Result<Conclusion> {
             ),
         ],
         checks,
-        table,
-        figures: vec![("loglog".into(), figure)],
+        table: table(&sphere, &worst),
+        figures: vec![("loglog".into(), figure(rows, &sphere, &worst))],
     })
+}
+
+/// Updates and bound of each family: random points by dimension and margin, then orthonormal rows.
+fn table(sphere: &[Row<'_>], worst: &[Row<'_>]) -> Table {
+    let mut table = Table::new(&["rows", "γ", "updates", "bound", "share of the bound"]);
+    for d in values_of(sphere, "d") {
+        let family = having(sphere, "d", d);
+        for margin in values_of(&family, "margin") {
+            let here = having(&family, "margin", margin);
+            let updates = measured(&here, "updates");
+            let bound = median(&measured(&here, "bound"));
+            table.push(vec![
+                format!("{SPHERE}, d = {d}"),
+                margin.into(),
+                spread_text(&updates),
+                short(bound),
+                format!("{} %", short(100.0 * median(&updates) / bound)),
+            ]);
+        }
+    }
+    for row in worst {
+        let share = 100.0 * row.number("updates") / row.number("bound");
+        table.push(vec![
+            format!("{ORTHONORMAL}, n = {}", row.text("n")),
+            short(row.number("gamma")),
+            short(row.number("updates")),
+            short(row.number("bound")),
+            format!("{} %", short(share)),
+        ]);
+    }
+    table
+}
+
+fn figure(rows: &[Row<'_>], sphere: &[Row<'_>], worst: &[Row<'_>]) -> Figure {
+    let places = |rows: &[Row<'_>]| -> Vec<(f64, f64)> {
+        let each = rows.iter();
+        each.map(|r| (inverse_square(r), r.number("updates")))
+            .collect()
+    };
+    let mut panel = Panel::new()
+        .x(Axis::log("(R/γ)²"))
+        .y(Axis::log("updates"))
+        .size(460.0, 360.0)
+        .layer(
+            Layer::points(places(sphere))
+                .label("one run")
+                .color(Color::Muted)
+                .marker(Marker::Dot)
+                .size(3.0),
+        );
+    for d in values_of(sphere, "d") {
+        let family = having(sphere, "d", d);
+        let groups: Vec<(f64, Vec<f64>)> = values_of(&family, "margin")
+            .into_iter()
+            .map(|margin| {
+                let here = having(&family, "margin", margin);
+                let x: Vec<f64> = here.iter().map(inverse_square).collect();
+                (median(&x), measured(&here, "updates"))
+            })
+            .collect();
+        panel = panel.layers(spread(&format!("{SPHERE}, d = {d}"), &groups));
+    }
+    let widest = rows.iter().map(inverse_square).fold(1.0, f64::max);
+    let panel = panel
+        .layer(
+            Layer::points(places(worst))
+                .label(ORTHONORMAL)
+                .hollow()
+                .size(9.0),
+        )
+        .layer(
+            Layer::line([(1.0, 1.0), (widest, widest)])
+                .label("bound (R/γ)²")
+                .color(Color::Ink)
+                .dash(Dash::Dashed),
+        );
+    Figure::of(panel)
+        .title("Every run stays below the bound")
+        .caption("Updates until every example is right against the inverse square of the relative margin, both axes logarithmic; n = 1,000 for random points. Lines: median and quartiles over seeds.")
 }

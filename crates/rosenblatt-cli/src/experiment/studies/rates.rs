@@ -87,7 +87,7 @@ fn run(row: &Row<'_>, interrupt: &AtomicBool) -> Result<Vec<f64>> {
     Ok(vec![
         fitted.model.progress.updates as f64,
         bound,
-        // As many bits as a number in the ledger keeps exactly.
+        // As many bits as a number in the log keeps exactly.
         (sequence.hash >> 11) as f64,
     ])
 }

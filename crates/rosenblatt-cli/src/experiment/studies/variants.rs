@@ -219,6 +219,45 @@ fn conclude(rows: &[Row<'_>]) -> Result<Conclusion> {
     let order = having(rows, "part", "order");
     let renormalise = having(rows, "part", "renormalise");
     let renormalised = having(&renormalise, "choice", "renormalised");
+    let at_rate = |accepted: fn(f64) -> bool| -> Vec<Row<'_>> {
+        let those = renormalised.iter().filter(|r| accepted(r.number("value")));
+        those.copied().collect()
+    };
+    let safe = at_rate(|rate| rate < 1.0);
+    let mut sentences = vec![
+        bias_sentence(&bias),
+        renormalised_sentence(&safe, &at_rate(|rate| rate > 1.0)),
+    ];
+    sentences.extend(order_sentence(&order));
+    let bounded: Vec<Row<'_>> = (bias.iter().chain(&order)).copied().collect();
+    Ok(Conclusion {
+        sentences,
+        checks: vec![
+            within_bounds(&bounded, "the bound for their bias, in every order"),
+            within_bounds(
+                &safe,
+                "the bound for renormalised weights at rates that have one",
+            ),
+            Check {
+                statement: format!(
+                    "below the limiting rate all {} renormalised runs separate and none cycles",
+                    safe.len()
+                ),
+                holds: safe
+                    .iter()
+                    .all(|r| r.number("separated") == 1.0 && r.number("cycles") == 0.0),
+            },
+        ],
+        table: table(rows),
+        figures: vec![
+            ("bias".into(), bias_figure(&bias)),
+            ("renormalised".into(), renormalised_figure(&renormalised)),
+            ("orders".into(), order_figure(&order)),
+        ],
+    })
+}
+
+fn table(rows: &[Row<'_>]) -> Table {
     let mut table = Table::new(&[
         "variant",
         "at",
@@ -241,26 +280,14 @@ fn conclude(rows: &[Row<'_>]) -> Result<Conclusion> {
             }
         }
     }
-    let share = |rows: &[Row<'_>], what: &str| {
-        let those = measured(rows, what);
-        those.iter().sum::<f64>() / those.len().max(1) as f64
-    };
-    let safe: Vec<Row<'_>> = (renormalised.iter())
-        .filter(|r| r.number("value") < 1.0)
-        .copied()
-        .collect();
-    let beyond: Vec<Row<'_>> = (renormalised.iter())
-        .filter(|r| r.number("value") > 1.0)
-        .copied()
-        .collect();
-    let cycling = measured(&beyond, "cycles")
-        .iter()
-        .filter(|c| **c > 0.0)
-        .count();
-    let price: Vec<f64> = values_of(&bias, "seed")
+    table
+}
+
+fn bias_sentence(bias: &[Row<'_>]) -> String {
+    let price: Vec<f64> = values_of(bias, "seed")
         .into_iter()
         .filter_map(|seed| {
-            let one = having(&having(&bias, "seed", seed), "value", "1");
+            let one = having(&having(bias, "seed", seed), "value", "1");
             let updates = |choice| {
                 measured(&having(&one, "choice", choice), "updates")
                     .first()
@@ -269,66 +296,41 @@ fn conclude(rows: &[Row<'_>]) -> Result<Conclusion> {
             Some(updates("unlifted")? / updates("lifted")?)
         })
         .collect();
-    let medians: Vec<(&str, f64)> = values_of(&order, "choice")
-        .into_iter()
-        .map(|o| {
-            (
-                o,
-                median(&measured(&having(&order, "choice", o), "updates")),
-            )
-        })
-        .collect();
-    let least = medians.iter().min_by(|a, b| a.1.total_cmp(&b.1));
-    let most = medians.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-    let mut sentences = vec![format!(
+    let without = having(&having(bias, "choice", "none"), "value", "1");
+    let separated = measured(&without, "separated");
+    format!(
         "With the plane at distance 1 from the origin an unlifted bias takes {} times the updates of a lifted one (median over seeds), and no bias at all separates {} of the sets within its 1,000 passes.",
         short(median(&price)),
-        percent(share(
-            &having(&having(&bias, "choice", "none"), "value", "1"),
-            "separated"
-        ))
-    )];
-    sentences.push(format!(
-        "Renormalised runs below the limiting rate 2γ/(R² − γ²) separate in {} of {} cases; above it {cycling} of {} come back to the very same weights and cycle for ever.",
-        measured(&safe, "separated").iter().filter(|s| **s > 0.0).count(),
+        percent(separated.iter().sum::<f64>() / separated.len().max(1) as f64)
+    )
+}
+
+/// What renormalising does below and above the limiting rate.
+fn renormalised_sentence(safe: &[Row<'_>], beyond: &[Row<'_>]) -> String {
+    let positive = |values: Vec<f64>| values.iter().filter(|v| **v > 0.0).count();
+    format!(
+        "Renormalised runs below the limiting rate 2γ/(R² − γ²) separate in {} of {} cases; above it {} of {} come back to the very same weights and cycle for ever.",
+        positive(measured(safe, "separated")),
         safe.len(),
+        positive(measured(beyond, "cycles")),
         beyond.len(),
-    ));
-    if let (Some(least), Some(most)) = (least, most) {
-        sentences.push(format!(
-            "Among the orders, {} needs the fewest updates (median {}) and {} the most ({}).",
-            least.0,
-            short(least.1),
-            most.0,
-            short(most.1)
-        ));
-    }
-    let bounded: Vec<Row<'_>> = (bias.iter().chain(&order)).copied().collect();
-    Ok(Conclusion {
-        sentences,
-        checks: vec![
-            within_bounds(&bounded, "the bound for their bias, in every order"),
-            within_bounds(
-                &safe,
-                "the bound for renormalised weights at rates that have one",
-            ),
-            Check {
-                statement: format!(
-                    "below the limiting rate all {} renormalised runs separate and none cycles",
-                    safe.len()
-                ),
-                holds: safe
-                    .iter()
-                    .all(|r| r.number("separated") == 1.0 && r.number("cycles") == 0.0),
-            },
-        ],
-        table,
-        figures: vec![
-            ("bias".into(), bias_figure(&bias)),
-            ("renormalised".into(), renormalised_figure(&renormalised)),
-            ("orders".into(), order_figure(&order)),
-        ],
-    })
+    )
+}
+
+fn order_sentence(order: &[Row<'_>]) -> Option<String> {
+    let medians: Vec<(&str, f64)> = values_of(order, "choice")
+        .into_iter()
+        .map(|o| (o, median(&measured(&having(order, "choice", o), "updates"))))
+        .collect();
+    let least = medians.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let most = medians.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(format!(
+        "Among the orders, {} needs the fewest updates (median {}) and {} the most ({}).",
+        least.0,
+        short(least.1),
+        most.0,
+        short(most.1)
+    ))
 }
 
 fn table_row(choice: &str, named: &str, value: &str, here: &[Row<'_>]) -> Vec<String> {

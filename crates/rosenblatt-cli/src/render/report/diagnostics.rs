@@ -55,7 +55,7 @@ impl Hard {
 }
 
 /// What a model says about rows.
-pub struct Judged<'m> {
+pub struct Diagnostics<'m> {
     model: &'m Model,
     threads: usize,
     pub evaluation: Evaluation,
@@ -67,10 +67,10 @@ pub struct Judged<'m> {
     pub points: Vec<(f64, f64, u32)>,
 }
 
-impl<'m> Judged<'m> {
+impl<'m> Diagnostics<'m> {
     /// Nothing yet.
     pub fn new(model: &'m Model, threads: usize) -> Self {
-        Judged {
+        Diagnostics {
             model,
             threads,
             evaluation: Evaluation::new(&model.classes),
@@ -87,17 +87,17 @@ impl<'m> Judged<'m> {
         number: impl Fn(usize) -> usize,
         threads: usize,
     ) -> Result<Self> {
-        let mut judged = Judged::new(model, threads);
+        let mut diagnostics = Diagnostics::new(model, threads);
         for start in (0..data.len()).step_by(TOGETHER) {
             let rows = start..data.len().min(start + TOGETHER);
             let part = data.matrix.select(rows.clone());
-            judged.add(
+            diagnostics.add(
                 &part,
                 |i| Some(data.labels[start + i]),
                 |i| number(data.number(start + i)),
             )?;
         }
-        Ok(judged)
+        Ok(diagnostics)
     }
 
     /// Adds rows with their labels, where the model knows them, and their numbers. Gives the

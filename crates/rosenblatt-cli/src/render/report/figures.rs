@@ -10,7 +10,7 @@ use rosenblatt_plot::{
     Axis, Color, Dash, Figure, HeatMap, Layer, Legend, Panel, Regions, bin_edges,
 };
 
-use super::judged::Judged;
+use super::diagnostics::Diagnostics;
 use crate::render::table::clipped;
 
 /// Points that a line needs at most.
@@ -114,7 +114,7 @@ pub fn against_bound(report: &TrainReport) -> Option<Figure> {
 }
 
 /// How margins are spread.
-pub fn margins(sets: &[(&str, &Judged<'_>)]) -> Figure {
+pub fn margins(sets: &[(&str, &Diagnostics<'_>)]) -> Figure {
     let all: Vec<f64> = sets
         .iter()
         .flat_map(|(_, j)| j.margins.iter().copied())
@@ -140,10 +140,10 @@ pub fn margins(sets: &[(&str, &Judged<'_>)]) -> Figure {
         ))
         .y(Axis::linear("share of the examples").percent())
         .size(460.0, 220.0);
-    for (name, judged) in sets {
-        let total = judged.margins.len().max(1) as f64;
+    for (name, diagnostics) in sets {
+        let total = diagnostics.margins.len().max(1) as f64;
         let mut counts = vec![0.0; edges.len().saturating_sub(1)];
-        for m in &judged.margins {
+        for m in &diagnostics.margins {
             let bin = edges.partition_point(|e| e <= m);
             if (1..edges.len()).contains(&bin) {
                 counts[bin - 1] += 1.0 / total;
@@ -279,9 +279,13 @@ pub fn weight_pictures(model: &Model, names: &FeatureNames) -> Option<Figure> {
 }
 
 /// The hardest examples as pictures, where rows are pictures.
-pub fn hard_pictures(model: &Model, names: &FeatureNames, judged: &Judged<'_>) -> Option<Figure> {
+pub fn hard_pictures(
+    model: &Model,
+    names: &FeatureNames,
+    diagnostics: &Diagnostics<'_>,
+) -> Option<Figure> {
     let (height, width) = shape(names)?;
-    let panels = judged.hardest.iter().map(|hard| {
+    let panels = diagnostics.hardest.iter().map(|hard| {
         let mut pixels = vec![0.0; height * width];
         for &(j, x) in &hard.features {
             pixels[j] = x.max(0.0);
@@ -312,9 +316,14 @@ pub fn hard_pictures(model: &Model, names: &FeatureNames, judged: &Judged<'_>) -
 }
 
 /// The regions of two features, with examples.
-pub fn regions(model: &Model, names: &FeatureNames, judged: &Judged<'_>, scaled: bool) -> Figure {
+pub fn regions(
+    model: &Model,
+    names: &FeatureNames,
+    diagnostics: &Diagnostics<'_>,
+    scaled: bool,
+) -> Figure {
     let range = |of: fn(&(f64, f64, u32)) -> f64| {
-        let values = judged.points.iter().map(of);
+        let values = diagnostics.points.iter().map(of);
         let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| {
             (l.min(x), h.max(x))
         });
@@ -335,18 +344,18 @@ pub fn regions(model: &Model, names: &FeatureNames, judged: &Judged<'_>, scaled:
         .size(460.0, 360.0)
         .layer(Regions::sample(x, y, 200, class).names(classes()));
     for c in 0..model.classes.len() as u32 {
-        let those: Vec<(f64, f64)> = (judged.points.iter())
+        let those: Vec<(f64, f64)> = (diagnostics.points.iter())
             .filter(|p| p.2 == c)
             .map(|p| (p.0, p.1))
             .collect();
         panel = panel.layer(Layer::points(those).label(name(c)).size(5.0));
     }
-    let mut caption = format!("{} examples", judged.points.len());
-    if judged.points.len() < judged.margins.len() {
+    let mut caption = format!("{} examples", diagnostics.points.len());
+    if diagnostics.points.len() < diagnostics.margins.len() {
         caption = format!(
             "The first {} of {} examples",
-            judged.points.len(),
-            judged.margins.len()
+            diagnostics.points.len(),
+            diagnostics.margins.len()
         );
     }
     caption.push_str(" over the class that the model gives to each place");

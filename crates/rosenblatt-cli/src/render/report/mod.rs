@@ -1,10 +1,10 @@
 //! A run or a test as one self-contained page, for the eyes of whoever must decide whether to
 //! trust the model.
 
+mod diagnostics;
 mod figures;
-mod judged;
 
-pub use judged::Judged;
+pub use diagnostics::Diagnostics;
 
 use rosenblatt::data::FeatureNames;
 use rosenblatt::metrics::Evaluation;
@@ -15,7 +15,7 @@ use rosenblatt_plot::html::{Page, Table};
 use super::numbers::{count, counted, percent, seconds, short};
 use super::table::clipped;
 use super::train;
-use crate::commands::TrainOutcome;
+use crate::summary::TrainSummary;
 
 /// Classes whose confusions are drawn; more are listed.
 const CLASSES_DRAWN: usize = 25;
@@ -24,24 +24,24 @@ const WEIGHTS_DRAWN: usize = 12;
 /// Lines of a long table.
 const LINES: usize = 60;
 
-/// The page of a training run. `judged` holds what the model says about the training examples,
+/// The page of a training run. `diagnostics` holds what the model says about the training examples,
 /// where that was worth asking, and about the held-out ones, where there are any.
 pub fn train_page(
-    outcome: &TrainOutcome,
+    summary: &TrainSummary,
     model: &Model,
     names: &FeatureNames,
-    judged: [Option<&Judged<'_>>; 2],
+    diagnostics: [Option<&Diagnostics<'_>>; 2],
 ) -> String {
-    let report = &outcome.report;
-    let [training, held_out] = judged;
-    let mut page = Page::new(format!("Trained on {}", file_name(&outcome.data.file)))
+    let report = &summary.report;
+    let [training, held_out] = diagnostics;
+    let mut page = Page::new(format!("Trained on {}", file_name(&summary.data.file)))
         .contents()
         .note(trust(report))
-        .facts(facts(outcome));
+        .facts(facts(summary));
     for note in &report.notes {
         page = page.paragraph(format!("Note: {note}."));
     }
-    page = data_section(page, outcome);
+    page = data_section(page, summary);
     page = page
         .heading("Passes")
         .paragraph(format!("The run {}.", stopped(report)))
@@ -61,12 +61,12 @@ pub fn train_page(
         };
         page = page.heading(format!("On the {whose} examples"));
         page = answers(page, shown);
-        let both: Vec<(&str, &Judged<'_>)> = [("training", training), ("held out", held_out)]
+        let both: Vec<(&str, &Diagnostics<'_>)> = [("training", training), ("held out", held_out)]
             .into_iter()
-            .filter_map(|(name, judged)| Some((name, judged?)))
+            .filter_map(|(name, diagnostics)| Some((name, diagnostics?)))
             .collect();
         page = page.figure(&figures::margins(&both));
-        page = regions(page, outcome.scaling, model, names, shown);
+        page = regions(page, summary.scaling, model, names, shown);
         page = weights(page, model, names, &report.largest_weights);
         page = hardest(page, model, names, shown, &format!("{whose} examples"));
     } else {
@@ -76,8 +76,13 @@ pub fn train_page(
 }
 
 /// The page of a test.
-pub fn test_page(file: &str, model: &Model, names: &FeatureNames, judged: &Judged<'_>) -> String {
-    let evaluation = &judged.evaluation;
+pub fn test_page(
+    file: &str,
+    model: &Model,
+    names: &FeatureNames,
+    diagnostics: &Diagnostics<'_>,
+) -> String {
+    let evaluation = &diagnostics.evaluation;
     let most = majority(evaluation);
     let accuracy = evaluation.accuracy().unwrap_or(0.0);
     let mut page = Page::new(format!("Tested on {}", file_name(file)))
@@ -108,11 +113,11 @@ pub fn test_page(file: &str, model: &Model, names: &FeatureNames, judged: &Judge
             counted(evaluation.unknown_examples(), "example", "examples")
         ));
     }
-    page = answers(page.heading("Answers"), judged);
-    page = page.figure(&figures::margins(&[("tested", judged)]));
-    page = regions(page, train::scaling_of(model), model, names, judged);
+    page = answers(page.heading("Answers"), diagnostics);
+    page = page.figure(&figures::margins(&[("tested", diagnostics)]));
+    page = regions(page, train::scaling_of(model), model, names, diagnostics);
     page = weights(page, model, names, &largest_weights(model, names, 10));
-    hardest(page, model, names, judged, "tested examples").html()
+    hardest(page, model, names, diagnostics, "tested examples").html()
 }
 
 /// What a reader should think of the accuracy, from the numbers.
@@ -153,8 +158,8 @@ fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
-fn facts(outcome: &TrainOutcome) -> Vec<(String, String)> {
-    let report = &outcome.report;
+fn facts(summary: &TrainSummary) -> Vec<(String, String)> {
+    let report = &summary.report;
     let share = |accuracy: Option<f64>| accuracy.map_or_else(|| "–".into(), percent);
     let mut named = vec![
         ("training examples", count(report.examples)),
@@ -168,7 +173,7 @@ fn facts(outcome: &TrainOutcome) -> Vec<(String, String)> {
     if let Some(held) = &report.validation {
         named.push(("held-out accuracy", percent(held.accuracy)));
     }
-    if let Some(cv) = &outcome.cv {
+    if let Some(cv) = &summary.cv {
         named.push((
             "cross-validated accuracy",
             format!("{} ± {}", percent(cv.mean), percent(cv.standard_deviation)),
@@ -195,8 +200,8 @@ fn facts(outcome: &TrainOutcome) -> Vec<(String, String)> {
     facts
 }
 
-fn data_section(mut page: Page, outcome: &TrainOutcome) -> Page {
-    let (data, report) = (&outcome.data, &outcome.report);
+fn data_section(mut page: Page, summary: &TrainSummary) -> Page {
+    let (data, report) = (&summary.data, &summary.report);
     page = page.heading("Data");
     let total = report.examples.max(1) as f64;
     let mut order: Vec<usize> = (0..report.classes.len()).collect();
@@ -232,7 +237,7 @@ fn data_section(mut page: Page, outcome: &TrainOutcome) -> Page {
             });
         page = page.table(&table);
     }
-    if let Some(scaling) = outcome.scaling {
+    if let Some(scaling) = summary.scaling {
         page = page.paragraph(format!("Scaling: {scaling}."));
     }
     let remarks: Vec<&String> = data.notes.iter().chain(&data.warnings).collect();
@@ -243,8 +248,8 @@ fn data_section(mut page: Page, outcome: &TrainOutcome) -> Page {
 }
 
 /// Confusions, figures by class and, for two classes, the curves.
-fn answers(mut page: Page, judged: &Judged<'_>) -> Page {
-    let evaluation = &judged.evaluation;
+fn answers(mut page: Page, diagnostics: &Diagnostics<'_>) -> Page {
+    let evaluation = &diagnostics.evaluation;
     let figure = |share: Option<f64>| share.map_or_else(|| "–".to_owned(), percent);
     let by_class = evaluation.by_class();
     let rows = by_class.iter().take(LINES).map(|c| {
@@ -298,7 +303,7 @@ fn regions(
     scaling: Option<&str>,
     model: &Model,
     names: &FeatureNames,
-    judged: &Judged<'_>,
+    diagnostics: &Diagnostics<'_>,
 ) -> Page {
     if model.features() != 2 {
         return page;
@@ -306,7 +311,7 @@ fn regions(
     page.heading("Decision regions").figure(&figures::regions(
         model,
         names,
-        judged,
+        diagnostics,
         scaling.is_some(),
     ))
 }
@@ -335,10 +340,10 @@ fn hardest(
     page: Page,
     model: &Model,
     names: &FeatureNames,
-    judged: &Judged<'_>,
+    diagnostics: &Diagnostics<'_>,
     whose: &str,
 ) -> Page {
-    let wrong = judged
+    let wrong = diagnostics
         .hardest
         .iter()
         .filter(|h| h.truth != h.predicted)
@@ -347,10 +352,10 @@ fn hardest(
         "The {} with the smallest margins; the model gets {wrong} of these wrong. Rows are counted from 1.",
         whose
     ));
-    if let Some(figure) = figures::hard_pictures(model, names, judged) {
+    if let Some(figure) = figures::hard_pictures(model, names, diagnostics) {
         return page.figure(&figure);
     }
-    let rows = judged.hardest.iter().map(|hard| {
+    let rows = diagnostics.hardest.iter().map(|hard| {
         let against: Vec<String> = hard
             .against(model)
             .iter()

@@ -1,0 +1,93 @@
+//! A file as `check` sees it.
+
+use rosenblatt::Error;
+use rosenblatt::certificate::{Exception, Reading};
+use rosenblatt::data::read::{self, Format, Preparation, Scale};
+use rosenblatt::data::{Dataset, FeatureNames, Layout, Precision};
+
+use crate::args::CheckArgs;
+use crate::commands::context::Context;
+use crate::output::{self, Failure};
+
+/// The examples of a file in its own units, without the reference levels of categories.
+pub(super) struct Examined {
+    pub data: Dataset,
+    pub preparation: Preparation,
+    pub report: read::ReadReport,
+    pub labels: Vec<(String, u32)>,
+    pub exceptions: Vec<Exception>,
+    pub reading: Reading,
+}
+
+/// Reads the file.
+pub(super) fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Failure> {
+    let mut options = args.source.options(context.threads)?;
+    args.source.refuse_held_out()?;
+    options.read.precision = Precision::F64;
+    options.read.keep_long_decimals = true;
+    options.scale.get_or_insert(Scale::None);
+    if options.scale != Some(Scale::None) {
+        return Err(Error::options(
+            "check examines the numbers as written and does not scale them",
+        )
+        .remedy("leave --scale out: scaling does not change separability")
+        .into());
+    }
+    if let Some(path) = &args.certificate {
+        output::refuse_overwriting(&args.data, path)?;
+        if output::is_dash(path) {
+            return Err(Error::options("--certificate names a file, not stdout").into());
+        }
+    }
+    let raw = read::read(&args.data, &options.read)?;
+    args.source
+        .refuse_foreign(raw.report(), raw.label_texts())?;
+    for warning in &raw.report().warnings {
+        output::say(context.quiet, &format!("warning: {warning}"));
+    }
+    let preparation = Preparation::fit(&raw, None, options.scale)?;
+    let dropped = preparation.reference_features();
+    let kept = |feature: usize| {
+        dropped
+            .binary_search(&feature)
+            .map_or_else(|before| Some(feature - before), |_| None)
+    };
+    let exceptions = raw
+        .long_decimals()
+        .iter()
+        .filter_map(|long| {
+            let feature = kept(preparation.feature_of(long.column)?)?;
+            Some(Exception {
+                row: long.row as usize,
+                feature,
+                text: long.text.clone(),
+            })
+        })
+        .collect();
+    let report = raw.report().clone();
+    let labels = raw.label_texts().to_vec();
+    let reading = match report.format {
+        Format::Idx | Format::Cache => Reading::Binary,
+        _ => Reading::Decimal,
+    };
+    let mut data = raw.into_dataset(&preparation, Layout::AsGiven)?;
+    if !dropped.is_empty() {
+        let names = (0..data.features())
+            .filter(|j| kept(*j).is_some())
+            .map(|j| data.names.get(j).into_owned());
+        let names = FeatureNames::Listed(names.collect());
+        data = Dataset {
+            matrix: data.matrix.without_columns(&dropped),
+            names,
+            ..data
+        };
+    }
+    Ok(Examined {
+        data,
+        preparation,
+        report,
+        labels,
+        exceptions,
+        reading,
+    })
+}

@@ -1,0 +1,93 @@
+//! Certificates: made, checked by the independent checker, and written.
+
+use std::io::Read;
+use std::path::Path;
+
+use rosenblatt::certificate::{Bias, Claim, Subject, certificate};
+use rosenblatt::data::read;
+use rosenblatt::file::write_aside;
+use rosenblatt::{Error, ErrorKind};
+use rosenblatt_verify::Outcome as Checked;
+use sha2::{Digest, Sha256};
+
+use super::examined::Examined;
+use crate::args::CheckArgs;
+use crate::commands::verify;
+use crate::output::{self, Failure};
+
+/// Writes the certificate, if one is asked for, once the independent checker accepts it.
+pub(super) fn prove(
+    args: &CheckArgs,
+    examined: &Examined,
+    bias: Bias,
+    claim: Claim<'_>,
+) -> Result<Option<bool>, Failure> {
+    let Some(path) = &args.certificate else {
+        return Ok(None);
+    };
+    if output::is_dash(&args.data) {
+        return Err(Error::options(
+            "a certificate speaks of a file, and stdin cannot be read twice",
+        )
+        .remedy("save the data to a file first")
+        .into());
+    }
+    let sha256 = digest(&args.data)?;
+    let options = args.source.options(1)?;
+    let subject = Subject {
+        report: &examined.report,
+        preparation: &examined.preparation,
+        comment: options.read.comment.as_deref().filter(|c| !c.is_empty()),
+        labels: &examined.labels,
+        data: &examined.data,
+        sha256: &sha256,
+        bias,
+    };
+    let document = certificate(subject, claim)?;
+    match verify::check(document.as_bytes(), &args.data)? {
+        Checked::Holds(_) => {}
+        other => {
+            return Err(Error::new(
+                ErrorKind::Data,
+                format!("the proof found does not pass the independent checker: {other}"),
+            )
+            .in_file(&args.data)
+            .remedy("please report this with the file")
+            .into());
+        }
+    }
+    write_aside(path, |out| {
+        out.write_all(document.as_bytes())
+            .map_err(|e| Error::io(path, &e))
+    })?;
+    Ok(Some(true))
+}
+
+fn digest(path: &Path) -> rosenblatt::Result<String> {
+    let mut reader = read::decompressed(path)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        let n = reader.read(&mut buffer).map_err(|e| Error::io(path, &e))?;
+        if n == 0 {
+            break;
+        }
+        hash.update(&buffer[..n]);
+    }
+    Ok(hash
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect())
+}
+
+/// The last line of a report: where the certificate is, or how to get one.
+pub(super) fn proved_text(args: &CheckArgs, proved: Option<bool>) -> String {
+    match (&args.certificate, proved) {
+        (Some(path), Some(_)) => format!(
+            "certificate {}, checked in exact arithmetic\n",
+            path.display()
+        ),
+        _ => "add --certificate FILE for a proof that others can check\n".into(),
+    }
+}

@@ -1,0 +1,21 @@
+//! Which rows a decision rests on.
+
+use rosenblatt::certificate::{Decision, Witness};
+use rosenblatt::data::Dataset;
+
+/// The rows that the refutation weighs, from 1.
+pub(super) fn support(data: &Dataset, decision: &Decision) -> Vec<usize> {
+    decision
+        .lambda()
+        .iter()
+        .map(|(row, _)| data.number(*row) + 1)
+        .collect()
+}
+
+/// The rows that a quasi-separating plane has strictly on their right side.
+pub(super) fn separated(decision: &Decision) -> Option<&[usize]> {
+    match &decision.witness {
+        Witness::QuasiSeparable { separated, .. } => Some(separated),
+        _ => None,
+    }
+}

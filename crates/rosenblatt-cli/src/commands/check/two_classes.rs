@@ -1,0 +1,220 @@
+//! `check` of two classes: the verdict, the margin, and the estimates of a logistic regression.
+
+use std::fmt::Write;
+
+use rosenblatt::certificate::{
+    Bias, Bracket, Claim, Coefficients, Decision, ExactRows, MarginKind, Trend, TwoSides, Witness,
+    bounds, coefficients, decide, margin, radius,
+};
+use rosenblatt::data::Dataset;
+use serde_json::{Value, json};
+
+use super::examined::Examined;
+use super::margin::{bound_text, bracket, effort};
+use super::proof::{prove, proved_text};
+use super::support::{separated, support};
+use crate::args::CheckArgs;
+use crate::commands::context::{Context, in_data};
+use crate::output::{self, Done, Outcome};
+use crate::render::numbers::{count, short};
+use crate::render::table::{Align, clipped, columns};
+
+/// What was found out.
+struct Findings {
+    coefficients: Coefficients,
+    /// Whether the coefficients were classified.
+    classified: bool,
+    /// Those without a finite or unique estimate, by name.
+    infinite: Vec<(String, Trend)>,
+    /// The largest margin, with the bias among the weights and without.
+    lifted: Option<Bracket>,
+    plain: Option<Bracket>,
+    radius: f64,
+    updates_at_most: Option<u64>,
+    verified: Option<bool>,
+}
+
+pub(super) fn run(
+    context: Context,
+    args: &CheckArgs,
+    examined: &Examined,
+    exact: &ExactRows<'_>,
+    bias: Bias,
+) -> Outcome {
+    let data = &examined.data;
+    let rows = TwoSides::positive_against_rest(exact, bias);
+    let class = data.classes.len().saturating_sub(1) as u32;
+    // Classifying every coefficient costs a solve each; the verdict alone does not.
+    let classified = rows.dimension() <= args.coefficients;
+    let found = if classified {
+        coefficients(&rows, context.threads)?
+    } else {
+        let decision = decide(&rows, context.threads).map_err(|e| in_data(e, &args.data))?;
+        Coefficients {
+            trends: Vec::new(),
+            recession: None,
+            rank: decision.balanced_rank,
+            decision,
+        }
+    };
+    let separator = match &found.decision.witness {
+        Witness::Separable { w } => Some(w.as_slice()),
+        _ => None,
+    };
+    let r = radius(&rows, context.threads);
+    let effort = effort(args);
+    let [lifted, plain] = [MarginKind::Lifted, MarginKind::Plain]
+        .map(|kind| separator.map(|w| margin(&rows, kind, Some(w), effort, context.threads)));
+    let verified = prove(
+        args,
+        examined,
+        bias,
+        Claim::AgainstRest(class, &found.decision),
+    )?;
+    let infinite = found
+        .trends
+        .iter()
+        .enumerate()
+        .filter(|(_, t)| !matches!(t, Trend::Finite))
+        .map(|(j, t)| (coordinate_name(data, bias, j), *t))
+        .collect();
+    let findings = Findings {
+        coefficients: found,
+        classified,
+        infinite,
+        lifted,
+        plain,
+        radius: r,
+        updates_at_most: lifted.and_then(|m| bounds::count(bounds::from_zero(r, m.lower))),
+        verified,
+    };
+    match args.json {
+        true => output::print_json(&json(args, data, &findings))?,
+        false => output::print(&text(args, data, &findings, rows.dimension()))?,
+    }
+    Ok(Done::Finished)
+}
+
+fn json(args: &CheckArgs, data: &Dataset, findings: &Findings) -> Value {
+    let decision = &findings.coefficients.decision;
+    let (not_identified, infinite): (Vec<_>, Vec<_>) =
+        (findings.infinite.iter()).partition(|(_, trend)| *trend == Trend::NotIdentified);
+    let separated_rows = match (&decision.witness, separated(decision)) {
+        (Witness::Separable { .. }, _) => data.len(),
+        (_, separated) => separated.map_or(0, <[usize]>::len),
+    };
+    json!({
+        "verdict": decision.verdict().name(),
+        "examples": data.len(),
+        "features": data.features(),
+        "classes": data.classes.names(),
+        "margin": findings.lifted.map(bracket),
+        "plain_margin": findings.plain.map(bracket),
+        "radius": findings.radius,
+        "updates_at_most": findings.updates_at_most,
+        "infinite_coefficients": infinite.iter().map(|(name, t)| json!({"name": name, "toward": t})).collect::<Vec<_>>(),
+        "not_identified": not_identified.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+        "support": support(data, decision),
+        "separated_rows": separated_rows,
+        "rank": findings.coefficients.rank,
+        "certificate": args.certificate.as_ref().map(|path| path.display().to_string()),
+        "verified": findings.verified,
+    })
+}
+
+fn text(args: &CheckArgs, data: &Dataset, findings: &Findings, dimension: usize) -> String {
+    let decision = &findings.coefficients.decision;
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "{}: {}",
+        decision.verdict().name(),
+        explain(decision, data)
+    );
+    if let (Some(lifted), Some(plain)) = (findings.lifted, findings.plain) {
+        let _ = writeln!(
+            text,
+            "margin in [{}, {}] lifted, [{}, {}] plain; R = {}",
+            short(lifted.lower),
+            short(lifted.upper),
+            short(plain.lower),
+            short(plain.upper),
+            short(findings.radius)
+        );
+        text.push_str(&bound_text(findings.updates_at_most));
+    }
+    if !decision.lambda().is_empty() {
+        let rows = support(data, decision);
+        let shown: Vec<String> = rows.iter().take(20).map(usize::to_string).collect();
+        let more = if rows.len() > 20 {
+            format!(" and {} more", rows.len() - 20)
+        } else {
+            String::new()
+        };
+        let _ = writeln!(text, "the proof balances rows {}{more}", shown.join(", "));
+    }
+    if findings.classified {
+        text.push_str(&logistic(&findings.infinite));
+    } else {
+        let _ = writeln!(
+            text,
+            "coefficients were not classified: {} are more than --coefficients {}",
+            count(dimension as u64),
+            args.coefficients
+        );
+    }
+    text.push_str(&proved_text(args, findings.verified));
+    text
+}
+
+/// The name of a coordinate: the bias, or a feature.
+fn coordinate_name(data: &Dataset, bias: Bias, j: usize) -> String {
+    match bias {
+        Bias::Lifted if j == 0 => "(bias)".into(),
+        Bias::Lifted => data.names.get(j - 1).into_owned(),
+        Bias::None => data.names.get(j).into_owned(),
+    }
+}
+
+fn explain(decision: &Decision, data: &Dataset) -> String {
+    match &decision.witness {
+        Witness::Separable { .. } => "a plane has every example strictly on its own side".into(),
+        Witness::QuasiSeparable { separated, .. } => format!(
+            "no plane has all examples strictly on their own sides, but one has none on the wrong side and {} of {} strictly on the right one",
+            count(separated.len() as u64),
+            count(data.len() as u64)
+        ),
+        Witness::Overlapping { .. } => {
+            "every plane has an example on the wrong side, or all of them on itself".into()
+        }
+    }
+}
+
+fn logistic(infinite: &[(String, Trend)]) -> String {
+    if infinite.is_empty() {
+        return "a logistic regression has finite, unique estimates\n".into();
+    }
+    let mut rows = Vec::new();
+    for (name, trend) in infinite.iter().take(30) {
+        let toward = match trend {
+            Trend::PlusInfinity => "to +∞",
+            Trend::MinusInfinity => "to −∞",
+            Trend::Either => "to infinity, sign open",
+            Trend::NotIdentified => "not identified",
+            Trend::Finite => "finite",
+        };
+        rows.push(vec![clipped(name, 40), toward.to_owned()]);
+    }
+    let mut text = String::from(
+        "coefficients of a logistic regression that have no finite or unique estimate:\n",
+    );
+    text.push_str(&columns(&rows, &[Align::Left, Align::Left], 2));
+    if infinite.len() > 30 {
+        let _ = writeln!(
+            text,
+            "  and {} more (--json lists all)",
+            infinite.len() - 30
+        );
+    }
+    text
+}

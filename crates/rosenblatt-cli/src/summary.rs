@@ -1,0 +1,32 @@
+//! What a training run found: the library's report, with what the program adds to it.
+
+use rosenblatt::data::read::ReadReport;
+use rosenblatt::report::TrainReport;
+use serde::Serialize;
+
+/// Everything `train` found out: the library's report and what belongs to the front end.
+#[derive(Debug, Serialize)]
+pub struct TrainSummary {
+    #[serde(flatten)]
+    pub report: TrainReport,
+    /// Accuracies of cross-validation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cv: Option<CrossValidation>,
+    /// How features were scaled, where they were; weights and margins speak of scaled ones.
+    pub scaling: Option<&'static str>,
+    /// What was read.
+    pub data: ReadReport,
+    /// Where the model went.
+    pub model: Option<String>,
+}
+
+/// What cross-validation found.
+#[derive(Debug, Clone, Serialize)]
+pub struct CrossValidation {
+    /// Accuracy on each held-out fold.
+    pub accuracies: Vec<f64>,
+    /// Their mean.
+    pub mean: f64,
+    /// Their standard deviation.
+    pub standard_deviation: f64,
+}
