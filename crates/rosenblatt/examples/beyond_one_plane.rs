@@ -13,7 +13,9 @@ use std::time::Instant;
 use rosenblatt::data::read::{Preparation, ReadOptions, read};
 use rosenblatt::data::{Dataset, Layout, synthetic};
 use rosenblatt::model::Decision;
-use rosenblatt::options::{LearnerKind, Readout};
+use rosenblatt::kernel::Kernel;
+use rosenblatt::learner::{KernelPerceptron, NetworkLearner};
+use rosenblatt::options::Readout;
 use rosenblatt::Session;
 use rosenblatt::{Options, Result, parallel};
 
@@ -32,7 +34,7 @@ fn network(given: &[String]) -> Result<()> {
     let folder = Path::new(&folder).join("mnist");
     let (train, test) = (mnist(&folder, "train")?, mnist(&folder, "t10k")?);
     let mut options = Options {
-        learner: LK_NetworkLearner,
+        learner: NetworkLearner::default().into(),
         ..Options::default()
     };
     for pair in given.chunks_exact(2) {
@@ -45,7 +47,7 @@ fn network(given: &[String]) -> Result<()> {
         "{} passes in {seconds:.1} s, mistakes {:?}, test accuracy {:.4}",
         model.progress.passes.len(),
         model.progress.mistakes_per_epoch(),
-        model.accuracy(&test, parallel::available())
+        model.accuracy(&test, parallel::available())?
     );
     Ok(())
 }
@@ -69,8 +71,11 @@ fn sparse(given: &[String]) -> Result<()> {
         data.matrix.non_zeros() as f64 / data.len() as f64
     );
     let options = Options {
-        learner: LK_KernelPerceptron,
-        kernel: Some(rosenblatt::kernel::Kernel::Rbf { gamma: 1.0 }),
+        learner: KernelPerceptron {
+            kernel: Some(Kernel::Rbf { gamma: 1.0 }),
+            ..KernelPerceptron::default()
+        }
+        .into(),
         readout: Some(Readout::Last),
         epochs: Some(given.get(1).and_then(|n| n.parse().ok()).unwrap_or(3)),
         ..Options::default()

@@ -4,15 +4,25 @@ mod common;
 
 use common::{Toy, close, dot, norm, planes, score, trained};
 use rosenblatt::Options;
-use rosenblatt::learner::Gradient;
-use rosenblatt::options::{Bias, LearnerKind, Order, Start};
+use rosenblatt::learner::{Gradient, LinearUnit};
+use rosenblatt::options::{Bias, Order, Start};
 use rosenblatt::progress::Stop;
 
 fn options() -> Options {
-    Options {
-        learner: LK_LinearUnit,
-        epochs: Some(200_000),
+    with(unit())
+}
+
+fn unit() -> LinearUnit {
+    LinearUnit {
         tolerance: 1e-12,
+        ..LinearUnit::default()
+    }
+}
+
+fn with(unit: LinearUnit) -> Options {
+    Options {
+        learner: unit.into(),
+        epochs: Some(200_000),
         ..Options::default()
     }
 }
@@ -165,9 +175,8 @@ fn a_diverged_run_goes_back_to_finite_weights() {
         for rate in [10.0, 1e200] {
             let toy = weighted(1);
             let options = Options {
-                gradient,
                 learning_rate: Some(rate),
-                ..options()
+                ..with(LinearUnit { gradient, ..unit() })
             };
             let fitted = trained(&toy.dataset(), &options);
             let Some(Stop::Diverged { safe_rate }) = fitted.model.progress.stop else {
@@ -186,10 +195,12 @@ fn rounding_at_the_bottom_is_not_called_divergence() {
     for seed in 0..20 {
         let toy = common::reals(seed, 3, 6, 2);
         let options = Options {
-            tolerance: 0.0,
             epochs: Some(3_000),
             seed,
-            ..options()
+            ..with(LinearUnit {
+                tolerance: 0.0,
+                ..unit()
+            })
         };
         let fitted = trained(&toy.dataset(), &options);
         let stop = fitted.model.progress.stop.unwrap();
@@ -224,8 +235,10 @@ fn a_weighted_example_is_that_example_repeated() {
         let options = Options {
             learning_rate: Some(a.learning_rate),
             epochs: Some(30),
-            tolerance: 0.0,
-            ..options()
+            ..with(LinearUnit {
+                tolerance: 0.0,
+                ..unit()
+            })
         };
         let (a, b) = (
             trained(&toy.dataset(), &options),
@@ -283,13 +296,15 @@ fn stochastic_descent_with_decay_comes_close_to_least_squares() {
         for order in [Order::Given, Order::ByClass, Order::Shuffled, Order::Random] {
             let at = |decay: f64, rate: Option<f64>| {
                 let options = Options {
-                    gradient: Gradient::Stochastic,
                     order,
-                    decay,
                     seed,
                     learning_rate: rate,
                     epochs: Some(2_000),
-                    ..options()
+                    ..with(LinearUnit {
+                        gradient: Gradient::Stochastic,
+                        decay,
+                        ..unit()
+                    })
                 };
                 let fitted = trained(&toy.dataset(), &options);
                 assert_eq!(fitted.model.progress.stop, Some(Stop::EpochLimit));
@@ -317,11 +332,10 @@ fn the_derived_rate_of_both_gradients_is_safe() {
             for bias in [Bias::Lifted, Bias::None] {
                 let toy = weighted(seed);
                 let options = Options {
-                    gradient,
                     bias: Some(bias),
                     seed,
                     epochs: Some(300),
-                    ..options()
+                    ..with(LinearUnit { gradient, ..unit() })
                 };
                 let stop = trained(&toy.dataset(), &options)
                     .model
@@ -370,6 +384,6 @@ fn least_squares_may_misclassify_separable_data() {
         Some(Stop::Separated)
     );
     assert_eq!(fitted.model.progress.stop, Some(Stop::Converged));
-    let predicted = fitted.model.predict(&toy.dataset().matrix, 1);
+    let predicted = fitted.model.predict(&toy.dataset().matrix, 1).unwrap();
     assert_ne!(predicted, toy.labels);
 }

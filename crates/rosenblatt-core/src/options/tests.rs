@@ -2,10 +2,13 @@ use super::*;
 
 #[test]
 fn every_default_reads_back_as_itself() {
-    for p in PARAMETERS {
-        let mut options = Options::default();
-        options.set(p.name, &p.default()).unwrap();
-        assert_eq!(options, Options::default(), "{}", p.name);
+    for entry in crate::learner::LEARNERS {
+        let defaults = Options::of(entry.default_settings());
+        for (name, value) in defaults.values() {
+            let mut options = defaults.clone();
+            options.set(name, &value).unwrap();
+            assert_eq!(options, defaults, "{name}");
+        }
     }
 }
 

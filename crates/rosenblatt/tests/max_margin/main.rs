@@ -15,8 +15,9 @@ use proptest::prelude::*;
 use rosenblatt::Options;
 use rosenblatt::data::Precision;
 use rosenblatt::kernel::Kernel;
+use rosenblatt::learner::{MaxMargin, Perceptron};
 use rosenblatt::model::{Model, SupportVectors};
-use rosenblatt::options::{Bias, ClassWeight, LearnerKind, Multiclass};
+use rosenblatt::options::{Bias, ClassWeight, Multiclass};
 use rosenblatt::Session;
 use rosenblatt::progress::Stop;
 use rosenblatt::training::Fitted;
@@ -25,18 +26,31 @@ const BIASES: [Bias; 3] = [Bias::Lifted, Bias::None, Bias::Unlifted(None)];
 
 fn options(c: Option<f64>, bias: Bias) -> Options {
     Options {
-        learner: LK_MaxMargin,
-        c,
+        learner: MaxMargin {
+            c,
+            ..MaxMargin::default()
+        }
+        .into(),
         bias: Some(bias),
         ..Options::default()
     }
 }
 
 fn over(kernel: &str, c: Option<f64>, bias: Bias) -> Options {
-    Options {
-        kernel: Some(kernel.parse().unwrap()),
-        ..options(c, bias)
-    }
+    let mut options = options(c, bias);
+    options.set("kernel", kernel).unwrap();
+    options
+}
+
+/// The same with another tolerance.
+fn within(tolerance: f64, mut options: Options) -> Options {
+    options.set("tolerance", &tolerance.to_string()).unwrap();
+    options
+}
+
+fn tolerance(options: &Options) -> f64 {
+    let max_margin = options.learner.settings::<MaxMargin>();
+    max_margin.unwrap().tolerance
 }
 
 fn support(model: &Model) -> &SupportVectors {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use rosenblatt::certificate::{
-    Bias, Bracket, Claim, Coefficients, Decision, ExactRows, MarginKind, Trend, TwoSides, Witness,
+    Bias, Bracket, Claim, Coefficients, Decision, ExactRows, MarginKind, Rows, Trend, TwoSides, Witness,
     bounds, coefficients, decide, margin, radius,
 };
 use rosenblatt::data::Dataset;

@@ -234,6 +234,6 @@ fn a_failing_disk_is_reported() {
     let error = write(&dataset, TextFormat::Libsvm, Full).unwrap_err();
     assert_eq!(
         (error.kind(), error.message()),
-        (ErrorKind::Io, "disk full")
+        (ErrorKind::Io, "disk full".to_owned())
     );
 }
