@@ -150,7 +150,7 @@ pub fn colour() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
 }
 
-/// The exit status: 0 done, 1 failed, 2 wrong usage, 3 refuted, 130 interrupted.
+/// The exit status: 0 success, 1 failure, 2 usage error, 3 refuted, 130 interrupted.
 pub fn exit(outcome: Outcome) -> ExitCode {
     match outcome {
         Ok(Done::Finished) | Err(Failure::PipeClosed) => ExitCode::SUCCESS,

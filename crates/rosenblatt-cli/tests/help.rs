@@ -47,7 +47,7 @@ fn what_a_model_has_settled_is_not_offered_and_refused_by_name() {
             assert!(!help.contains(option), "{help}");
             let output = run(&[command, &model, &data, option, value]);
             let said = String::from_utf8(output.stderr).unwrap();
-            let expected = format!("{option} was settled when the model was trained");
+            let expected = format!("{option} was fixed when the model was trained");
             assert!(said.contains(&expected), "{said}");
             assert_eq!(output.status.code(), Some(2), "{said}");
         }

@@ -393,6 +393,6 @@ fn columns_at_both_ends_of_what_floats_hold_are_decided() {
     let proof = place.to("proof.json");
     let said = ok(&["check", &data, "--certificate", &proof]);
     assert!(said.contains("separable: a plane"), "{said}");
-    assert_eq!(said.matches("sign open").count(), 3, "{said}");
+    assert_eq!(said.matches("no unique limit").count(), 3, "{said}");
     ok(&["verify", &proof, &data]);
 }

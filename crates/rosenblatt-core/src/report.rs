@@ -320,7 +320,7 @@ impl TrainReport {
             && let Some(errors) = errors.filter(|&e| e > 0)
         {
             self.notes.push(format!(
-                    "the running weights separate the training data, the saved {} read-out gets {errors} wrong; --readout last saves the weights that separate",
+                    "the running weights separate the training data, but the saved {} hypothesis makes {errors} errors; --readout last saves the weights that separate",
                     self.readout
                 ));
         }
@@ -330,32 +330,32 @@ impl TrainReport {
             && options.learner.keeps_weights()
         {
             self.notes.push(format!(
-                "the running weights were still making mistakes, but the saved {} read-out gets every training example right",
+                "the running weights still made mistakes, but the saved {} hypothesis classifies every training example correctly",
                 self.readout
             ));
         }
         if self.train_accuracy.is_none() {
             self.notes.push(
-                "training accuracy was not computed: it would cost more than the training did"
+                "training accuracy was not computed: it would cost more than training did"
                     .into(),
             );
         }
         if let Some(spectrum) = self.spectrum.filter(Spectrum::is_clearly_negative) {
             self.notes.push(format!(
-                "the kernel is not valid on these data: the Gram matrix of {} examples has the eigenvalue {:.3e}, so no theorem speaks for this run",
+                "the kernel is not valid on these data: the Gram matrix of {} examples has the eigenvalue {:.3e}, so no theorem applies to this run",
                 spectrum.examples, spectrum.smallest
             ));
         }
         let stuck = self.starts.iter().filter(|s| s.stuck).count();
         if stuck > 0 {
             self.notes.push(format!(
-                "{stuck} of {} starts of the network got stuck; the best one is saved",
+                "{stuck} of {} initialisations of the network got stuck; the best one is saved",
                 self.starts.len()
             ));
         }
         if options.normalise_weights && stop == Stop::EpochLimit {
             self.notes.push(
-                "with renormalised weights even separable data may cycle for ever; a smaller --learning-rate has a bound".into(),
+                "with renormalised weights even separable data may cycle forever; a smaller --learning-rate has a bound".into(),
             );
         }
         if options.learner.is::<LinearUnit>()
@@ -364,7 +364,7 @@ impl TrainReport {
             && perceptron_separates(data, options)
         {
             self.notes.push(format!(
-                "the data can be separated (a perceptron just did), yet least squares gets {} wrong: it does not minimise mistakes",
+                "the data are separable (a perceptron has just separated them), but least squares misclassifies {}: it does not minimise misclassifications",
                 errors.unwrap_or(0)
             ));
         }

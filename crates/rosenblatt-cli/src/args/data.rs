@@ -103,7 +103,7 @@ const DATA_PARAMETERS: &[DataParameter] = &[
     DataParameter {
         name: "delimiter",
         value: "CHARACTER",
-        help: "what stands between a table's cells: a character, tab or blanks [default: found out]",
+        help: "separator between the cells of a table: a character, tab or blanks [default: detected]",
         remembered: false,
         set: |o, t| {
             o.read.delimiter = Some(match t {
@@ -132,7 +132,7 @@ const DATA_PARAMETERS: &[DataParameter] = &[
     DataParameter {
         name: "positive",
         value: "CLASS",
-        help: "this class against the rest",
+        help: "the class to separate from all others",
         remembered: true,
         set: |o, t| {
             o.read.positive = Some(t.to_owned());
@@ -165,7 +165,7 @@ const DATA_PARAMETERS: &[DataParameter] = &[
     DataParameter {
         name: "ignore",
         value: "COLUMN,…",
-        help: "leave these columns out; a name with a comma stands in double quotes",
+        help: "columns to leave out; put a name with a comma in double quotes",
         remembered: true,
         set: |o, t| {
             o.read.ignore.extend(list(t));
@@ -175,7 +175,7 @@ const DATA_PARAMETERS: &[DataParameter] = &[
     DataParameter {
         name: "column",
         value: "NAME=KIND",
-        help: "treat a column as numeric, category, text or ignore; may be repeated; a name with a comma stands in double quotes",
+        help: "treat a column as numeric, category, text or ignore; may be repeated; put a name with a comma in double quotes",
         remembered: true,
         set: |o, t| {
             for (name, kind) in pairs("column", t, "NAME=KIND")? {
@@ -187,7 +187,7 @@ const DATA_PARAMETERS: &[DataParameter] = &[
     DataParameter {
         name: "weight-column",
         value: "COLUMN",
-        help: "column with the weights of the rows",
+        help: "column of sample weights",
         remembered: true,
         set: |o, t| {
             o.read.weight_column = Some(t.to_owned());
@@ -222,7 +222,7 @@ const DATA_PARAMETERS: &[DataParameter] = &[
     DataParameter {
         name: "precision",
         value: "BITS",
-        help: "bits that values keep: f32 or f64 [default: f32]",
+        help: "precision of values: f32 or f64 [default: f32]",
         remembered: true,
         set: |o, t| {
             o.read.precision = super::precision(t)
@@ -233,7 +233,7 @@ const DATA_PARAMETERS: &[DataParameter] = &[
     DataParameter {
         name: "validate",
         value: "FRACTION",
-        help: "hold out this fraction of each class and measure accuracy on it after each pass",
+        help: "hold out this fraction of each class and report accuracy on it after each pass",
         remembered: true,
         set: |o, t| match t.parse::<f64>() {
             Ok(f) if f > 0.0 && f < 1.0 => {
@@ -285,7 +285,7 @@ impl DataArgs {
             .find(|(name, _)| SETTLED.contains(&name.as_str()))
         {
             Some((name, _)) => Err(Error::options(format!(
-                "--{name} was settled when the model was trained"
+                "--{name} was fixed when the model was trained"
             ))
             .remedy("leave it out: the model prepares the file itself")),
             None => Ok(()),
@@ -296,7 +296,7 @@ impl DataArgs {
     pub fn refuse_held_out(&self) -> Result<()> {
         match self.has("validate") {
             true => Err(Error::options(
-                "--validate holds examples out of training, and nothing is trained",
+                "--validate holds examples out of training, but this command does not train",
             )
             .remedy("leave it out")),
             false => Ok(()),
@@ -326,7 +326,7 @@ impl DataArgs {
         };
         match self.given.iter().find(|(name, _)| foreign(name)) {
             Some((name, _)) => Err(Error::options(format!(
-                "--{name} has no meaning for a {format} file"
+                "--{name} does not apply to a {format} file"
             ))
             .remedy("leave it out")),
             None => Ok(()),

@@ -19,7 +19,7 @@ const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Cyan.on_default().bold())
     .placeholder(AnsiColor::Cyan.on_default());
 
-/// Train, test and question perceptrons.
+/// Train, test and examine perceptrons.
 #[derive(Debug, Parser)]
 #[command(
     name = "rosenblatt",
@@ -28,17 +28,17 @@ const STYLES: Styles = Styles::styled()
     max_term_width = 100,
     subcommand_required = true,
     arg_required_else_help = true,
-    after_help = "Results go to stdout, messages to stderr. Data called - come from stdin; -o - is stdout (train, predict, generate).\n\
-        Exit status: 0 done, 1 failed, 2 wrong usage, 3 a certificate that does not hold, 130 interrupted."
+    after_help = "Results go to stdout, messages to stderr. A data file named - is stdin; -o - is stdout (train, predict, generate).\n\
+        Exit status: 0 success, 1 failure, 2 usage error, 3 certificate does not hold, 130 interrupted."
 )]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
-    /// Say nothing beside the result and errors; where train saves a model, that is the result
-    #[arg(long, short, global = true, help_heading = "Everywhere")]
+    /// Print nothing but the result and errors; where train saves a model, that is the result
+    #[arg(long, short, global = true, help_heading = "Global options")]
     pub quiet: bool,
-    /// Threads to use; results do not depend on it [default: all]
-    #[arg(long, global = true, value_name = "N", help_heading = "Everywhere", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    /// Number of threads; results do not depend on it [default: all]
+    #[arg(long, global = true, value_name = "N", help_heading = "Global options", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 }
 
@@ -52,7 +52,7 @@ impl Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Read a file, train on it, report, save the model
+    /// Train a model on a file, report on the run, save the model
     #[command(after_help = "Examples:\n  rosenblatt train data.csv -o model.rbm\n  \
         rosenblatt train adult.data.gz --validate 0.1 --seed 1\n  \
         rosenblatt train a.svm --readout last --epochs 50 -o a.rbm\n  \
@@ -62,15 +62,15 @@ pub enum Command {
     #[command(after_help = "Examples:\n  rosenblatt predict model.rbm new.csv\n  \
         zcat new.csv.gz | rosenblatt predict model.rbm - --scores -o predicted.tsv")]
     Predict(Box<PredictArgs>),
-    /// Measure a model on labelled rows
+    /// Evaluate a model on labelled rows
     #[command(after_help = "Example:\n  rosenblatt test model.rbm test.csv")]
     Test(Box<TestArgs>),
-    /// Is it separable? With proof, margin, bound, and what it means for a logistic regression
+    /// Decide whether the classes are linearly separable, with proof, margin, bound on updates, and what it means for a logistic regression
     #[command(after_help = "Examples:\n  rosenblatt check data.csv --label y\n  \
         rosenblatt check data.csv --certificate proof.json && rosenblatt verify proof.json data.csv\n  \
         rosenblatt check xor.csv --kernel quadratic --dual-lp")]
     Check(Box<CheckArgs>),
-    /// Check a proof in exact arithmetic against the file itself
+    /// Verify a certificate against the data file, in exact arithmetic
     #[command(after_help = "Example:\n  rosenblatt verify proof.json data.csv")]
     Verify(VerifyArgs),
     /// Show training step by step
@@ -88,17 +88,17 @@ pub enum Command {
         rosenblatt generate sparse --examples 200000 -o text.svm"
     )]
     Generate(Box<GenerateArgs>),
-    /// Run studies of how perceptrons learn: a log of every run, pictures, one page
+    /// Run studies of how perceptrons learn: a log of every run, figures, one page
     #[command(after_help = "Examples:\n  rosenblatt experiment bound --quick\n  \
         rosenblatt experiment all -o studies\n\n\
-        Runs are noted in the folder as they end. An interrupted command goes on when it is given again.")]
+        Each run is recorded in the folder when it ends. Repeat an interrupted command to continue it.")]
     Experiment(ExperimentArgs),
-    /// Draw a figure that explains
+    /// Draw an explanatory figure
     #[command(
         after_help = "Examples:\n  rosenblatt figure hulls -o hulls.svg\n  rosenblatt figure all -o figures"
     )]
     Figure(FigureArgs),
-    /// Show what a model is and how it came about
+    /// Show what a model is and how it was trained
     #[command(
         after_help = "Examples:\n  rosenblatt inspect model.rbm\n  rosenblatt inspect model.rbm --command"
     )]
@@ -108,10 +108,10 @@ pub enum Command {
         after_help = "Examples:\n  rosenblatt convert data.csv data.svm\n  rosenblatt convert digits-images-idx3-ubyte.gz digits.csv.gz\n  rosenblatt convert data.svm data.rbc"
     )]
     Convert(Box<ConvertArgs>),
-    /// Write a model as ONNX, for programs that know nothing of perceptrons
+    /// Export a model to ONNX, for other runtimes
     #[command(after_help = "Example:\n  rosenblatt export model.rbm model.onnx\n\n\
-        The graph takes rows as doubles in X, or the columns of the training table, each by its \
-        name;\nit gives label and scores.")]
+        Inputs of the graph: X, rows of doubles, or the columns of the training table by name.\n\
+        Outputs: label and scores.")]
     Export(ExportArgs),
     /// Print a completion script for a shell
     #[command(
@@ -133,28 +133,28 @@ pub enum Command {
 pub struct TrainArgs {
     /// The data: a file, or - for stdin
     pub data: PathBuf,
-    /// Where the model goes
+    /// File for the model, or - for stdout
     #[arg(long, short, value_name = "MODEL")]
     pub output: Option<PathBuf>,
-    /// Go on from this model as if its run had never stopped; its options are kept, limits may be given anew; not for networks and max-margin
+    /// Resume the run of this model as if it had never stopped; its options are kept, limits may be changed; not for networks and max-margin
     #[arg(long, value_name = "MODEL")]
     pub resume: Option<PathBuf>,
-    /// Part the data into K folds, train without each in turn, report accuracy on it
+    /// K-fold cross-validation: train without each fold in turn and report the accuracy on it
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..))]
     pub cv: Option<u32>,
-    /// Save the model after a pass when this many seconds have gone by since it was last saved
+    /// Save a checkpoint after a pass when this many seconds have passed since the last one
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
     pub save_every: f64,
-    /// Memory for kernel values and for examples from a cache or from libsvm text: bytes, or with K, M or G for KiB, MiB or GiB [default: half of what is free]
+    /// Memory limit for kernel values and for examples from a cache or libsvm text: bytes, or with K, M or G for KiB, MiB or GiB [default: half of what is free]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
-    /// Keep the data as read in FILE.rbc beside them, and take them from there while it is fresh
+    /// Cache the parsed data in FILE.rbc beside the file, and read them from there while the cache is up to date
     #[arg(long)]
     pub cache: bool,
-    /// Show the run on one self-contained page: data, passes, margins, confusions, weights, hardest examples
+    /// Write a self-contained HTML report: data, passes, margins, confusion matrix, weights, hardest examples
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
-    /// Say what would be read and done, with memory and time estimated, and do nothing
+    /// Report what would be read and done, with estimates of memory and time, without training
     #[arg(long)]
     pub dry_run: bool,
     /// Print one JSON object
@@ -172,10 +172,10 @@ pub struct PredictArgs {
     pub model: PathBuf,
     /// The data: a file, or - for stdin
     pub data: PathBuf,
-    /// Where the predictions go [default: stdout]
+    /// File for the predictions [default: stdout]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// After each label a tab and the score, or one score a discriminator
+    /// After each label, a tab and the score; one score per discriminator if there are several
     #[arg(long)]
     pub scores: bool,
     #[command(flatten)]
@@ -188,7 +188,7 @@ pub struct TestArgs {
     pub model: PathBuf,
     /// The data: a file, or - for stdin
     pub data: PathBuf,
-    /// Show the test on one self-contained page
+    /// Write a self-contained HTML report
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
     /// Print one JSON object
@@ -202,7 +202,7 @@ pub struct TestArgs {
 pub struct TraceArgs {
     /// The data: a file, or - for stdin
     pub data: PathBuf,
-    /// Draw the boundary of two features: FILE.svg moves from update to update, FILE.png (a build with the feature png) shows passes side by side
+    /// Draw the decision boundary of two features: FILE.svg is animated from update to update, FILE.png (in a build with the feature png) shows passes side by side
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
     /// Print one JSON object
@@ -214,12 +214,12 @@ pub struct TraceArgs {
     pub source: DataArgs,
 }
 
-/// Whether a plane may stand off the origin.
+/// Whether the hyperplane has a bias.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum CheckBias {
     /// A constant feature 1
     Lifted,
-    /// A plane through the origin
+    /// A hyperplane through the origin
     None,
 }
 
@@ -227,10 +227,10 @@ pub enum CheckBias {
 pub struct CheckArgs {
     /// The data: a file, or - for stdin
     pub data: PathBuf,
-    /// Write the proof as JSON, once the independent checker accepts it
+    /// Write the proof as JSON, once the independent checker has accepted it
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
-    /// Whether the plane may stand off the origin; with a kernel, lifted means K + 1 [default: lifted, none with --kernel]
+    /// Whether the hyperplane has a bias; with a kernel, lifted means K + 1 [default: lifted, none with --kernel]
     #[arg(long, value_enum)]
     pub bias: Option<CheckBias>,
     /// Decide in the space of a kernel: linear, quadratic, polynomial:DEGREE[,SCALE,CONST], geometric:DEGREE, monomial:DEGREE, rbf:GAMMA, laplacian:GAMMA or precomputed
@@ -239,13 +239,13 @@ pub struct CheckArgs {
     /// Solve for the smallest dual coefficients that separate: minimise Σ a_i so that y_i Σ_j a_j y_j K(x_j, x_i) ≥ 1, a ≥ 0
     #[arg(long)]
     pub dual_lp: bool,
-    /// Narrow the margin to this relative gap
+    /// Compute the margin to this relative gap
     #[arg(long, value_name = "GAP", default_value_t = 1e-6, value_parser = gap, allow_negative_numbers = true)]
     pub gap: f64,
     /// Classify the coefficients of a logistic regression when there are at most N
     #[arg(long, value_name = "N", default_value_t = 2000)]
     pub coefficients: usize,
-    /// With several classes: decide each pair too
+    /// With several classes: also decide each pair
     #[arg(long)]
     pub pairs: bool,
     /// Print one JSON object
@@ -259,7 +259,7 @@ pub struct CheckArgs {
 pub struct VerifyArgs {
     /// The certificate
     pub certificate: PathBuf,
-    /// The data file it speaks of
+    /// The data file it is about
     pub data: PathBuf,
     /// Print one JSON object
     #[arg(long)]
@@ -268,22 +268,22 @@ pub struct VerifyArgs {
 
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
-    /// What to make
+    /// Kind of data
     #[arg(value_parser = kind, long_help = kinds_help())]
     pub kind: rosenblatt::data::synthetic::Kind,
-    /// Where the data go; the name says the format (.svm, .csv, .tsv, and .gz, .zst, .bz2 or .xz after it); - prints CSV
+    /// Output file; its extension selects the format (.svm, .csv, .tsv, and .gz, .zst, .bz2 or .xz after it); - prints CSV
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
     /// Save the known separator as JSON
     #[arg(long, value_name = "FILE")]
     pub separator: Option<PathBuf>,
-    /// Rows
+    /// Number of examples
     #[arg(long, short = 'n', value_name = "N")]
     pub examples: Option<usize>,
-    /// Features
+    /// Number of features
     #[arg(long, short = 'd', value_name = "D")]
     pub features: Option<usize>,
-    /// Classes
+    /// Number of classes
     #[arg(long, short = 'k', value_name = "K")]
     pub classes: Option<usize>,
     /// Margin of the known separator
@@ -298,10 +298,10 @@ pub struct GenerateArgs {
     /// Mean number of words in a row of `sparse`
     #[arg(long, value_name = "N")]
     pub non_zeros: Option<f64>,
-    /// Bits that values keep: f32 or f64
+    /// Precision of values: f32 or f64
     #[arg(long, value_name = "BITS", default_value = "f32", value_parser = precision)]
     pub precision: rosenblatt::data::Precision,
-    /// Seed of everything random
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }
@@ -311,7 +311,7 @@ fn kind(name: &str) -> Result<rosenblatt::data::synthetic::Kind, rosenblatt::Err
 }
 
 fn kinds_help() -> String {
-    let mut text = String::from("What to make:\n");
+    let mut text = String::from("Kind of data:\n");
     for kind in rosenblatt::data::synthetic::Kind::all() {
         text.push_str(&format!("  {:<14} {}\n", kind.name(), kind.summary()));
     }
@@ -354,7 +354,7 @@ pub struct ExperimentArgs {
     /// Which studies: names, or all
     #[arg(required = true, value_name = "NAME", long_help = studies_help())]
     pub studies: Vec<String>,
-    /// The folder for tables, pictures and index.html
+    /// Folder for tables, figures and index.html
     #[arg(long, short, value_name = "DIR", default_value = "experiments")]
     pub output: PathBuf,
     /// Smaller cases and fewer seeds
@@ -363,7 +363,7 @@ pub struct ExperimentArgs {
     /// Seeds for each case [default: each study's own number]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub seeds: Option<u32>,
-    /// Run everything again, whatever the folder holds
+    /// Ignore earlier runs in the folder and repeat them all
     #[arg(long)]
     pub fresh: bool,
 }
@@ -415,7 +415,7 @@ pub struct InspectArgs {
 pub struct ExportArgs {
     /// The model
     pub model: PathBuf,
-    /// Where the graph goes, or - for stdout
+    /// File for the graph, or - for stdout
     pub output: PathBuf,
 }
 
@@ -423,7 +423,7 @@ pub struct ExportArgs {
 pub struct ConvertArgs {
     /// The data: a file, or - for stdin
     pub input: PathBuf,
-    /// Where they go; the name says the format
+    /// Output file; its extension selects the format
     pub output: PathBuf,
     #[command(flatten)]
     pub source: DataArgs,

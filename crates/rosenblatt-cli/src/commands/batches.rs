@@ -65,7 +65,7 @@ pub fn report(context: Context, report: &BatchesReport) {
         output::say(
             context.quiet,
             &format!(
-                "note: ignored {}: the model has not learnt them",
+                "note: ignored {}: they did not occur in training",
                 met.join(", ")
             ),
         );

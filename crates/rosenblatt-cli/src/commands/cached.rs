@@ -36,7 +36,7 @@ pub fn open_named(
 ) -> Result<Cached> {
     if let Some((name, _)) = source.given.iter().find(|(name, _)| name != "format") {
         return Err(
-            Error::options(format!("--{name} was settled when the cache was made"))
+            Error::options(format!("--{name} was fixed when the cache was made"))
                 .remedy("leave it out, or give the file that the cache was made from"),
         );
     }
@@ -77,7 +77,7 @@ pub fn open_or_make(
             Ok(_) => format!("{} is older than its source", path.display()),
             Err(error) => error.to_string(),
         };
-        output::say(context.quiet, &format!("cache: {why}; it is made anew"));
+        output::say(context.quiet, &format!("cache: {why}; it is rebuilt"));
     }
     make(context, data, source, options, &path, memory)?;
     cache::open(&path, memory)

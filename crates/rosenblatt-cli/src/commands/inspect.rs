@@ -143,7 +143,7 @@ fn origin(model: &Model) -> String {
         counted(progress.mistakes, "mistake", "mistakes"),
         counted(progress.updates, "update", "updates"),
         progress.stop.map_or_else(
-            || "its run is not finished: resume it with train --resume".to_owned(),
+            || "the run is unfinished: resume it with train --resume".to_owned(),
             |stop| rosenblatt::report::reason(stop, &model.options)
         ),
     );

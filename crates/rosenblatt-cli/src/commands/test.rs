@@ -83,7 +83,7 @@ fn text(evaluation: &Evaluation) -> String {
     let accuracy = evaluation.accuracy().unwrap_or(0.0);
     let _ = writeln!(
         text,
-        "accuracy {} ({} of {} right), error {}",
+        "accuracy {} ({} of {} correct), error {}",
         percent(accuracy),
         count(evaluation.right()),
         counted(evaluation.examples(), "example", "examples"),
@@ -92,7 +92,7 @@ fn text(evaluation: &Evaluation) -> String {
     if let Some(auc) = evaluation.auc() {
         let _ = writeln!(
             text,
-            "AUC {auc:.4}: how often a positive example scores above a negative one"
+            "AUC {auc:.4}: the probability that a positive example scores above a negative one"
         );
     }
     if !evaluation.unknown().is_empty() {

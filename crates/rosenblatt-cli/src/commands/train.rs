@@ -219,7 +219,7 @@ impl Job<'_> {
             output::say(
                 self.context.quiet,
                 &format!(
-                    "warning: these examples were held in memory whole, in about {held}: --memory bounds those of a cache, and of a libsvm file of which none is held out and no column scaled"
+                    "warning: all examples were held in memory, in about {held}: --memory applies to a cache, and to a libsvm file without held-out examples or scaled columns"
                 ),
             );
         }
@@ -305,7 +305,7 @@ fn write_page(
 /// shifted and scaled make another matrix, most often none that is symmetric.
 fn leave_kernel_values(data: &mut DataOptions) -> Result<(), Failure> {
     if data.scale.is_some_and(|scale| scale != Scale::None) {
-        return Err(Error::options("values of a kernel cannot be scaled")
+        return Err(Error::options("kernel values cannot be scaled")
             .remedy("leave --scale out")
             .into());
     }

@@ -71,7 +71,7 @@ pub fn dry_run(
         &format!(
             " {} over {}, {}, at most {} passes",
             options.learner.name(),
-            counted(non_zeros as u64, "number", "numbers"),
+            counted(non_zeros as u64, "non-zero value", "non-zero values"),
             counted(
                 scheme.discriminators() as u64,
                 "discriminator",

@@ -67,7 +67,7 @@ pub fn text(summary: &TrainSummary, colour: bool) -> String {
         );
     }
     let mut options = format!(
-        "{}, {} read-out, seed {}",
+        "{}, readout {}, seed {}",
         report.learner, report.readout, report.seed
     );
     for (name, value) in report
@@ -135,7 +135,7 @@ fn read(data: &ReadReport, report: &TrainReport) -> String {
         .and_then(|v| v.as_str().map(str::to_owned))
         .unwrap_or_default();
     let mut line = format!(
-        "{}: {format}, {}, {}, {} of the values not zero",
+        "{}: {format}, {}, {}, {} of the values non-zero",
         data.file,
         counted(report.examples, "training example", "training examples"),
         counted(report.features, "feature", "features"),
@@ -192,7 +192,7 @@ fn classes(report: &TrainReport) -> String {
     let mut text = columns(&rows, &[Align::Left, Align::Right, Align::Right], 0);
     let _ = write!(
         text,
-        "always answering the commonest scores {}",
+        "majority-class baseline {}",
         percent(report.majority_accuracy)
     );
     text
@@ -235,7 +235,7 @@ pub fn column_rows(data: &ReadReport) -> Vec<Vec<String>> {
             detail.push(format!("{} missing", count(column.missing)));
         }
         if column.given {
-            detail.push("as told".into());
+            detail.push("as given".into());
         }
         detail.extend(column.note.clone());
         detail.extend(column.warning.clone());
@@ -258,13 +258,13 @@ pub fn describe_scaling(preparation: &Preparation) -> Option<&'static str> {
     match preparation.scale() {
         Scale::None => None,
         Scale::Standard => Some(
-            "numeric columns to mean 0 and standard deviation 1, texts to unit length; weights, margin and R speak of scaled values",
+            "numeric columns to mean 0 and standard deviation 1, texts to unit length; weights, margin and R refer to scaled values",
         ),
         Scale::Minmax => {
-            Some("columns to the range from 0 to 1; weights, margin and R speak of scaled values")
+            Some("columns to the range from 0 to 1; weights, margin and R refer to scaled values")
         }
         Scale::UnitRows => {
-            Some("each row to unit length; weights, margin and R speak of scaled values")
+            Some("each row to unit length; weights, margin and R refer to scaled values")
         }
     }
 }
@@ -339,17 +339,17 @@ pub fn updates(report: &TrainReport) -> String {
                 Some(most) => {
                     let _ = write!(
                         text,
-                        "; the theorem allows {}",
+                        "; the theorem allows at most {}",
                         counted(most, "update", "updates")
                     );
                 }
                 None => {
-                    text.push_str("; no bound on updates that could be written follows from that")
+                    text.push_str("; the bound on updates is too large to print")
                 }
             }
         }
         (None, _) => {
-            text.push_str("; the margin is not known, so there is no bound to hold against them")
+            text.push_str("; the margin is unknown, so the bound does not apply")
         }
     }
     text
@@ -365,7 +365,7 @@ pub fn planes(planes: &[PlaneReport]) -> String {
         }
         let _ = writeln!(
             text,
-            "objective {}, at least {}, relative gap {}; margin 1/‖w‖ = {}, {}",
+            "objective {}, lower bound {}, relative gap {}; margin 1/‖w‖ = {}, {}",
             precise(plane.primal),
             precise(plane.dual),
             short(plane.relative_gap),
@@ -410,7 +410,7 @@ fn accuracy(report: &TrainReport) -> String {
         ));
     }
     parts.push(format!(
-        "{} by the commonest class",
+        "majority-class baseline {}",
         percent(report.majority_accuracy)
     ));
     parts.join(", ")

@@ -59,7 +59,7 @@ impl Learner for KernelPerceptron {
         Parameter {
             name: "start-dual",
             value: "A1,A2,…",
-            help: "first coefficients, one signed number an example",
+            help: "initial coefficients, one signed number per example",
             get: |l| l.start.as_deref().map_or("none".into(), list_text),
             set: |l, t| auto(t, "none", number_list).map(|v| l.start = v),
         },

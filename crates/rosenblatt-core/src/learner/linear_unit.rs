@@ -70,7 +70,7 @@ impl Learner for LinearUnit {
         Parameter {
             name: "gradient",
             value: "KIND",
-            help: "batch or stochastic descent",
+            help: "batch or stochastic gradient descent",
             get: |l| choice_name(l.gradient).into(),
             set: |l, t| parse_choice(t).map(|v| l.gradient = v),
         },

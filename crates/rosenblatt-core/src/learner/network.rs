@@ -56,7 +56,7 @@ impl Learner for NetworkLearner {
         Parameter {
             name: "hidden",
             value: "N,N",
-            help: "units in each hidden layer, from the input on",
+            help: "units of each hidden layer, first layer first",
             get: |l| list_text(&l.hidden),
             set: |l, t| {
                 t.split(',')
@@ -68,28 +68,28 @@ impl Learner for NetworkLearner {
         Parameter {
             name: "activation",
             value: "FUNCTION",
-            help: "what hidden units do with their sum: relu or tanh",
+            help: "activation of the hidden units: relu or tanh",
             get: |l| choice_name(l.activation).into(),
             set: |l, t| parse_choice(t).map(|v| l.activation = v),
         },
         Parameter {
             name: "loss",
             value: "LOSS",
-            help: "what is minimised: softmax (cross-entropy) or squared",
+            help: "loss: softmax (cross-entropy) or squared",
             get: |l| choice_name(l.loss).into(),
             set: |l, t| parse_choice(t).map(|v| l.loss = v),
         },
         Parameter {
             name: "batch-size",
             value: "N",
-            help: "examples in each step",
+            help: "examples per step",
             get: |l| l.batch_size.to_string(),
             set: |l, t| count(t).map(|v| l.batch_size = v),
         },
         Parameter {
             name: "restarts",
             value: "N",
-            help: "starts to try when it gets stuck",
+            help: "number of initialisations to try when training gets stuck",
             get: |l| l.restarts.to_string(),
             set: |l, t| count(t).map(|v| l.restarts = v),
         },

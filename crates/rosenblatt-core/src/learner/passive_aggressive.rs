@@ -79,7 +79,7 @@ impl Learner for PassiveAggressive {
         Parameter {
             name: "pa",
             value: "VARIANT",
-            help: "how much of a loss one update may mend: pa (all of it), pa-1 (by a step of at most C) or pa-2 (softened by 1/(2C))",
+            help: "length of an update: pa (removes the whole loss), pa-1 (at most C) or pa-2 (damped by 1/(2C))",
             get: |l| choice_name(l.variant).into(),
             set: |l, t| parse_choice(t).map(|v| l.variant = v),
         },

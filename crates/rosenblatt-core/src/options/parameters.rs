@@ -17,7 +17,7 @@ pub const SHARED_PARAMETERS: &[Parameter<Options>] = &[
     Parameter {
         name: "epochs",
         value: "N",
-        help: "stop after N passes; auto: about 3e8 visited numbers, at least 5 and at most 10000 passes; ten times that for max-margin",
+        help: "stop after N passes; auto: as many as visit about 3e8 non-zero values, between 5 and 10000; ten times that for max-margin",
         get: |o| optional(&o.epochs, "auto"),
         set: |o, t| auto(t, "auto", count).map(|v| o.epochs = v),
     },
@@ -38,14 +38,14 @@ pub const SHARED_PARAMETERS: &[Parameter<Options>] = &[
     Parameter {
         name: "margin-demand",
         value: "BETA",
-        help: "update also right answers whose margin is not above β",
+        help: "update on every example whose margin is at most β, even if it is classified correctly",
         get: |o| o.margin_demand.to_string(),
         set: |o, t| not_negative(t).map(|v| o.margin_demand = v),
     },
     Parameter {
         name: "bias",
         value: "BIAS",
-        help: "lifted (a constant feature 1), none (a plane through the origin) or unlifted[:RHO] (its own rate ηρ²; ρ is the radius unless given; max-margin: a bias that ½‖w‖² leaves out); auto: lifted, but none for kernels (where lifted means K + 1) and for embeddings that contain the constant",
+        help: "lifted (a constant feature 1), none (a hyperplane through the origin) or unlifted[:RHO] (with a rate of its own, ηρ²; ρ is the radius unless given; max-margin: a bias that is not regularised); auto: lifted, but none for kernels (where lifted means K + 1) and for embeddings that contain the constant",
         get: |o| optional(&o.bias, "auto"),
         set: |o, t| auto(t, "auto", str::parse).map(|v| o.bias = v),
     },
@@ -70,21 +70,21 @@ pub const SHARED_PARAMETERS: &[Parameter<Options>] = &[
     Parameter {
         name: "start",
         value: "START",
-        help: "first weights: zero, random:NORM, or v1,v2,… with the bias first",
+        help: "initial weights: zero, random:NORM, or v1,v2,… with the bias first",
         get: |o| o.start.to_string(),
         set: |o, t| t.parse().map(|v| o.start = v),
     },
     Parameter {
         name: "embed",
         value: "EMBEDDING",
-        help: "features made of features: monomials:DEGREE, circle, squares, fourier:N,GAMMA or nystrom:N,GAMMA",
+        help: "feature map: monomials:DEGREE, circle, squares, fourier:N,GAMMA or nystrom:N,GAMMA",
         get: |o| optional(&o.embed, "none"),
         set: |o, t| auto(t, "none", str::parse).map(|v| o.embed = v),
     },
     Parameter {
         name: "multiclass",
         value: "SCHEME",
-        help: "argmax, ovr (one against the rest) or ovo (each pair); auto: one plane for two classes, argmax for more, ovr for the linear unit and max-margin",
+        help: "argmax, ovr (one against the rest) or ovo (one against one); auto: one hyperplane for two classes, argmax for more, ovr for the linear unit and max-margin",
         get: |o| o.multiclass.map_or("auto", choice_name).into(),
         set: |o, t| auto(t, "auto", parse_choice).map(|v| o.multiclass = v),
     },
@@ -98,14 +98,14 @@ pub const SHARED_PARAMETERS: &[Parameter<Options>] = &[
     Parameter {
         name: "at-zero",
         value: "CLASS",
-        help: "what a score of exactly 0 predicts: positive or negative",
+        help: "class predicted for a score of exactly 0: positive or negative",
         get: |o| choice_name(o.at_zero).into(),
         set: |o, t| parse_choice(t).map(|v| o.at_zero = v),
     },
     Parameter {
         name: "time-limit",
         value: "SECONDS",
-        help: "stop after this time",
+        help: "stop after this many seconds",
         get: |o| optional(&o.time_limit, "none"),
         set: |o, t| auto(t, "none", positive).map(|v| o.time_limit = v),
     },
@@ -126,7 +126,7 @@ pub const SHARED_PARAMETERS: &[Parameter<Options>] = &[
     Parameter {
         name: "seed",
         value: "N",
-        help: "seed of everything random",
+        help: "random seed",
         get: |o| o.seed.to_string(),
         set: |o, t| {
             t.parse()

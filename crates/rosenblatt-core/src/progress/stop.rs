@@ -85,7 +85,7 @@ impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Stop::Separated => f.write_str(
-                "separated: a sweep over all examples found every one on its right side",
+                "separated: a sweep over all examples found every one on its correct side",
             ),
             Stop::NoMistakes { at_zero } => {
                 write!(
@@ -93,8 +93,8 @@ impl fmt::Display for Stop {
                     "no mistakes: a sweep called for no update, but {at_zero} examples lie exactly on the boundary"
                 )
             }
-            Stop::EpochLimit => f.write_str("stopped at the limit of passes"),
-            Stop::UpdateLimit => f.write_str("stopped at the limit of updates"),
+            Stop::EpochLimit => f.write_str("stopped at the epoch limit"),
+            Stop::UpdateLimit => f.write_str("stopped at the update limit"),
             Stop::TimeLimit => f.write_str("stopped at the time limit"),
             Stop::NoImprovement => {
                 f.write_str("stopped because validation accuracy no longer improved")
@@ -102,11 +102,11 @@ impl fmt::Display for Stop {
             Stop::Interrupted => f.write_str("interrupted"),
             Stop::Converged => f.write_str("converged: the gradient is within the tolerance"),
             Stop::Stalled => f.write_str(
-                "stalled: rounding leaves nothing to gain, with the duality gap above the tolerance",
+                "stalled: rounding prevents further progress, with the duality gap above the tolerance",
             ),
             Stop::Stuck { starts } => write!(
                 f,
-                "stuck: in each of {starts} starts the loss stopped falling while examples were wrong"
+                "stuck: from each of {starts} initialisations the loss stopped falling while examples were misclassified"
             ),
             Stop::Diverged { safe_rate } => {
                 write!(

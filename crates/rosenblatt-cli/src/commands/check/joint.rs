@@ -121,17 +121,17 @@ fn text(args: &CheckArgs, data: &Dataset, findings: &Findings) -> String {
         verdict.name(),
         match verdict {
             Verdict::Separable =>
-                "discriminators exist whose largest score is always the right class's",
+                "some discriminators score the correct class highest for every example",
             Verdict::QuasiSeparable =>
-                "no discriminators are always right, but some are never wrong and sometimes strictly right",
+                "no discriminators score the correct class strictly highest everywhere, but some never score another class higher and do so strictly somewhere",
             Verdict::Overlapping =>
-                "any discriminators are wrong somewhere, or undecided everywhere",
+                "any discriminators misclassify an example or leave all tied",
         }
     );
     if let Some(margin) = findings.margin {
         let _ = writeln!(
             text,
-            "margin of all discriminators together in [{}, {}]; R = {}",
+            "joint margin of the discriminators in [{}, {}]; R = {}",
             short(margin.lower),
             short(margin.upper),
             short(findings.radius)

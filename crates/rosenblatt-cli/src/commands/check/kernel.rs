@@ -199,7 +199,7 @@ fn radius(data: &Dataset, kernel: &Kernel, lifted: bool) -> f64 {
 fn explain(decided: &Decided, data: &Dataset) -> String {
     match (decided, decided.verdict()) {
         (Decided::ByEqualRows(_), Verdict::Separable) => {
-            "no two equal rows have different labels, and images of different rows are independent"
+            "no two equal rows have different labels, and the images of distinct rows are linearly independent"
                 .into()
         }
         (Decided::ByEqualRows(strict), _) => {
@@ -220,14 +220,14 @@ fn explain(decided: &Decided, data: &Dataset) -> String {
                 }
             )
         }
-        (_, Verdict::Separable) => "a plane has every image strictly on its own side".into(),
+        (_, Verdict::Separable) => "a hyperplane has every image strictly on its correct side".into(),
         (_, Verdict::QuasiSeparable) => format!(
-            "no plane has all images strictly on their own sides, but one has none on the wrong side and {} of {} strictly on the right one",
+            "no hyperplane separates all images strictly, but one misclassifies none and has {} of {} strictly on their correct side",
             count(decided.separated(data) as u64),
             count(data.len() as u64)
         ),
         (_, Verdict::Overlapping) => {
-            "every plane has an image on the wrong side, or all of them on itself".into()
+            "every hyperplane misclassifies an image or contains them all".into()
         }
     }
 }
@@ -243,14 +243,14 @@ fn listed(data: &Dataset, best: &DualCounts) -> Vec<(usize, f64)> {
 fn program_text(program: Option<&DualCounts>, verdict: Verdict, data: &Dataset) -> String {
     let Some(best) = program else {
         return if verdict == Verdict::Separable {
-            "the dual program has a solution, since the rows are separable, but floating point did not find it\n".into()
+            "the dual program is feasible, since the rows are separable, but no solution was found in floating point\n".into()
         } else {
-            "the dual program has no solution: for a valid kernel it has one iff the rows are separable\n".into()
+            "the dual program is infeasible: for a valid kernel it is feasible if and only if the rows are separable\n".into()
         };
     };
     let rows = listed(data, best);
     let mut text = format!(
-        "the smallest dual coefficients sum to {} (no smaller sum than {}), on {} of {} rows:\n",
+        "smallest sum of dual coefficients: {} (lower bound {}), on {} of {} rows:\n",
         short(best.total),
         short(best.at_least),
         count(rows.len() as u64),

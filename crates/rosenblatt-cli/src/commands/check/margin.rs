@@ -34,6 +34,6 @@ pub(super) fn bound_text(most: Option<u64>) -> String {
             "a perceptron from zero makes at most {}\n",
             counted(most, "update", "updates")
         ),
-        None => "the bound on a perceptron's updates is too large to write\n".into(),
+        None => "the bound on a perceptron's updates is too large to print\n".into(),
     }
 }

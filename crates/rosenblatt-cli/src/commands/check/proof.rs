@@ -27,7 +27,7 @@ pub(super) fn prove(
     };
     if output::is_dash(&args.data) {
         return Err(Error::options(
-            "a certificate speaks of a file, and stdin cannot be read twice",
+            "a certificate is about a file, and stdin cannot be read twice",
         )
         .remedy("save the data to a file first")
         .into());
@@ -85,7 +85,7 @@ fn digest(path: &Path) -> rosenblatt::Result<String> {
 pub(super) fn proved_text(args: &CheckArgs, proved: Option<bool>) -> String {
     match (&args.certificate, proved) {
         (Some(path), Some(_)) => format!(
-            "certificate {}, checked in exact arithmetic\n",
+            "certificate {}, verified in exact arithmetic\n",
             path.display()
         ),
         _ => "add --certificate FILE for a proof that others can check\n".into(),

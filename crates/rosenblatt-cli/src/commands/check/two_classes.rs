@@ -151,14 +151,14 @@ fn text(args: &CheckArgs, data: &Dataset, findings: &Findings, dimension: usize)
         } else {
             String::new()
         };
-        let _ = writeln!(text, "the proof balances rows {}{more}", shown.join(", "));
+        let _ = writeln!(text, "proof: a combination of rows {}{more}", shown.join(", "));
     }
     if findings.classified {
         text.push_str(&logistic(&findings.infinite));
     } else {
         let _ = writeln!(
             text,
-            "coefficients were not classified: {} are more than --coefficients {}",
+            "coefficients were not classified: there are {}, more than --coefficients {}",
             count(dimension as u64),
             args.coefficients
         );
@@ -178,35 +178,35 @@ fn coordinate_name(data: &Dataset, bias: Bias, j: usize) -> String {
 
 fn explain(decision: &Decision, data: &Dataset) -> String {
     match &decision.witness {
-        Witness::Separable { .. } => "a plane has every example strictly on its own side".into(),
+        Witness::Separable { .. } => "a hyperplane has every example strictly on its correct side".into(),
         Witness::QuasiSeparable { separated, .. } => format!(
-            "no plane has all examples strictly on their own sides, but one has none on the wrong side and {} of {} strictly on the right one",
+            "no hyperplane separates all examples strictly, but one misclassifies none and has {} of {} strictly on their correct side",
             count(separated.len() as u64),
             count(data.len() as u64)
         ),
         Witness::Overlapping { .. } => {
-            "every plane has an example on the wrong side, or all of them on itself".into()
+            "every hyperplane misclassifies an example or contains them all".into()
         }
     }
 }
 
 fn logistic(infinite: &[(String, Trend)]) -> String {
     if infinite.is_empty() {
-        return "a logistic regression has finite, unique estimates\n".into();
+        return "the maximum likelihood estimates of a logistic regression are finite and unique\n".into();
     }
     let mut rows = Vec::new();
     for (name, trend) in infinite.iter().take(30) {
         let toward = match trend {
             Trend::PlusInfinity => "to +∞",
             Trend::MinusInfinity => "to −∞",
-            Trend::Either => "to infinity, sign open",
+            Trend::Either => "no unique limit, either sign",
             Trend::NotIdentified => "not identified",
             Trend::Finite => "finite",
         };
         rows.push(vec![clipped(name, 40), toward.to_owned()]);
     }
     let mut text = String::from(
-        "coefficients of a logistic regression that have no finite or unique estimate:\n",
+        "coefficients of a logistic regression without a finite, unique estimate:\n",
     );
     text.push_str(&columns(&rows, &[Align::Left, Align::Left], 2));
     if infinite.len() > 30 {

@@ -11,8 +11,8 @@ use rosenblatt::scheme::Scheme;
 const HARDEST: usize = 12;
 /// Points that a plot of two features shows.
 const POINTS: usize = 1500;
-/// Rows that are scored together.
-const TOGETHER: usize = 8192;
+/// Rows that are scored in one batch.
+const BATCH_ROWS: usize = 8192;
 
 /// An example and how far the model is from being right about it.
 pub struct Hard {
@@ -88,8 +88,8 @@ impl<'m> Diagnostics<'m> {
         threads: usize,
     ) -> Result<Self> {
         let mut diagnostics = Diagnostics::new(model, threads);
-        for start in (0..data.len()).step_by(TOGETHER) {
-            let rows = start..data.len().min(start + TOGETHER);
+        for start in (0..data.len()).step_by(BATCH_ROWS) {
+            let rows = start..data.len().min(start + BATCH_ROWS);
             let part = data.matrix.select(rows.clone());
             diagnostics.add(
                 &part,
@@ -151,9 +151,9 @@ impl<'m> Diagnostics<'m> {
     /// What the margins are.
     pub fn margin_name(&self) -> &'static str {
         match self.model.scheme {
-            Scheme::Binary => "margin: score on the side of the truth",
-            Scheme::OneVsOne { .. } => "margin: lowest score of the truth against another class",
-            _ => "margin: score of the truth above the next best",
+            Scheme::Binary => "margin: score, positive for the true class",
+            Scheme::OneVsOne { .. } => "margin: lowest score of the true class against another",
+            _ => "margin: score of the true class above the next best",
         }
     }
 }

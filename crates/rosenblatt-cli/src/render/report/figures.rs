@@ -56,9 +56,9 @@ pub fn passes(report: &TrainReport) -> Figure {
     let mut errors = Panel::new()
         .title("Errors")
         .x(pass())
-        .y(Axis::linear("share of the examples").percent().from_zero())
+        .y(Axis::linear("fraction of examples").percent().from_zero())
         .layers(series(
-            "mistakes on the way",
+            "mistakes during training",
             report.mistakes_per_epoch.iter().map(share),
         ));
     let held = report.validation_accuracy_per_epoch.iter();
@@ -88,7 +88,7 @@ pub fn passes(report: &TrainReport) -> Figure {
         .panel(loss)
         .columns(2)
         .panel_size(300.0, 210.0)
-        .caption("Mistakes and losses are counted as each example is visited, before its own correction.")
+        .caption("Mistakes and losses are measured at each visit, before the update.")
 }
 
 /// Mistakes so far beside what the theorem allows; `None` where it allows nothing in particular.
@@ -138,7 +138,7 @@ pub fn margins(sets: &[(&str, &Diagnostics<'_>)]) -> Figure {
         .x(Axis::linear(
             sets.first().map_or("margin", |(_, j)| j.margin_name()),
         ))
-        .y(Axis::linear("share of the examples").percent())
+        .y(Axis::linear("fraction of examples").percent())
         .size(460.0, 220.0);
     for (name, diagnostics) in sets {
         let total = diagnostics.margins.len().max(1) as f64;
@@ -152,12 +152,12 @@ pub fn margins(sets: &[(&str, &Diagnostics<'_>)]) -> Figure {
         panel = panel.layer(Layer::histogram_counts(&edges, &counts).label(*name));
     }
     let outside = all.len() - shown.len();
-    let mut caption = "Examples left of 0 are answered wrongly.".to_owned();
+    let mut caption = "Examples left of 0 are misclassified.".to_owned();
     if outside > 0 {
-        caption.push_str(&format!(" {outside} extreme examples lie beyond the ends."));
+        caption.push_str(&format!(" {outside} outliers lie beyond the ends of the axis."));
     }
     Figure::of(panel.layer(Layer::vertical(0.0)))
-        .title("How margins are spread")
+        .title("Distribution of margins")
         .caption(caption)
 }
 
@@ -166,7 +166,7 @@ pub fn confusion(evaluation: &Evaluation) -> Figure {
     let names: Vec<String> = (evaluation.classes().names().iter())
         .map(|n| clipped(n, 18))
         .collect();
-    Figure::of(Panel::confusion(&names, evaluation.confusion())).title("Truth against prediction")
+    Figure::of(Panel::confusion(&names, evaluation.confusion())).title("Confusion matrix")
 }
 
 /// The ROC and precision–recall curves of two classes.
@@ -182,8 +182,8 @@ pub fn curves(evaluation: &Evaluation) -> Option<Figure> {
         Figure::new()
             .panel(
                 square(&format!("ROC, area {auc:.4}"))
-                    .x(share("others taken for it"))
-                    .y(share(&format!("{positive} found")))
+                    .x(share("false positive rate"))
+                    .y(share(&format!("true positive rate, {positive}")))
                     .layer(Layer::line(thinned(evaluation.roc())).label("model"))
                     .layer(
                         Layer::line([(0.0, 0.0), (1.0, 1.0)])
@@ -193,7 +193,7 @@ pub fn curves(evaluation: &Evaluation) -> Option<Figure> {
                     ),
             )
             .panel(
-                square("Precision and recall")
+                square("Precision–recall curve")
                     .x(share("recall"))
                     .y(share("precision"))
                     .layer(Layer::line(thinned(evaluation.precision_recall())).label("model"))
@@ -230,13 +230,13 @@ pub fn weight_bars(discriminators: &[Discriminator]) -> Figure {
             .layer(
                 Layer::bars(sign(true))
                     .sideways()
-                    .label("speaks for it")
+                    .label("evidence for")
                     .series(1),
             )
             .layer(
                 Layer::bars(sign(false))
                     .sideways()
-                    .label("speaks against it")
+                    .label("evidence against")
                     .series(0),
             )
             .layer(Layer::vertical(0.0).dash(Dash::Solid).width(1.0))
@@ -245,7 +245,7 @@ pub fn weight_bars(discriminators: &[Discriminator]) -> Figure {
         .panels(panels)
         .columns(if single { 1 } else { 2 })
         .legend(Legend::Below)
-        .title("The largest weights")
+        .title("Largest weights")
 }
 
 /// The shape of pictures that can be drawn.
@@ -273,8 +273,8 @@ pub fn weight_pictures(model: &Model, names: &FeatureNames) -> Option<Figure> {
             .panels(panels)
             .columns(shown.min(5))
             .panel_size(112.0, 112.0)
-            .title("What each class looks for")
-            .caption("Orange pixels speak for the class, blue ones against it."),
+            .title("Weights as images")
+            .caption("Orange pixels are evidence for the class, blue ones against it."),
     )
 }
 
@@ -310,8 +310,8 @@ pub fn hard_pictures(
             .panels(panels)
             .columns(4)
             .panel_size(130.0, 130.0)
-            .title("The hardest examples")
-            .caption("“4, not 9”: it is a 4, the model says 9."),
+            .title("Hardest examples")
+            .caption("“4, not 9”: a 4 that the model takes for a 9."),
     )
 }
 
@@ -358,9 +358,9 @@ pub fn regions(
             diagnostics.margins.len()
         );
     }
-    caption.push_str(" over the class that the model gives to each place");
+    caption.push_str(" over the predicted class at each point");
     caption.push_str(if scaled {
-        "; both features as scaled for the model."
+        "; both features scaled as for the model."
     } else {
         "."
     });

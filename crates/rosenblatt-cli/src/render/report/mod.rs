@@ -1,5 +1,4 @@
-//! A run or a test as one self-contained page, for the eyes of whoever must decide whether to
-//! trust the model.
+//! A training run or a test as one self-contained page.
 
 mod diagnostics;
 mod figures;
@@ -88,7 +87,7 @@ pub fn test_page(
     let mut page = Page::new(format!("Tested on {}", file_name(file)))
         .contents()
         .note(format!(
-            "Of {} the model gets {} right; always answering the commonest class would get {} right.",
+            "On {} the accuracy is {}; the majority-class baseline is {}.",
             counted(evaluation.examples(), "example", "examples"),
             percent(accuracy),
             percent(most)
@@ -97,7 +96,7 @@ pub fn test_page(
             ("examples", count(evaluation.examples())),
             ("accuracy", percent(accuracy)),
             ("error", percent(1.0 - accuracy)),
-            ("commonest class", percent(most)),
+            ("majority-class baseline", percent(most)),
             (
                 "area under the ROC curve",
                 evaluation.auc().map_or_else(|| "–".into(), |a| format!("{a:.4}")),
@@ -109,11 +108,11 @@ pub fn test_page(
         ]);
     if evaluation.unknown_examples() > 0 {
         page = page.paragraph(format!(
-            "{} with labels that the model has not learnt count as errors.",
+            "{} with labels unseen in training count as errors.",
             counted(evaluation.unknown_examples(), "example", "examples")
         ));
     }
-    page = answers(page.heading("Answers"), diagnostics);
+    page = answers(page.heading("Predictions"), diagnostics);
     page = page.figure(&figures::margins(&[("tested", diagnostics)]));
     page = regions(page, train::scaling_of(model), model, names, diagnostics);
     page = weights(page, model, names, &largest_weights(model, names, 10));
@@ -123,17 +122,17 @@ pub fn test_page(
 /// What a reader should think of the accuracy, from the numbers.
 fn trust(report: &TrainReport) -> String {
     let baseline = format!(
-        "always answering the commonest class would be right in {}",
+        "the majority-class baseline is {}",
         percent(report.majority_accuracy)
     );
     match (&report.validation, report.train_accuracy) {
         (Some(held), _) => format!(
-            "On {} that training did not see the model is right in {}; {baseline}.",
+            "The accuracy on {} held out of training is {}; {baseline}.",
             counted(held.examples, "example", "examples"),
             percent(held.accuracy)
         ),
         (None, Some(accuracy)) => format!(
-            "On the examples it was trained on the model is right in {}; {baseline}. How it does on new examples is not known: hold some out with --validate, or test it on another file.",
+            "The accuracy on the training examples is {}; {baseline}. The accuracy on new examples is unknown: hold some out with --validate, or test on another file.",
             percent(accuracy)
         ),
         (None, None) => format!("No accuracy was measured; {baseline}."),
@@ -143,7 +142,7 @@ fn trust(report: &TrainReport) -> String {
 fn stopped(report: &TrainReport) -> String {
     match report.stop {
         "separated" => {
-            "ended separated: a sweep over all examples found every one on its right side".into()
+            "ended separated: a sweep over all examples found every one on its correct side".into()
         }
         _ => format!(
             "ended after {}: {}",
@@ -179,7 +178,7 @@ fn facts(summary: &TrainSummary) -> Vec<(String, String)> {
             format!("{} ± {}", percent(cv.mean), percent(cv.standard_deviation)),
         ));
     }
-    named.push(("commonest class", percent(report.majority_accuracy)));
+    named.push(("majority-class baseline", percent(report.majority_accuracy)));
     named.push(("seed", report.seed.to_string()));
     named.push((
         "time",
@@ -219,7 +218,7 @@ fn data_section(mut page: Page, summary: &TrainSummary) -> Page {
             .rows(classes)
             .caption(if order.len() > LINES {
                 format!(
-                    "The {LINES} commonest of {} classes",
+                    "The {LINES} most frequent of {} classes",
                     count(order.len() as u64)
                 )
             } else {
@@ -264,7 +263,7 @@ fn answers(mut page: Page, diagnostics: &Diagnostics<'_>) -> Page {
     page = page.table(
         &Table::new(["class", "examples", "precision", "recall", "F1"])
             .rows(rows)
-            .caption("Precision: of those predicted, how many are. Recall: of those that are, how many were found."),
+            .caption("Precision: the fraction of the predictions of a class that are correct. Recall: the fraction of the examples of a class that are predicted as such."),
     );
     if by_class.len() <= CLASSES_DRAWN {
         page = page.figure(&figures::confusion(evaluation));
@@ -295,7 +294,7 @@ fn commonest_confusions(evaluation: &Evaluation) -> Table {
                 .take(20)
                 .map(|&(n, t, p)| [name(t), name(p), count(n)]),
         )
-        .caption("The commonest confusions")
+        .caption("Most frequent confusions")
 }
 
 fn regions(
@@ -349,7 +348,7 @@ fn hardest(
         .filter(|h| h.truth != h.predicted)
         .count();
     let page = page.heading("Hardest examples").paragraph(format!(
-        "The {} with the smallest margins; the model gets {wrong} of these wrong. Rows are counted from 1.",
+        "The {} with the smallest margins; {wrong} of these are misclassified. Rows are counted from 1.",
         whose
     ));
     if let Some(figure) = figures::hard_pictures(model, names, diagnostics) {
@@ -375,13 +374,13 @@ fn hardest(
             "truth",
             "predicted",
             "margin",
-            "what speaks against the truth",
+            "strongest evidence against the true class",
         ])
         .rows(rows),
     )
 }
 
-/// What always answering the commonest class would score.
+/// The accuracy of always predicting the most frequent class.
 fn majority(evaluation: &Evaluation) -> f64 {
     let most = evaluation.by_class().iter().map(|c| c.examples).max();
     most.unwrap_or(0) as f64 / evaluation.examples().max(1) as f64

@@ -41,7 +41,7 @@ impl Learner for MaxMargin {
         Parameter {
             name: "c",
             value: "C",
-            help: "what a unit of margin violation costs, against ½‖w‖²; none or inf: the margin is hard, for separable data",
+            help: "cost of margin violations relative to ½‖w‖²; none or inf: hard margin, for separable data",
             get: |l| optional(&l.c, "none"),
             set: |l, t| positive_or_infinite(t).map(|v| l.c = v),
         },
