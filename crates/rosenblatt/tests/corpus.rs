@@ -2,29 +2,60 @@
 
 mod checks;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-fn files(target: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+/// The inputs of a target, with their names; `fuzz/corpus.py` says how they are packed.
+fn inputs(target: &str) -> Vec<(String, Vec<u8>)> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../fuzz/corpus")
-        .join(target);
-    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
-        .unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    files.sort();
-    files
+        .join(format!("{target}.txt"));
+    let text =
+        std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    text.lines()
+        .map(|line| {
+            let (name, input) = line.split_once('\t').expect("a name, a tab and an input");
+            (name.to_owned(), unescaped(input))
+        })
+        .collect()
+}
+
+/// The bytes of a text in which those that are not printable ASCII are escaped.
+fn unescaped(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'\\' => match rest.next() {
+                Some(b't') => b'\t',
+                Some(b'n') => b'\n',
+                Some(b'r') => b'\r',
+                Some(b'\\') => b'\\',
+                Some(b'x') => {
+                    let mut digit = || (rest.next()? as char).to_digit(16);
+                    let (high, low) = (digit(), digit());
+                    high.zip(low)
+                        .map(|(high, low)| (16 * high + low) as u8)
+                        .expect("two hexadecimal digits")
+                }
+                other => panic!("an unknown escape: {other:?}"),
+            },
+            byte => byte,
+        });
+    }
+    bytes
 }
 
 fn replay(target: &str) {
-    let files = files(target);
-    assert!(files.len() >= 10, "{target} has {} files", files.len());
-    let passes = |file: &PathBuf| {
-        let bytes = std::fs::read(file).unwrap();
-        let check = || assert!(checks::by_name(target, &bytes), "no target {target}");
+    let inputs = inputs(target);
+    assert!(inputs.len() >= 10, "{target} has {} inputs", inputs.len());
+    let passes = |bytes: &[u8]| {
+        let check = || assert!(checks::by_name(target, bytes), "no target {target}");
         std::panic::catch_unwind(check).is_ok()
     };
-    let failing: Vec<PathBuf> = files.into_iter().filter(|f| !passes(f)).collect();
+    let failing: Vec<String> = (inputs.into_iter())
+        .filter(|(_, bytes)| !passes(bytes))
+        .map(|(name, _)| name)
+        .collect();
     assert!(failing.is_empty(), "{failing:#?} do not pass");
 }
 
