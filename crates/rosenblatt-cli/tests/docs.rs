@@ -7,6 +7,7 @@
 //! the printed blocks are written anew instead.
 #![cfg(unix)]
 
+#[path = "program/common/mod.rs"]
 mod common;
 
 use std::fs;

@@ -1,5 +1,6 @@
 //! A build with the feature `png` writes pictures as PNG wherever it writes SVG.
 
+#[path = "program/common/mod.rs"]
 mod common;
 
 use common::{AND, Place, ok};

@@ -1,8 +1,6 @@
 //! Reports and figures from the outside.
 
-mod common;
-
-use common::{Place, ok, penguins, run, stderr};
+use crate::common::{Place, ok, penguins, run, stderr};
 
 /// A page must stand alone: no script, no request, no number that is none.
 fn assert_self_contained(page: &str) {
@@ -128,7 +126,7 @@ fn the_hardest_rows_are_named_by_their_place_in_the_file() {
 #[test]
 fn a_report_that_cannot_be_written_is_refused_before_the_work() {
     let place = Place::new();
-    let data = place.file("and.csv", common::AND);
+    let data = place.file("and.csv", crate::common::AND);
     let output = run(&["train", &data, "--report", &place.to("no/such/page.html")]);
     assert_eq!(output.status.code(), Some(1));
     assert!(
@@ -138,7 +136,7 @@ fn a_report_that_cannot_be_written_is_refused_before_the_work() {
     );
     let output = run(&["train", &data, "--report", &data]);
     assert_eq!(output.status.code(), Some(2));
-    assert_eq!(std::fs::read_to_string(&data).unwrap(), common::AND);
+    assert_eq!(std::fs::read_to_string(&data).unwrap(), crate::common::AND);
 }
 
 #[test]

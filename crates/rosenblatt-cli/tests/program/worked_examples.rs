@@ -1,8 +1,6 @@
 //! The worked examples through `trace`, as a table and as JSON.
 
-mod common;
-
-use common::{AND, Place, json, ok};
+use crate::common::{AND, Place, json, ok};
 use serde_json::{Value, json};
 
 fn updates(trace: &Value) -> Vec<(u64, Value)> {

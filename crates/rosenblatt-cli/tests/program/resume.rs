@@ -1,10 +1,8 @@
 //! A run that is stopped and goes on ends where the unbroken run ends, to the byte.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{Place, ok, penguins, program, run, stderr};
+use crate::common::{Place, ok, penguins, program, run, stderr};
 
 #[test]
 fn a_longer_run_is_a_short_one_gone_on() {
@@ -132,7 +130,7 @@ fn an_interrupt_saves_what_there_is() {
     // It goes on as if never stopped: the same as an unbroken run of as many passes.
     let resumed = place.to("r.rbm");
     let passes = {
-        let text = common::json(&["inspect", &model]);
+        let text = crate::common::json(&["inspect", &model]);
         (text["epochs"].as_u64().unwrap() + 3).to_string()
     };
     ok(&[
@@ -282,7 +280,7 @@ fn a_run_that_ran_out_of_patience_goes_on_only_with_more_of_it() {
         ];
         ok(&longer);
         assert!(
-            common::tensors(&more) != common::tensors(&short),
+            crate::common::tensors(&more) != crate::common::tensors(&short),
             "{learner}"
         );
     }

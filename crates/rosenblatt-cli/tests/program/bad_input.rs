@@ -1,8 +1,6 @@
 //! Bad input: a clear error with its place and its remedy, and nothing lost. The list grows.
 
-mod common;
-
-use common::{AND, Place, ok, penguins, run, stderr, with_stdin};
+use crate::common::{AND, Place, ok, penguins, run, stderr, with_stdin};
 
 /// File name, content, further arguments, exit status, and what the message must hold.
 type Case = (
@@ -673,7 +671,7 @@ fn files_that_do_not_fit_the_model() {
 fn rows_that_cannot_be_read_are_skipped_when_asked() {
     let place = Place::new();
     let data = place.file("a.csv", "a,b,label\n0,1,x\n1,0,y\n7,y\n2,0,y\n0,2,x\n");
-    let report = common::json(&["train", &data, "--on-error", "skip"]);
+    let report = crate::common::json(&["train", &data, "--on-error", "skip"]);
     assert_eq!(
         (&report["examples"], &report["data"]["skipped"]),
         (&4.into(), &1.into())
@@ -686,7 +684,7 @@ fn rows_that_cannot_be_read_are_skipped_when_asked() {
         "{report}"
     );
     let svm = place.file("a.svm", "1 1:1\n-1 1:oops\n-1 2:1\n");
-    let report = common::json(&["train", &svm, "--on-error", "skip"]);
+    let report = crate::common::json(&["train", &svm, "--on-error", "skip"]);
     assert_eq!(
         (&report["examples"], &report["data"]["skipped"]),
         (&2.into(), &1.into())
@@ -708,7 +706,7 @@ fn a_full_disk_is_told_and_a_closed_pipe_ends_quietly() {
         .write(true)
         .open("/dev/full")
         .unwrap();
-    let status = common::program(&["predict", &model, &data])
+    let status = crate::common::program(&["predict", &model, &data])
         .stdout(full)
         .stderr(Stdio::piped())
         .output()
@@ -720,7 +718,7 @@ fn a_full_disk_is_told_and_a_closed_pipe_ends_quietly() {
         "big.csv",
         format!("label,x1,x2\n{}", "1,1,1\n".repeat(200_000)),
     );
-    let mut child = common::program(&["predict", &model, &big])
+    let mut child = crate::common::program(&["predict", &model, &big])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

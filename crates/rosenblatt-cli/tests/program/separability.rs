@@ -1,8 +1,6 @@
 //! `check` decides and proves; `verify` believes nothing.
 
-mod common;
-
-use common::{AND, Place, json, ok, run, stderr};
+use crate::common::{AND, Place, json, ok, run, stderr};
 
 fn verdict(place: &Place, name: &str, content: &str, extra: &[&str]) -> serde_json::Value {
     let data = place.file(name, content);
@@ -62,7 +60,7 @@ fn categories_missing_values_and_text_enter_as_the_certificate_says() {
     );
     assert_eq!(classes["verdict"], "separable");
     assert_eq!(classes["pairs"].as_array().unwrap().len(), 3);
-    let penguins = common::penguins();
+    let penguins = crate::common::penguins();
     let proof = place.to("p.json");
     let found = json(&[
         "check",

@@ -4,12 +4,10 @@
 
 #![allow(clippy::print_stdout)] // it is a test
 
-mod common;
-
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use common::{Place, json, ok, run};
+use crate::common::{Place, json, ok, run};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -369,7 +367,10 @@ fn an_altered_certificate_is_accepted_only_if_it_is_still_a_proof() {
                     "{what}: {said}"
                 );
             }
-            1 => assert!(common::stderr(&output).contains("certificate"), "{what}"),
+            1 => assert!(
+                crate::common::stderr(&output).contains("certificate"),
+                "{what}"
+            ),
             other => panic!("{what}: exit status {other}"),
         }
         *counts.entry(status).or_insert(0usize) += 1;

@@ -1,8 +1,6 @@
 //! What the program says of itself.
 
-mod common;
-
-use common::{Place, ok, run};
+use crate::common::{Place, ok, run};
 
 #[test]
 fn every_command_has_help_with_an_example() {

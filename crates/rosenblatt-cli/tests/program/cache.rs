@@ -1,8 +1,6 @@
 //! Caches: the same model as from the file itself; stale and damaged ones are noticed.
 
-mod common;
-
-use common::{Place, ok, run, stderr};
+use crate::common::{Place, ok, run, stderr};
 
 fn table(place: &Place) -> String {
     let mut text = String::from("size,colour,words,kind\n");
@@ -275,7 +273,7 @@ fn a_file_that_is_made_shorter_meanwhile_ends_the_run_with_an_error() {
     ];
     let mut args = vec!["train", &cache, "-o", &model];
     args.extend(endless);
-    let mut child = common::program(&args)
+    let mut child = crate::common::program(&args)
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped())
         .spawn()

@@ -1,10 +1,8 @@
 //! What would lose something, take for ever or mislead is refused or said before it is done.
 
-mod common;
-
 use std::path::Path;
 
-use common::{AND, Place, ok, penguins, run, stderr};
+use crate::common::{AND, Place, ok, penguins, run, stderr};
 
 /// Runs the program, which must end with this status and say these words.
 fn refused(args: &[&str], status: i32, words: &[&str]) {
@@ -346,7 +344,7 @@ fn any_name_of_a_file_can_be_said_in_json() {
         let path = place
             .path("x")
             .with_file_name(std::ffi::OsStr::from_bytes(b"bad\xff.json"));
-        let output = common::program(&["check", &data, "--json"])
+        let output = crate::common::program(&["check", &data, "--json"])
             .args(more)
             .arg("--certificate")
             .arg(&path)

@@ -6,10 +6,8 @@
 //! is compared, so a later version may say and save more. To write such a file with a program:
 //!
 //! ```text
-//! ROSENBLATT_BIN=./rosenblatt ROSENBLATT_GOLDEN_WRITE=new.txt cargo test --test golden
+//! ROSENBLATT_BIN=./rosenblatt ROSENBLATT_GOLDEN_WRITE=new.txt cargo test -p rosenblatt-cli --test program golden
 //! ```
-
-mod common;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -17,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{Place, penguins};
+use crate::common::{Place, penguins};
 use sha2::{Digest, Sha256};
 
 /// What each run is named after, and what is held about it.

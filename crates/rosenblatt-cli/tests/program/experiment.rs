@@ -1,10 +1,8 @@
 //! Studies from the outside: files, bounds, resuming, and one answer whatever the threads.
 
-mod common;
-
 use std::collections::HashMap;
 
-use common::{Place, ok, run, stderr};
+use crate::common::{Place, ok, run, stderr};
 
 /// The rows of a run_log, by column.
 fn run_log(place: &Place, folder: &str, study: &str) -> Vec<HashMap<String, String>> {
@@ -150,7 +148,7 @@ fn an_interrupt_keeps_the_runs_that_ended() {
     let place = Place::new();
     let (folder, csv) = (place.to("study"), place.path("study/angle.csv"));
     let study = ["experiment", "angle", "--threads", "1", "-o", &folder];
-    let child = common::program(&study)
+    let child = crate::common::program(&study)
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped())
         .spawn()

@@ -1,10 +1,8 @@
 //! The same numbers give the same weights, whatever the file, the storage or the threads.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::{Place, ok, tensors};
+use crate::common::{Place, ok, tensors};
 
 /// The tensors that say what was learnt.
 fn learnt(path: &str) -> BTreeMap<String, Vec<u8>> {
@@ -122,7 +120,7 @@ fn model_files_are_equal_across_threads() {
     for (threads, path) in [("1", &one), ("2", &two)] {
         ok(&[
             "train",
-            &common::penguins(),
+            &crate::common::penguins(),
             "--label",
             "species",
             "--validate",
@@ -202,6 +200,6 @@ fn long_lines_are_read_the_same_by_every_way() {
     let wrong = place.file("wrong.svm", lines.join("\n"));
     let column = lines[700].len() - 3;
     let said = format!("wrong.svm:701:{column}: expected index:value, found \"9x:1\"");
-    let error = common::stderr(&common::run(&["train", &wrong]));
+    let error = crate::common::stderr(&crate::common::run(&["train", &wrong]));
     assert!(error.contains(&said), "{error} {said}");
 }

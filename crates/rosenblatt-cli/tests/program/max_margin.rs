@@ -1,11 +1,9 @@
 //! Planes of largest margin, and separability in the space of a kernel, from the outside.
 
-mod common;
-
 use std::path::Path;
 use std::process::Command;
 
-use common::{AND, Place, json, ok, run, stderr};
+use crate::common::{AND, Place, json, ok, run, stderr};
 use serde_json::Value;
 
 const XOR: &str = "label,a,b\n0,0,0\n1,0,1\n1,1,0\n0,1,1\n";
@@ -100,7 +98,7 @@ fn soft_margins_close_their_gap_for_every_bias_and_kernel() {
         (primals[1] - primals[2]).abs() <= 2e-6 * primals[1],
         "{primals:?}"
     );
-    let penguins = common::penguins();
+    let penguins = crate::common::penguins();
     let found = json(&["train", &penguins, "--label", "species", "--c", "1"]);
     assert_eq!(found["planes"].as_array().unwrap().len(), 3);
     assert!(number(&found["train_accuracy"]) > 0.99);

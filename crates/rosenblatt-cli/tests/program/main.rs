@@ -1,0 +1,18 @@
+//! What the program does with files, options and models, seen from outside.
+//!
+//! One test program rather than one for each file: it links faster, and its tests run side by side.
+
+mod bad_input;
+mod cache;
+mod common;
+mod experiment;
+mod golden;
+mod help;
+mod max_margin;
+mod one_answer;
+mod refusals;
+mod report;
+mod resume;
+mod separability;
+mod tampering;
+mod worked_examples;
