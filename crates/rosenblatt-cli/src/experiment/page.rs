@@ -62,7 +62,7 @@ pub fn page(studies: &[Finished], command: impl Fn(&str) -> String) -> String {
         }
     }
     let names: Vec<&str> = studies.iter().map(|f| f.study.name).collect();
-    page.heading("Make it again")
+    page.heading("Reproduce")
         .command(command(&names.join(" ")))
         .html()
 }

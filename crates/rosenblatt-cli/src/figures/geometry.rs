@@ -6,7 +6,7 @@ use rosenblatt_plot::{Axis, Color, Dash, Figure, Layer, Marker, Panel, Side};
 
 use crate::render::numbers::short;
 
-/// A point, its distance from a plane and the foot of the perpendicular.
+/// A point, its distance from a hyperplane and the foot of the perpendicular.
 pub fn distance() -> Result<Figure> {
     let plane = Hyperplane::new(vec![1.0, 2.0], 4.0)?;
     let (a, b) = (plane.normal().to_vec(), plane.offset());

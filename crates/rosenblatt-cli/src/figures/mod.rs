@@ -21,7 +21,7 @@ pub struct Drawing {
 pub const DRAWINGS: &[Drawing] = &[
     Drawing {
         name: "distance",
-        summary: "a point, its distance from a plane and the foot of the perpendicular",
+        summary: "a point, its distance from a hyperplane and the foot of the perpendicular",
         draw: geometry::distance,
     },
     Drawing {
@@ -41,7 +41,7 @@ pub const DRAWINGS: &[Drawing] = &[
     },
     Drawing {
         name: "lifting",
-        summary: "a disc and its outside, lifted to three dimensions",
+        summary: "a disc and its complement, lifted to three dimensions",
         draw: learned::lifting,
     },
     Drawing {

@@ -46,7 +46,7 @@ impl StepSize for &Arow {
 
 impl Learner for Arow {
     const NAME: &'static str = "arow";
-    const SUMMARY: &'static str = "weights with a confidence each, often good after one pass";
+    const SUMMARY: &'static str = "a confidence for each weight; often good after one pass";
     const PARAMETERS: &'static [Parameter<Self>] = &[Parameter {
         name: "r",
         value: "R",

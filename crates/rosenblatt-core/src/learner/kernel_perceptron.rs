@@ -47,7 +47,7 @@ impl KernelPerceptron {
 
 impl Learner for KernelPerceptron {
     const NAME: &'static str = "kernel";
-    const SUMMARY: &'static str = "the perceptron over a kernel";
+    const SUMMARY: &'static str = "perceptron over a kernel";
     const PARAMETERS: &'static [Parameter<Self>] = &[
         Parameter {
             name: "kernel",

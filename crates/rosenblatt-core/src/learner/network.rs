@@ -51,7 +51,7 @@ impl Default for NetworkLearner {
 
 impl Learner for NetworkLearner {
     const NAME: &'static str = "network";
-    const SUMMARY: &'static str = "hidden layers, by back-propagation";
+    const SUMMARY: &'static str = "hidden layers trained by back-propagation";
     const PARAMETERS: &'static [Parameter<Self>] = &[
         Parameter {
             name: "hidden",

@@ -74,7 +74,7 @@ impl StepSize for &PassiveAggressive {
 
 impl Learner for PassiveAggressive {
     const NAME: &'static str = "passive-aggressive";
-    const SUMMARY: &'static str = "the smallest change that gives each example a margin of 1";
+    const SUMMARY: &'static str = "smallest update that gives the example a margin of 1";
     const PARAMETERS: &'static [Parameter<Self>] = &[
         Parameter {
             name: "pa",

@@ -26,7 +26,7 @@ pub struct Perceptron;
 
 impl Learner for Perceptron {
     const NAME: &'static str = "perceptron";
-    const SUMMARY: &'static str = "Rosenblatt's";
+    const SUMMARY: &'static str = "Rosenblatt's perceptron";
     const TAKES: &'static [&'static str] = MISTAKE_DRIVEN;
 
     fn check(&self, options: &Options) -> Result<()> {

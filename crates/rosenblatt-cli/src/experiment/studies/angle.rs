@@ -19,7 +19,7 @@ use crate::render::numbers::short;
 pub const STUDY: Study = Study {
     name: "angle",
     title: "Closeness to a known separator",
-    question: "Labels come from a known plane. How far from it does the perceptron end, in \
+    question: "Labels come from a known hyperplane. How far from it does the perceptron end, in \
         degrees, when it sees more examples, more dimensions or a wider gap; and is the average \
         of its weights closer than the last of them?",
     settings: &["vary", "n", "d", "margin", "seed"],

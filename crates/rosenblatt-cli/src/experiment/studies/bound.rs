@@ -19,7 +19,7 @@ pub const STUDY: Study = Study {
     name: "bound",
     title: "Observed updates against the bound",
     question: "The theorem allows (R/γ)² updates. How close do runs come to it as the margin \
-        shrinks, and can data be so bad that they reach it?",
+        shrinks, and are there data that reach it?",
     settings: &["rows", "n", "d", "margin", "seed"],
     measures: &["updates", "radius", "gamma", "bound"],
     plan,

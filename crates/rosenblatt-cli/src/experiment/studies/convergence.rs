@@ -18,7 +18,7 @@ use crate::render::numbers::short;
 pub const STUDY: Study = Study {
     name: "convergence",
     title: "Updates against n, d and the margin",
-    question: "How many updates does a perceptron make before it separates, and what moves that \
+    question: "How many updates does a perceptron make before it separates, and what determines that \
         number: the examples, the dimensions or the margin? The theorem's bound R²/γ² knows only \
         the margin.",
     settings: &["vary", "n", "d", "margin", "seed"],
@@ -118,7 +118,7 @@ fn conclude(rows: &[Row<'_>]) -> Result<Conclusion> {
     Ok(Conclusion {
         sentences: vec![
             format!(
-                "Updates go as n to the power {}, as d to the power {} and as γ to the power {}.",
+                "Updates scale as n to the power {}, as d to the power {} and as γ to the power {}.",
                 exponent("n"),
                 exponent("d"),
                 exponent("margin")

@@ -21,7 +21,7 @@ pub const STUDY: Study = Study {
     name: "rates",
     title: "Learning rates",
     question: "Does the learning rate η matter? From zero weights it only scales them; from \
-        other weights it decides how much the start weighs against the corrections.",
+        other weights it decides how much the start weighs against the updates.",
     settings: &["start", "rate", "seed"],
     measures: &["updates", "bound", "sequence"],
     plan,

@@ -19,7 +19,7 @@ use crate::render::numbers::percent;
 pub const STUDY: Study = Study {
     name: "readouts",
     title: "Last, averaged, voted or pocket",
-    question: "A tenth of the labels is wrong, so that no plane separates and the running \
+    question: "A tenth of the labels are wrong, so that no hyperplane separates and the running \
         weights never come to rest. Which of the weights a run goes through should be kept, and \
         after how many passes?",
     settings: &["readout", "seed"],

@@ -20,7 +20,7 @@ use crate::render::numbers::{percent, short};
 pub const STUDY: Study = Study {
     name: "scatter",
     title: "Toggling examples and scattered separators",
-    question: "On the way to a separator a correction may break what was right: which examples \
+    question: "On the way to a separator an update may break what was correct: which examples \
         toggle between right and wrong, and how often? And since many planes separate the same \
         data, how far apart do runs end that differ only in the order of visits or in the start?",
     settings: &["vary", "seed"],

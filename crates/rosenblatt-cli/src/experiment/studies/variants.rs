@@ -22,7 +22,7 @@ use crate::render::numbers::{percent, short};
 pub const STUDY: Study = Study {
     name: "variants",
     title: "Bias, renormalising and the order of visits",
-    question: "What does the bias cost when the plane stands off the origin, lifted or not? Do \
+    question: "What does the bias cost when the hyperplane does not pass through the origin, lifted or not? Do \
         weights renormalised after each update still converge? And does it matter in which order \
         examples are picked?",
     settings: &["part", "choice", "value", "seed"],
@@ -309,7 +309,7 @@ fn bias_sentence(bias: &[Row<'_>]) -> String {
 fn renormalised_sentence(safe: &[Row<'_>], beyond: &[Row<'_>]) -> String {
     let positive = |values: Vec<f64>| values.iter().filter(|v| **v > 0.0).count();
     format!(
-        "Renormalised runs below the limiting rate 2γ/(R² − γ²) separate in {} of {} cases; above it {} of {} come back to the very same weights and cycle for ever.",
+        "Renormalised runs below the limiting rate 2γ/(R² − γ²) separate in {} of {} cases; above it {} of {} return to the same weights, bit for bit, and cycle.",
         positive(measured(safe, "separated")),
         safe.len(),
         positive(measured(beyond, "cycles")),

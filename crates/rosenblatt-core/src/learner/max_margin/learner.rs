@@ -36,7 +36,7 @@ impl Default for MaxMargin {
 
 impl Learner for MaxMargin {
     const NAME: &'static str = "max-margin";
-    const SUMMARY: &'static str = "the plane of largest margin, hard or soft";
+    const SUMMARY: &'static str = "hyperplane of largest margin, hard or soft";
     const PARAMETERS: &'static [Parameter<Self>] = &[
         Parameter {
             name: "c",
