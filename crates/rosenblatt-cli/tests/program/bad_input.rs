@@ -484,9 +484,9 @@ const TRAIN: &[Case] = &[
     (
         "a.csv",
         AND_BYTES,
-        &["--gradient", "batch", "--decay", "1"],
+        &["--learner", "perceptron", "--decay", "1"],
         2,
-        &["linear unit"],
+        &["linear-unit"],
     ),
     ("a.csv", AND_BYTES, &["--threads", "0"], 2, &["threads"]),
     (

@@ -285,7 +285,7 @@ fn a_file_that_is_made_shorter_meanwhile_ends_the_run_with_an_error() {
     file.set_len(4096).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    assert!(stderr(&output).contains("error: a file was made shorter while it was read"));
+    assert!(stderr(&output).contains("error: a file was truncated while it was read"));
     // What was saved before is whole.
     assert!(ok(&["inspect", &model]).contains("not finished"));
 }

@@ -139,7 +139,7 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
         (
             &["train", &and, "--c", "1", "--ties", "positive"],
             2,
-            &["--ties positive", "no bearing"],
+            &["--ties positive", "max-margin"],
         ),
         (
             &["train", &and, "--c", "1", "--readout", "voted"],

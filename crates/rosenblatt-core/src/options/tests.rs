@@ -22,13 +22,15 @@ fn values_read_back_as_written() {
         ("multiclass", "ovo"),
         ("learning-rate", "0.1"),
         ("epochs", "7"),
-        ("c", "2.5"),
         ("normalise-weights", "true"),
     ] {
         let mut options = Options::default();
         options.set(name, value).unwrap();
         assert_eq!(options.changed(), [(name, value.to_owned())]);
     }
+    let mut options = Options::of(crate::learner::MaxMargin::default().into());
+    options.set("c", "2.5").unwrap();
+    assert_eq!(options.get("c").as_deref(), Some("2.5"));
 }
 
 #[test]

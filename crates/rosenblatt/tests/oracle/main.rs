@@ -5,7 +5,9 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod arow;
 mod linear_unit;
+mod passive_aggressive;
 mod reference;
 
 use std::collections::HashSet;
