@@ -13,9 +13,9 @@ use crate::session::Session;
 /// ```
 /// use rosenblatt_core::Classifier;
 ///
-/// let rows = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
-/// let classifier = Classifier::fit(&rows, &["no", "no", "no", "yes"])?;
-/// assert_eq!(classifier.predict(&[[0.9, 0.8], [0.1, 0.9]])?, ["yes", "no"]);
+/// let rows = [[-2.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [2.0, -1.0]];
+/// let classifier = Classifier::fit(&rows, &["left", "left", "right", "right"])?;
+/// assert_eq!(classifier.predict(&[[1.5, 0.0], [-1.5, 0.0]])?, ["right", "left"]);
 /// # Ok::<(), rosenblatt_core::Error>(())
 /// ```
 ///

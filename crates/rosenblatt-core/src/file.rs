@@ -24,8 +24,8 @@ use crate::error::{Error, ErrorKind, Result};
 /// # let folder = std::env::temp_dir().join(format!("rosenblatt-doc-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder).unwrap();
 /// let path = folder.join("numbers.txt");
-/// rosenblatt::file::write_aside(&path, |out| {
-///     out.write_all(b"1 2 3\n").map_err(|e| rosenblatt::Error::io(&path, &e))
+/// rosenblatt_core::file::write_aside(&path, |out| {
+///     out.write_all(b"1 2 3\n").map_err(|e| rosenblatt_core::Error::io(&path, &e))
 /// })?;
 /// assert_eq!(std::fs::read(&path).unwrap(), b"1 2 3\n");
 /// # std::fs::remove_dir_all(&folder).unwrap();

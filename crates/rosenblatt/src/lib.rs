@@ -2,13 +2,14 @@
 //!
 //! A perceptron sees an example, predicts, and corrects itself when wrong. Read a file (or
 //! make a [`Dataset`](data::Dataset) of arrays), say what you want in [`Options`], and train
-//! in a [`Session`](train::Session); the run ends with a reason.
+//! in a [`Session`]; the run ends with a reason.
 //!
 //! ```
 //! use rosenblatt::Options;
 //! use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 //! use rosenblatt::options::{Order, Readout};
-//! use rosenblatt::train::{Session, Stop};
+//! use rosenblatt::Session;
+//! use rosenblatt::progress::Stop;
 //!
 //! // Boolean AND, in this order.
 //! let rows = [vec![0.0, 0.0], vec![0.0, 1.0], vec![1.0, 0.0], vec![1.0, 1.0]];
@@ -40,7 +41,7 @@
 //! let data = raw.into_dataset(&preparation, Layout::AsGiven)?;
 //! assert_eq!(data.names.get(2), "colour=green");
 //! let fitted = Session::new(&Options::default()).train(&data)?;
-//! assert_eq!(fitted.model.accuracy(&data, 1), 1.0);
+//! assert_eq!(fitted.model.accuracy(&data, 1)?, 1.0);
 //! # Ok::<(), rosenblatt::Error>(())
 //! ```
 
