@@ -18,20 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// If `fill` fails, the target stays as it was and the temporary file is removed. A link is
 /// followed, so what it points to is replaced; a device or pipe is written directly, as there
 /// is nothing to rename over. An error without a position is given `path` as its file.
-///
-/// ```
-/// use std::io::Write;
-/// # let folder = std::env::temp_dir().join(format!("rosenblatt-doc-{}", std::process::id()));
-/// # std::fs::create_dir_all(&folder).unwrap();
-/// let path = folder.join("numbers.txt");
-/// rosenblatt::file::write_aside(&path, |out| {
-///     out.write_all(b"1 2 3\n").map_err(|e| rosenblatt::Error::io(&path, &e))
-/// })?;
-/// assert_eq!(std::fs::read(&path).unwrap(), b"1 2 3\n");
-/// # std::fs::remove_dir_all(&folder).unwrap();
-/// # Ok::<(), rosenblatt_core::Error>(())
-/// ```
-pub fn write_aside<T>(
+pub fn write_atomic<T>(
     path: impl AsRef<Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<T>,
 ) -> Result<T> {
@@ -288,7 +275,7 @@ mod tests {
     }
 
     fn put(path: &Path, text: &str) -> Result<()> {
-        write_aside(path, |out| {
+        write_atomic(path, |out| {
             out.write_all(text.as_bytes())
                 .map_err(|e| Error::io(path, &e))
         })
@@ -299,7 +286,7 @@ mod tests {
         let folder = Folder::new("whole");
         let path = folder.0.join("a.txt");
         put(&path, "one").unwrap();
-        let seven = write_aside(&path, |out| {
+        let seven = write_atomic(&path, |out| {
             out.write_all(b"two").unwrap();
             out.flush().unwrap();
             // Until the end the old file stands, and alone where the system can do that.
@@ -341,7 +328,7 @@ mod tests {
             if let Some(text) = before {
                 put(&path, text).unwrap();
             }
-            let error = write_aside(&path, |out| -> Result<()> {
+            let error = write_atomic(&path, |out| -> Result<()> {
                 out.write_all(&[b'x'; 200_000]).unwrap();
                 Err(Error::data("no more"))
             })
@@ -352,7 +339,7 @@ mod tests {
         }
         assert_eq!(fs::read(&path).unwrap(), b"good");
         let panic = std::panic::catch_unwind(|| {
-            write_aside(&path, |_| -> Result<()> { panic!("on purpose") })
+            write_atomic(&path, |_| -> Result<()> { panic!("on purpose") })
         });
         assert!(panic.is_err());
         assert_eq!(folder.names(), ["a.txt"]);

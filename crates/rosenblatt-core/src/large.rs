@@ -34,16 +34,16 @@ const AS_SMALL: u64 = 800;
 const AT_MOST: u64 = 3000;
 
 /// From how many bytes on a look at all of them is worth a thread of its own.
-pub(crate) const MANY: usize = 4 << 20;
+pub const MANY: usize = 4 << 20;
 
 /// Whether the system would lend so many bytes.
-pub(crate) fn can_be_had(bytes: usize) -> bool {
+pub fn can_be_had(bytes: usize) -> bool {
     Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
 }
 
 /// An empty list with room for a little more than `n`, which are about to be written. Their
 /// pages are asked for together, which costs a third less than one by one.
-pub(crate) fn room<T>(n: usize) -> Vec<T> {
+pub fn room<T>(n: usize) -> Vec<T> {
     let list: Vec<T> = Vec::with_capacity(n + n / 16 + 64);
     fetch(list.as_ptr().addr(), n * size_of::<T>());
     list
@@ -52,7 +52,7 @@ pub(crate) fn room<T>(n: usize) -> Vec<T> {
 /// Asks on all threads for the pages of arrays that are zero and about to be read and written in
 /// any order. Large pages are worth waiting for there: with small ones, passes over rows of a
 /// million features took a fifth longer.
-pub(crate) fn bring<T: Sync>(arrays: &[&[T]], threads: usize) {
+pub fn bring<T: Sync>(arrays: &[&[T]], threads: usize) {
     for array in arrays {
         let wanted = Wanted::of(array);
         wanted.say(true);
@@ -149,13 +149,13 @@ impl Wanted {
 
 /// The pages of an array that is zero and written from its start to its end, each asked for
 /// shortly before.
-pub(crate) struct Pages {
+pub struct Pages {
     array: Wanted,
     at: usize,
 }
 
 impl Pages {
-    pub(crate) fn of<T>(array: &[T]) -> Self {
+    pub fn of<T>(array: &[T]) -> Self {
         let array = Wanted::of(array);
         Pages {
             at: array.start,
@@ -165,7 +165,7 @@ impl Pages {
 
     /// `place` of the array is written next.
     #[inline]
-    pub(crate) fn reach<T>(&mut self, place: &[T]) {
+    pub fn reach<T>(&mut self, place: &[T]) {
         let end = place.as_ptr().addr() + size_of_val(place);
         while self.at < end {
             self.more();
@@ -187,7 +187,7 @@ impl Pages {
 /// The pages of an array that is zero and written in any order by several threads, each asked for
 /// with its neighbours when one of them is first written to. Who comes second waits: otherwise he
 /// would clear them once more.
-pub(crate) struct Windows {
+pub struct Windows {
     array: Wanted,
     /// Pages that are asked for together, when they are there.
     windows: Vec<OnceLock<()>>,
@@ -196,7 +196,7 @@ pub(crate) struct Windows {
 }
 
 impl Windows {
-    pub(crate) fn of<T>(array: &[T]) -> Self {
+    pub fn of<T>(array: &[T]) -> Self {
         let array = Wanted::of(array);
         let count = |size: usize| array.end.div_ceil(size) - array.start / size;
         Windows {
@@ -208,7 +208,7 @@ impl Windows {
 
     /// `place` of the array is written next.
     #[inline]
-    pub(crate) fn reach<T>(&self, place: &[T]) {
+    pub fn reach<T>(&self, place: &[T]) {
         let start = place.as_ptr().addr();
         let end = start + size_of_val(place);
         let first = self.array.start / SOME;
@@ -227,7 +227,7 @@ impl Windows {
 }
 
 /// A copy of `values`.
-pub(crate) fn copy<T: Copy + Default>(values: &[T]) -> Vec<T> {
+pub fn copy<T: Copy + Default>(values: &[T]) -> Vec<T> {
     let mut copy = vec![T::default(); values.len()];
     let mut pages = Pages::of(&copy);
     for (to, from) in copy.chunks_mut(SOME).zip(values.chunks(SOME)) {
@@ -239,7 +239,7 @@ pub(crate) fn copy<T: Copy + Default>(values: &[T]) -> Vec<T> {
 
 /// Gives up `value` without waiting for the system to take its pages back, which for many of
 /// them takes as long as a pass over what they held.
-pub(crate) fn discard<T: Send + 'static>(value: T) {
+pub fn discard<T: Send + 'static>(value: T) {
     // Where no thread can be had, the closure is given up here, and the value with it.
     let aside = std::thread::Builder::new().spawn(move || drop(value));
     drop(aside);

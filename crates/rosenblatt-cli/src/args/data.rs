@@ -4,7 +4,7 @@
 use std::ops::Deref;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use rosenblatt::data::read::{
+use rosenblatt::read::{
     ColumnRole, Delimiter, Format, OnError, ReadOptions, ReadReport, Scale,
 };
 use rosenblatt::{Error, Result};

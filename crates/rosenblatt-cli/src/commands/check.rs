@@ -9,9 +9,9 @@ use rosenblatt::certificate::{
     Reading, Rows, Subject, Trend, TwoSides, Witness, bounds, certificate, coefficients, decide,
     margin, radius,
 };
-use rosenblatt::data::read::{self, Format, Preparation, Scale};
+use rosenblatt::read::{self, Format, Preparation, Scale};
 use rosenblatt::data::{Dataset, Layout, Precision};
-use rosenblatt::file::write_aside;
+use rosenblatt::write::write_atomic;
 use rosenblatt::{Error, ErrorKind};
 use rosenblatt_verify::Outcome as Checked;
 use serde_json::{Value, json};
@@ -356,10 +356,9 @@ pub(super) fn prove(
     }
     let sha256 = digest(&args.data)?;
     let options = args.source.options(1)?;
+    let comment = options.read.comment.as_deref().filter(|c| !c.is_empty());
     let subject = Subject {
-        report: &examined.report,
-        preparation: &examined.preparation,
-        comment: options.read.comment.as_deref().filter(|c| !c.is_empty()),
+        file: &read::certificate_fields(&examined.report, &examined.preparation, comment)?,
         labels: &examined.labels,
         data: &examined.data,
         sha256: &sha256,
@@ -378,7 +377,7 @@ pub(super) fn prove(
             .into());
         }
     }
-    write_aside(path, |out| {
+    write_atomic(path, |out| {
         out.write_all(document.as_bytes())
             .map_err(|e| Error::io(path, &e))
     })?;

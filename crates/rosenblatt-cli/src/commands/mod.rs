@@ -23,7 +23,7 @@ use train::{in_data, interrupt_flag};
 use std::path::Path;
 
 use rosenblatt::Error;
-use rosenblatt::data::read::{Batches, BatchesReport, Coding, Format};
+use rosenblatt::read::{Batches, BatchesReport, Coding, Format, Preparation};
 use rosenblatt::model::Model;
 
 use crate::args::{Cli, Command, DataArgs};
@@ -84,11 +84,12 @@ fn chosen<T>(
 fn open_batches(
     context: Context,
     model: &Model,
+    preparation: Option<&Preparation>,
     path: &Path,
     args: &DataArgs,
 ) -> rosenblatt::Result<Batches> {
     args.refuse_settled()?;
-    let preparation = model.preparation.as_ref().ok_or_else(|| {
+    let preparation = preparation.ok_or_else(|| {
         Error::model("this model does not say how files become its features")
             .remedy("it was trained on arrays; use it from where it was made")
     })?;

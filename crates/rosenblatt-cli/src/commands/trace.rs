@@ -1,7 +1,7 @@
 //! `trace`: the steps of a run as a table.
 
 use rosenblatt::Options;
-use rosenblatt::data::read::{self, Preparation, Scale};
+use rosenblatt::read::{self, Preparation, Scale};
 use rosenblatt::data::{Dataset, Layout};
 use rosenblatt::scheme::Scheme;
 use rosenblatt::options::{Bias, Order, Readout};

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use rosenblatt::data::read::{Raw, ReadReport, Scale};
+use rosenblatt::read::{Raw, ReadReport, Scale, load_model};
 use rosenblatt::data::{Dataset, split};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::Model;
@@ -53,7 +53,8 @@ pub struct CrossValidation {
 }
 
 pub fn run(context: Context, args: &TrainArgs) -> Outcome {
-    let resume = args.resume.as_ref().map(Model::load).transpose()?;
+    let resume = args.resume.as_ref().map(load_model).transpose()?;
+    let resume = resume.map(|(model, _)| model);
     let options = match &resume {
         Some(model) => args.learner.options(model.options.clone())?,
         None => args.learner.options(Options::default())?,
@@ -230,7 +231,8 @@ impl Job<'_> {
         let recipe = std::mem::take(&mut follower.recipe);
         drop(follower);
         let scaling = render::train::describe_scaling(&preparation);
-        (fitted.model.preparation, fitted.model.recipe) = (Some(preparation), recipe);
+        preparation.store_in(&mut fitted.model);
+        fitted.model.recipe = recipe;
 
         let interrupted = fitted.model.progress.stop == Some(Stop::Interrupted);
         let model = save(args.output.as_deref(), &fitted.model)?;

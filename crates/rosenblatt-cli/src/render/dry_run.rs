@@ -2,7 +2,7 @@
 
 use rosenblatt::Options;
 use rosenblatt::data::Dataset;
-use rosenblatt::data::read::ReadReport;
+use rosenblatt::read::ReadReport;
 use rosenblatt::scheme::Scheme;
 use rosenblatt::weights::Weights;
 use rosenblatt::learner::NetworkLearner;

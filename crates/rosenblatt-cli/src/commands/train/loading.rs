@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rosenblatt::cache::Cached;
-use rosenblatt::data::read::{self, Preparation, Raw, ReadReport, Streamed};
+use rosenblatt::read::{self, Preparation, Raw, ReadReport, Streamed};
 use rosenblatt::data::{Dataset, Layout, split};
 use rosenblatt::model::Fingerprint;
 use rosenblatt::options::Order;
