@@ -13,7 +13,6 @@ mod file;
 pub mod geometry;
 mod hypothesis;
 pub mod kernel;
-mod large;
 pub mod learner;
 pub mod metrics;
 pub mod model;
@@ -40,9 +39,6 @@ pub mod internal {
     pub use crate::file::write_atomic;
     pub mod simd {
         pub use crate::simd::*;
-    }
-    pub mod large {
-        pub use crate::large::*;
     }
     pub use crate::data::{Index, Lender, SomeIndices, label_number};
     pub use crate::{parallel, random};

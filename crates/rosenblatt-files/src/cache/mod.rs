@@ -10,8 +10,8 @@
 //! labels · weights · offsets · indices · values · sums
 //! ```
 //!
-//! The head is sealed by a SHA-256 like a model file. The numbers, little-endian and aligned,
-//! are sealed by sums over their bytes: a cache is [verified](Cached::verify) before it is
+//! The head is covered by a SHA-256 like a model file. The numbers, little-endian and aligned,
+//! are covered by sums over their bytes: a cache is [verified](Cached::verify) before it is
 //! trusted. The source's length and time of change, and
 //! the options it was read with, are part of the head, so that a stale cache is noticed.
 
@@ -30,15 +30,15 @@ use rosenblatt_core::data::{
 use rosenblatt_core::model::{Fingerprint, Parts, StoredPreparation};
 use rosenblatt_core::{Error, Result};
 
-mod janitor;
-mod seal;
+mod page_evictor;
+mod checksum;
 mod streamed;
 mod write;
 
 pub use streamed::write_streamed;
 pub use write::write;
 
-use janitor::Janitor;
+use page_evictor::PageEvictor;
 use write::{Places, index_width};
 
 /// The first bytes of a cache; the last of them is the version of the format.
@@ -112,7 +112,7 @@ pub struct Cached {
     file: String,
     lent: Lent,
     /// Where the sums are, behind all that they are for.
-    seals: Range<u64>,
+    checksums: Range<u64>,
 }
 
 fn damaged(what: impl std::fmt::Display) -> Error {
@@ -173,11 +173,11 @@ fn parse(mapped: Mmap, path: &Path, memory: Option<u64>) -> Result<Cached> {
     let names = parts.take_strings("classes")?;
     let stored = StoredPreparation::take(&mut parts)?.ok_or_else(|| damaged("no preparation"))?;
     let preparation = Preparation::from_stored(&stored)?;
-    let owner = Arc::new(Janitor::new(mapped, memory));
+    let owner = Arc::new(PageEvictor::new(mapped, memory));
     let base = end.next_multiple_of(ALIGNMENT);
     let lent = Lent { owner, base };
-    let sealed = places.values.end;
-    let seals = sealed..sealed.saturating_add(seal::length(sealed as usize) as u64);
+    let covered = places.values.end;
+    let checksums = covered..covered.saturating_add(checksum::length(covered as usize) as u64);
     let labels: Buffer<u32> = lent.array(&places.labels, places.rows)?;
     let weights = match &places.weights {
         Some(range) => Some(lent.array::<f64>(range, places.rows)?.to_vec()),
@@ -244,7 +244,7 @@ fn parse(mapped: Mmap, path: &Path, memory: Option<u64>) -> Result<Cached> {
         fingerprint,
         file: path.display().to_string(),
         lent,
-        seals,
+        checksums,
     })
 }
 
@@ -254,11 +254,11 @@ impl Cached {
     /// # Errors
     /// If any was changed.
     pub fn verify(&self, threads: usize) -> Result<()> {
-        let sealed = self.lent.bytes(&(0..self.seals.start));
-        let seals = self.lent.bytes(&self.seals);
+        let covered = self.lent.bytes(&(0..self.checksums.start));
+        let checksums = self.lent.bytes(&self.checksums);
         let tell = |bytes| self.lent.owner.hear(bytes);
-        match (sealed, seals) {
-            (Some(sealed), Some(seals)) if seal::holds(sealed, seals, threads, tell) => Ok(()),
+        match (covered, checksums) {
+            (Some(covered), Some(checksums)) if checksum::holds(covered, checksums, threads, tell) => Ok(()),
             (Some(_), Some(_)) => Err(damaged("its numbers are not those that were written")),
             _ => Err(damaged("it is cut off")),
         }
@@ -269,7 +269,7 @@ impl Cached {
 /// Arrays that lie in a mapped file.
 #[derive(Debug)]
 struct Lent {
-    owner: Arc<Janitor>,
+    owner: Arc<PageEvictor>,
     base: u64,
 }
 

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::Key;
-use super::write::{Counts, Head, Places, index_width, value_width, write_sealed};
+use super::write::{Counts, Head, Places, index_width, value_width, write_with_checksums};
 use crate::read::{Batch, Streamed};
 use rosenblatt_core::Result;
 use rosenblatt_core::data::{Dataset, FeatureNames, Layout, Row, Scatter};
@@ -73,7 +73,7 @@ fn write_some_at_a_time(
         offsets: &offsets,
         bytes,
     };
-    write_sealed(path, &head, |out| {
+    write_with_checksums(path, &head, |out| {
         let labels = (0..rows).map(|place| source.labels()[scatter.row_at(place)]);
         out.put_all(labels, u32::to_le_bytes)?;
         out.put_all(offsets.iter(), |x| x.to_le_bytes())?;

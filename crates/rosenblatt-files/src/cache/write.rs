@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::seal::Seals;
+use super::checksum::Checksums;
 use super::{ALIGNMENT, Key, MAGIC};
 use crate::read::{Preparation, ReadReport};
 use rosenblatt_core::data::{Classes, Dataset, Indices, Layout, Matrix, Precision, Values};
@@ -49,7 +49,7 @@ pub fn write(
         preparation,
         places: Places::of(data),
     };
-    write_sealed(path.as_ref(), &head, |out| {
+    write_with_checksums(path.as_ref(), &head, |out| {
         out.put_all(data.labels.iter(), |x| x.to_le_bytes())?;
         if let Some(weights) = &data.weights {
             out.put_all(weights.iter(), |x| x.to_le_bytes())?;
@@ -97,7 +97,7 @@ pub(super) struct Head<'a> {
 }
 
 /// Writes a cache: its head, then the arrays, in the order of their places, and their sums.
-pub(super) fn write_sealed(
+pub(super) fn write_with_checksums(
     path: &Path,
     head: &Head<'_>,
     arrays: impl FnOnce(&mut Padded<'_>) -> Result<()>,
@@ -115,17 +115,17 @@ pub(super) fn write_sealed(
         let mut out = Padded {
             out,
             at: 0,
-            seals: None,
+            checksums: None,
             path,
         };
         out.put(&MAGIC)?;
         out.put(&(head.len() as u64).to_le_bytes())?;
         out.put(&head)?;
         out.align()?;
-        out.seals = Some(Seals::default());
+        out.checksums = Some(Checksums::default());
         arrays(&mut out)?;
-        let seals = out.seals.take().unwrap_or_default();
-        out.put(&seals.finish())
+        let checksums = out.checksums.take().unwrap_or_default();
+        out.put(&checksums.finish())
     })
 }
 
@@ -200,16 +200,16 @@ pub(super) fn value_width(precision: Precision) -> u64 {
 pub(super) struct Padded<'a> {
     out: &'a mut dyn Write,
     at: u64,
-    /// The sums over what is written, once that is to be sealed.
-    seals: Option<Seals>,
+    /// The sums over what is written, once that is to be covered.
+    checksums: Option<Checksums>,
     path: &'a Path,
 }
 
 impl Padded<'_> {
     pub(super) fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.at += bytes.len() as u64;
-        if let Some(seals) = &mut self.seals {
-            seals.add(bytes);
+        if let Some(checksums) = &mut self.checksums {
+            checksums.add(bytes);
         }
         self.out
             .write_all(bytes)

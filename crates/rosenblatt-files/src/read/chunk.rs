@@ -143,11 +143,11 @@ impl Chunker {
     /// Fills `chunk` with the next records; false when there are none left.
     pub(crate) fn next_into(&mut self, chunk: &mut Chunk) -> Result<bool> {
         chunk.index = self.index;
+        self.index += 1;
         chunk.overlong = false;
         if !self.lend(chunk) {
             self.copy_into(chunk)?;
         }
-        self.index += 1;
         chunk.leading = !self.begun;
         self.begun = self.begun || self.cut.holds_record(chunk.data());
         Ok(chunk.len > 0)

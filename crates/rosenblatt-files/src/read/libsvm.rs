@@ -11,12 +11,12 @@ use memchr::memchr;
 use self::usual::Usual;
 use super::chunk::{Chunk, position};
 use super::dispatch::dispatch;
+use super::huge_pages;
 use super::faults::{Faults, OnError, overlong, quote};
 use super::labels::{ABSENT, LabelSink};
 use super::number::{self, Stored, WINDOW, load, up_to_seven_digits};
 use super::report::LongDecimal;
 use rosenblatt_core::data::{Index, Indices, Values};
-use rosenblatt_core::internal::large;
 use rosenblatt_core::internal::simd::Work;
 use rosenblatt_core::{Error, Result};
 
@@ -164,9 +164,9 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
             len: chunk.len(),
             rules,
             ends: Vec::new(),
-            indices: large::room(values),
+            indices: huge_pages::with_capacity(values),
             too_wide: false,
-            values: large::room(values),
+            values: huge_pages::with_capacity(values),
             labels: LabelSink::default(),
             smallest: 1,
             width: 0,

@@ -23,6 +23,7 @@ mod delimiter_index;
 mod dispatch;
 mod faults;
 mod format;
+mod huge_pages;
 mod idx;
 mod images;
 mod intern;
@@ -127,7 +128,7 @@ impl Default for ReadOptions {
             precision: Precision::F32,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             keep_long_decimals: false,
-            mapped: true,
+            mapped: false,
             chunk_bytes: chunk::CHUNK,
         }
     }

@@ -24,7 +24,6 @@ use super::table::role::Role;
 use super::table::shape::shape;
 use super::{Format, Opened, ReadOptions, open, table};
 use rosenblatt_core::data::{Classes, Dataset, Indices, Layout, Matrix, Precision};
-use rosenblatt_core::internal::large;
 use rosenblatt_core::{Error, Result};
 
 /// A file as read: its content by type, its labels, and a report.
@@ -381,62 +380,20 @@ impl Raw {
             let file = self.report.file.as_str();
             return Err(overflows_scaled(order.row_at(place)).in_file(file));
         }
-        Ok(self.with_matrix(matrix, &order, preparation, layout))
-    }
-
-    /// The examples whose rows, in this order, are those of `matrix`.
-    pub(super) fn with_matrix(
-        &self,
-        matrix: Matrix,
-        order: &Order<'_>,
-        preparation: &Preparation,
-        layout: Layout,
-    ) -> Dataset {
-        let labels = self.labels_in(order);
-        self.with_labels(matrix, labels, order, preparation, layout)
-    }
-
-    /// The labels of all rows in this order.
-    pub(super) fn labels_in(&self, order: &Order<'_>) -> Vec<u32> {
-        let mut labels = large::room(order.len());
-        labels.extend(order.iter().map(|r| self.labels[r]));
-        labels
-    }
-
-    /// Examples with this matrix and these labels, whose rows are in this order.
-    pub(super) fn with_labels(
-        &self,
-        matrix: Matrix,
-        labels: Vec<u32>,
-        order: &Order<'_>,
-        preparation: &Preparation,
-        layout: Layout,
-    ) -> Dataset {
-        Dataset {
+        let weights = self.weights.as_ref();
+        Ok(Dataset {
             matrix,
-            labels,
+            labels: order.iter().map(|r| self.labels[r]).collect(),
             classes: self.classes.clone(),
-            weights: self
-                .weights
-                .as_ref()
-                .map(|w| order.iter().map(|r| w[r]).collect()),
+            weights: weights.map(|w| order.iter().map(|r| w[r]).collect()),
             names: preparation.feature_names(),
             layout,
-        }
+        })
     }
 
-    /// All examples, prepared and laid out; what was read is given up.
+    /// All examples, prepared and laid out; what was read is dropped.
     pub fn into_dataset(self, preparation: &Preparation, layout: Layout) -> Result<Dataset> {
-        let made = self.dataset(preparation, None, layout)?;
-        self.give_up();
-        Ok(made)
-    }
-
-    /// Gives what was read back to the system, which is not waited for where it is much.
-    pub fn give_up(self) {
-        if self.threads > 1 && self.report.bytes >= large::MANY as u64 {
-            large::discard(self);
-        }
+        self.dataset(preparation, None, layout)
     }
 
     fn matrix(&self, preparation: &Preparation, order: &Order<'_>) -> Result<Matrix> {

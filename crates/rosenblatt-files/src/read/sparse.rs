@@ -10,7 +10,7 @@ use super::number::Stored;
 use super::order::{Order, Starts, ranges};
 use super::scale::{Moments, Scale, moments, too_large_to_scale};
 use rosenblatt_core::data::{Index, Indices, Matrix, Precision, SomeIndices, Values};
-use rosenblatt_core::internal::large::{self, Pages};
+use super::huge_pages;
 use rosenblatt_core::internal::{parallel, simd};
 use rosenblatt_core::{Error, Result};
 
@@ -105,9 +105,9 @@ impl SparseRaw {
         // Rows need not be looked into unless the model may lack some of their features.
         let all_known = self.first as usize + self.width <= want.first as usize + want.width;
         // One list of all rows is looked up faster than the lists of the parts.
-        let mut rows: Vec<Place> = large::room(self.rows);
+        let mut rows: Vec<Place> = huge_pages::with_capacity(self.rows);
         rows.extend(self.places());
-        let mut places: Vec<Place> = large::room(order.len());
+        let mut places: Vec<Place> = huge_pages::with_capacity(order.len());
         places.resize(order.len(), Place::default());
         parallel::chunks(
             &mut places,
@@ -125,7 +125,7 @@ impl SparseRaw {
                 }
             },
         );
-        let mut offsets: Vec<usize> = large::room(order.len() + 1);
+        let mut offsets: Vec<usize> = huge_pages::with_capacity(order.len() + 1);
         let mut end = 0;
         offsets.push(end);
         offsets.extend(places.iter().map(|place| {
@@ -170,8 +170,8 @@ impl SparseRaw {
         threads: usize,
     ) -> (Indices, Values) {
         let all = offsets.last().copied().unwrap_or(0);
-        let mut indices = vec![I::default(); all];
-        let mut values = vec![T::default(); all];
+        let mut indices: Vec<I> = huge_pages::zeros(all);
+        let mut values: Vec<T> = huge_pages::zeros(all);
         let row_at = |p: usize| {
             let part = &self.parts[places[p].part as usize];
             let range = places[p].range();
@@ -188,7 +188,6 @@ impl SparseRaw {
                 let (here_v, rest_v) = values.split_at_mut(len);
                 (indices, values) = (rest_i, rest_v);
                 let mut work = move || {
-                    let mut pages = (Pages::of(here_i), Pages::of(here_v));
                     for p in range.clone() {
                         if p + NEAR < range.end {
                             let (indices, values) = row_at(p + NEAR);
@@ -202,13 +201,11 @@ impl SparseRaw {
                             ..offsets[p + 1] - offsets[range.start];
                         let (indices, values) = row_at(p);
                         let row = &mut here_i[to.clone()];
-                        pages.0.reach(row);
                         match indices {
                             SomeIndices::Narrow(indices) => renumber(row, indices, want.first),
                             SomeIndices::Wide(indices) => renumber(row, indices, want.first),
                         }
                         let row = &mut here_v[to];
-                        pages.1.reach(row);
                         row.copy_from_slice(values);
                         if want.scale == Scale::UnitRows {
                             unit(row);
@@ -226,7 +223,7 @@ impl SparseRaw {
     }
 
     fn dense<T: Stored>(&self, order: &Order<'_>, want: &Wanted<'_>, threads: usize) -> Matrix {
-        let mut values = vec![T::default(); order.len() * want.width];
+        let mut values: Vec<T> = huge_pages::zeros(order.len() * want.width);
         std::thread::scope(|scope| {
             let mut values = values.as_mut_slice();
             for range in ranges(order.len(), threads) {
@@ -234,7 +231,6 @@ impl SparseRaw {
                 values = rest;
                 scope.spawn(move || {
                     let mut full = vec![0.0; want.width];
-                    let mut pages = Pages::of(here);
                     for (p, row) in range.zip(here.chunks_exact_mut(want.width.max(1))) {
                         full.fill(0.0);
                         let (part, from) = self.locate(order.row_at(p));
@@ -244,7 +240,6 @@ impl SparseRaw {
                             let (index, value) = part.get(k);
                             full[(index - want.first) as usize] = value;
                         }
-                        pages.reach(row);
                         for (j, x) in row.iter_mut().enumerate() {
                             *x = T::from_f64(
                                 (full[j] - want.moments.centre[j]) / want.moments.scale[j],

@@ -102,15 +102,8 @@ fn all_digits(x: u64) -> u64 {
     low.wrapping_add(high) >> 32
 }
 
-/// The digits that `word` starts with: their value and their number.
-#[inline(always)]
-pub(super) fn leading_digits(word: u64) -> (u64, u32) {
-    let (other, x) = not_digits_in(word);
-    let count = other.trailing_zeros() / 8;
-    (digits_value(x, count), count)
-}
-
-/// The same, but the eighth is not looked at.
+/// The value and the number of up to seven digits that `word` starts with; an eighth is not
+/// looked at.
 #[inline(always)]
 pub(crate) fn up_to_seven_digits(word: u64) -> (u64, u32) {
     let (other, x) = not_digits_in(word);

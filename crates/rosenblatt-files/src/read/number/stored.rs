@@ -1,24 +1,18 @@
 //! The types that features are stored in, and decimals rounded to them.
 
 use std::ops::Range;
+use std::str::FromStr;
 
 use rosenblatt_core::data::{Buffer, Precision, Values};
 
-use super::{Decimal, EXACT_POWERS};
 
-/// The first sixteen of the powers of ten.
-pub(super) static FIRST_POWERS: [f64; 16] = {
-    let mut powers = [0.0; 16];
-    let mut k = 0;
-    while k < 16 {
-        powers[k] = EXACT_POWERS[k];
-        k += 1;
-    }
-    powers
-};
+/// Powers of ten, which `f64` holds exactly.
+static POWERS: [f64; 16] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+];
 
 /// The negative powers of ten, rounded.
-pub(super) static TENTHS: [f64; 16] = [
+static TENTHS: [f64; 16] = [
     1e0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14,
     1e-15,
 ];
@@ -35,7 +29,7 @@ const fn signed(numbers: [f64; 16]) -> [f64; 32] {
     all
 }
 
-static SIGNED_POWERS: [f64; 32] = signed(FIRST_POWERS);
+static SIGNED_POWERS: [f64; 32] = signed(POWERS);
 static SIGNED_TENTHS: [f64; 32] = signed(TENTHS);
 
 /// The place of a number of decimal places and a sign in either.
@@ -45,15 +39,14 @@ fn signed_place(places: u32, negative: bool) -> usize {
 }
 
 /// A number type that features are stored in.
-pub(crate) trait Stored: Copy + Default + PartialEq + Send + Sync + 'static {
+pub(crate) trait Stored:
+    Copy + Default + PartialEq + Send + Sync + FromStr + 'static {
     const ZERO: Self;
     const MISSING: Self;
     const PRECISION: Precision;
 
     /// `mantissa` (below 10¹⁵) divided by 10^`places` (up to 15), if that is soon told.
     fn from_small(mantissa: u64, places: u32, negative: bool) -> Option<Self>;
-    /// The correctly rounded value; infinite if too large.
-    fn from_decimal(decimal: &Decimal, bytes: &[u8]) -> Self;
     fn from_f64(x: f64) -> Self;
     fn to_f64(self) -> f64;
     fn finite(self) -> bool;
@@ -70,13 +63,6 @@ impl Stored for f64 {
     #[inline(always)]
     fn from_small(mantissa: u64, places: u32, negative: bool) -> Option<f64> {
         Some(mantissa as i64 as f64 / SIGNED_POWERS[signed_place(places, negative)])
-    }
-
-    fn from_decimal(decimal: &Decimal, bytes: &[u8]) -> f64 {
-        match decimal.fast() {
-            Some(value) => value,
-            None => slow(decimal, bytes, f64::NAN),
-        }
     }
 
     #[inline(always)]
@@ -122,18 +108,6 @@ impl Stored for f32 {
         (beyond_halfway > 8).then_some(value as f32)
     }
 
-    fn from_decimal(decimal: &Decimal, bytes: &[u8]) -> f32 {
-        if let Some(value) = decimal.fast() {
-            let halfway = value.to_bits() & 0x1FFF_FFFF == 0x1000_0000;
-            // Whole numbers up to 2⁵³ were not rounded yet.
-            let safe = (value.abs() >= f64::from(f32::MIN_POSITIVE)) & !halfway;
-            if safe | (decimal.exponent == 0) | (decimal.mantissa == 0) {
-                return value as f32;
-            }
-        }
-        slow(decimal, bytes, f32::NAN)
-    }
-
     #[inline(always)]
     fn from_f64(x: f64) -> f32 {
         x as f32
@@ -160,10 +134,4 @@ impl Stored for f32 {
             _ => &[],
         }
     }
-}
-
-#[cold]
-#[inline(never)]
-fn slow<T: std::str::FromStr>(decimal: &Decimal, bytes: &[u8], never: T) -> T {
-    decimal.text(bytes).parse().unwrap_or(never)
 }

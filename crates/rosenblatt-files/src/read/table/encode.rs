@@ -9,11 +9,11 @@ use super::plain::{Plain, PlainRows};
 use super::role::{MISSING_LEVEL, Role, Unseen};
 use super::{BUCKETS, MOST_WORDS};
 use crate::read::intern::{Interner, hash};
+use crate::read::huge_pages;
 use crate::read::number::Stored;
 use crate::read::order::ranges;
 use crate::read::scale::Scale;
 use rosenblatt_core::data::{Matrix, Values};
-use rosenblatt_core::internal::large::Pages;
 use rosenblatt_core::internal::simd;
 use rosenblatt_core::{Error, Result};
 
@@ -307,7 +307,7 @@ impl Encoder {
         threads: usize,
     ) -> (Matrix, Unseen) {
         let width = self.features;
-        let mut values = vec![T::default(); n * width];
+        let mut values: Vec<T> = huge_pages::zeros(n * width);
         let mut unseen = Unseen::default();
         let plain = self.plain();
         let plain = plain.as_ref();
@@ -329,9 +329,7 @@ impl Encoder {
                         });
                         return unseen;
                     }
-                    let mut pages = Pages::of(here);
                     for (p, full) in range.zip(here.chunks_exact_mut(width.max(1))) {
-                        pages.reach(full);
                         let (part, i) = locate(p);
                         self.row(part, i, &mut row, &mut unseen);
                         for &(j, x) in &row {

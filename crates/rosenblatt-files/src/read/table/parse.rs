@@ -20,11 +20,11 @@ use crate::read::delimiter_index::DelimiterIndex;
 use crate::read::dispatch::dispatch;
 use crate::read::faults::{Faults, OnError, check_text, overlong, quote};
 use crate::read::intern::{Interner, hash};
+use crate::read::huge_pages;
 use crate::read::labels::{ABSENT, LabelSink};
 use crate::read::number::{self, Stored};
 use crate::read::report::LongDecimal;
 use crate::read::sniff::is_missing;
-use rosenblatt_core::internal::large;
 use rosenblatt_core::internal::simd::{self, Work};
 use rosenblatt_core::{Error, Result};
 
@@ -95,7 +95,7 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
         delimiters: DelimiterIndex::new(chunk.padded(), delimiter),
         rows: 0,
         numbers_ahead: numbers_ahead(&scheme.takes),
-        numbers: large::room(chunk.about_numbers(b'\n', numbers)),
+        numbers: huge_pages::with_capacity(chunk.about_numbers(b'\n', numbers)),
         number_slots: numbers,
         lines: 0,
         codes: Vec::new(),

@@ -2,7 +2,6 @@
 
 use super::parse::TablePart;
 use crate::read::number::Stored;
-use rosenblatt_core::internal::large::Pages;
 use rosenblatt_core::internal::simd::{self, Work};
 
 /// The centre and the scale of every column of a table that holds nothing but numbers.
@@ -33,7 +32,6 @@ impl<'p, T: Stored, L: Fn(usize) -> (&'p TablePart, usize)> Work for PlainRows<'
             T::slice(&part.numbers, i * width..(i + 1) * width)
         };
         let mut missing = 0;
-        let mut pages = Pages::of(self.out);
         for (p, out) in self
             .range
             .clone()
@@ -42,7 +40,6 @@ impl<'p, T: Stored, L: Fn(usize) -> (&'p TablePart, usize)> Work for PlainRows<'
             if p + NEAR < self.range.end {
                 simd::prefetch(row(p + NEAR));
             }
-            pages.reach(out);
             let columns = self.columns.centres.iter().zip(&self.columns.scales);
             for ((&x, (centre, scale)), out) in row(p).iter().zip(columns).zip(out) {
                 let x = x.to_f64();

@@ -18,7 +18,6 @@ use crate::read::sniff::{Record, is_missing};
 use crate::read::source::{Bytes, Source};
 use crate::read::{Format, ReadOptions};
 use rosenblatt_core::data::Precision;
-use rosenblatt_core::internal::large;
 use rosenblatt_core::{Error, Result};
 
 /// Typed columns of a whole file.
@@ -255,7 +254,7 @@ fn run(bytes: Bytes, file: &Path, scheme: &Scheme, options: &ReadOptions) -> Res
     let chunker = Chunker::new(bytes, file, options.chunk_bytes, scheme.dialect.cut());
     let shared = scheme.clone();
     let precision = options.precision;
-    let mut chunks = InOrder::new(chunker, options.threads, move |chunk| match precision {
+    let chunks = InOrder::new(chunker, options.threads, move |chunk| match precision {
         Precision::F32 => parse::<f32>(chunk, &shared),
         Precision::F64 => parse::<f64>(chunk, &shared),
     });
@@ -294,10 +293,9 @@ fn run(bytes: Bytes, file: &Path, scheme: &Scheme, options: &ReadOptions) -> Res
         long: Vec::new(),
         tally: Tally::new(file),
     };
-    for parsed in &mut chunks {
+    for parsed in chunks {
         pass.add(parsed?)?;
     }
-    large::discard(chunks);
     pass.table.starts = Starts::new(pass.table.parts.iter().map(|p| p.rows));
     if pass.table.rows == 0 {
         return Err(Error::data("the file holds no rows that can be read")

@@ -24,7 +24,7 @@ const PERIOD: Duration = Duration::from_micros(500);
 
 /// A mapped file, perhaps under a limit.
 #[derive(Debug)]
-pub(super) struct Janitor {
+pub(super) struct PageEvictor {
     mapped: Arc<Mmap>,
     limit: Option<u64>,
     /// Bytes that may have been brought since somebody looked.
@@ -33,7 +33,7 @@ pub(super) struct Janitor {
     worker: Option<JoinHandle<()>>,
 }
 
-impl Janitor {
+impl PageEvictor {
     /// Holds the mapping; with a limit in bytes, watches over it.
     pub(super) fn new(mapped: Mmap, limit: Option<u64>) -> Self {
         let mapped = Arc::new(mapped);
@@ -42,12 +42,12 @@ impl Janitor {
             let (mapped, over) = (mapped.clone(), over.clone());
             std::thread::spawn(move || {
                 while !over.load(Ordering::Relaxed) {
-                    look_after(&mapped, limit);
+                    evict_if_over(&mapped, limit);
                     std::thread::sleep(PERIOD);
                 }
             })
         });
-        Janitor {
+        PageEvictor {
             mapped,
             limit,
             brought: AtomicUsize::new(0),
@@ -61,7 +61,7 @@ impl Janitor {
     }
 }
 
-impl Lender for Janitor {
+impl Lender for PageEvictor {
     fn hear(&self, bytes: usize) {
         let Some(limit) = self.limit else {
             return;
@@ -70,7 +70,7 @@ impl Lender for Janitor {
         let before = self.brought.fetch_add(bytes, Ordering::Relaxed);
         if before.saturating_add(bytes) as u64 >= limit / 4 {
             self.brought.store(0, Ordering::Relaxed);
-            look_after(&self.mapped, limit);
+            evict_if_over(&self.mapped, limit);
         }
     }
 
@@ -79,7 +79,7 @@ impl Lender for Janitor {
     }
 }
 
-impl Drop for Janitor {
+impl Drop for PageEvictor {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
         if let Some(worker) = self.worker.take() {
@@ -90,9 +90,9 @@ impl Drop for Janitor {
 
 /// Hands all pages back if too much is in memory. Some room is left for what comes in between two
 /// looks.
-fn look_after(mapped: &Mmap, limit: u64) {
+fn evict_if_over(mapped: &Mmap, limit: u64) {
     if bytes_in_memory().is_some_and(|bytes| bytes > limit / 2) {
-        hand_back(mapped);
+        evict(mapped);
     }
 }
 
@@ -105,14 +105,14 @@ fn bytes_in_memory() -> Option<u64> {
 
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)] // The crate calls this advice unsafe because of mappings that are written.
-fn hand_back(mapped: &Mmap) {
+fn evict(mapped: &Mmap) {
     // SAFETY: the mapping is of a file and read-only, so pages handed back come again with the
     // same bytes.
     let _ = unsafe { mapped.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
 }
 
 #[cfg(not(target_os = "linux"))]
-fn hand_back(_mapped: &Mmap) {}
+fn evict(_mapped: &Mmap) {}
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
@@ -132,7 +132,7 @@ mod tests {
     /// Maps a file that only this process can find, as often as it is asked to.
     #[allow(unsafe_code)] // The only way to map a file.
     fn maps(name: &str) -> impl Fn() -> Mmap {
-        let name = format!("rosenblatt-janitor-{name}-{}", std::process::id());
+        let name = format!("rosenblatt-page_evictor-{name}-{}", std::process::id());
         let path = std::env::temp_dir().join(name);
         std::fs::write(&path, vec![7; BYTES]).unwrap();
         let file = std::fs::File::open(&path).unwrap();
@@ -148,18 +148,18 @@ mod tests {
         let read_all = |mapped: &[u8]| mapped.iter().map(|&b| u64::from(b)).sum::<u64>();
         // This process is always larger than that, so that all goes back at every look; the thread
         // is not waited for.
-        let tight = Janitor::new(map(), Some(1 << 20));
+        let tight = PageEvictor::new(map(), Some(1 << 20));
         assert_eq!(read_all(tight.bytes()), 7 * BYTES as u64);
         tight.hear(1);
         assert_eq!(in_memory(tight.bytes()), 0);
         assert_eq!(read_all(tight.bytes()), 7 * BYTES as u64);
         // And always smaller than that, however much is said to have been read.
-        let wide = Janitor::new(map(), Some(64 << 30));
+        let wide = PageEvictor::new(map(), Some(64 << 30));
         assert_eq!(read_all(wide.bytes()), 7 * BYTES as u64);
         wide.hear(1 << 40);
         assert_eq!(in_memory(wide.bytes()), all);
         // Without a limit nothing is ever handed back.
-        let free = Janitor::new(map(), None);
+        let free = PageEvictor::new(map(), None);
         assert_eq!(read_all(free.bytes()), 7 * BYTES as u64);
         free.hear(usize::MAX);
         assert_eq!(in_memory(free.bytes()), all);
@@ -169,12 +169,12 @@ mod tests {
     #[test]
     fn what_the_system_brings_beside_is_counted() {
         let mapped = maps("beside")();
-        let janitor = Janitor::new(mapped, Some(1 << 30));
-        janitor.hear(1);
-        assert!(janitor.brought.load(Ordering::Relaxed) > BESIDE);
+        let page_evictor = PageEvictor::new(mapped, Some(1 << 30));
+        page_evictor.hear(1);
+        assert!(page_evictor.brought.load(Ordering::Relaxed) > BESIDE);
         for _ in 0..1 << 7 {
-            janitor.hear(1);
+            page_evictor.hear(1);
         }
-        assert!(janitor.brought.load(Ordering::Relaxed) < 1 << 28);
+        assert!(page_evictor.brought.load(Ordering::Relaxed) < 1 << 28);
     }
 }

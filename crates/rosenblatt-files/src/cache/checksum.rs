@@ -13,14 +13,14 @@ const WIDTH: usize = 4;
 
 /// Sums of bytes as they are written.
 #[derive(Debug, Default)]
-pub(super) struct Seals {
+pub(super) struct Checksums {
     list: Vec<u8>,
     piece: crc32fast::Hasher,
     /// Bytes of the piece so far.
     filled: usize,
 }
 
-impl Seals {
+impl Checksums {
     /// Takes in the next bytes.
     pub(super) fn add(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
@@ -57,19 +57,19 @@ pub(super) fn length(bytes: usize) -> usize {
 /// Whether the sums of `bytes` are those listed; `tell` hears of the bytes that were read.
 pub(super) fn holds(
     bytes: &[u8],
-    seals: &[u8],
+    checksums: &[u8],
     threads: usize,
     tell: impl Fn(usize) + Sync,
 ) -> bool {
     let mut right = vec![false; bytes.len().div_ceil(PIECE)];
-    if seals.len() != length(bytes.len()) {
+    if checksums.len() != length(bytes.len()) {
         return false;
     }
     parallel::chunks(&mut right, 1, threads, || {
         |k: usize, right: &mut [bool]| {
             let piece = &bytes[k * PIECE..bytes.len().min((k + 1) * PIECE)];
             let sum = crc32fast::hash(piece).to_le_bytes();
-            right.fill(seals[k * WIDTH..(k + 1) * WIDTH] == sum);
+            right.fill(checksums[k * WIDTH..(k + 1) * WIDTH] == sum);
             tell(piece.len());
         }
     });
@@ -81,27 +81,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_changed_byte_breaks_a_seal() {
+    fn any_changed_byte_breaks_a_checksum() {
         for n in [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 7] {
             let mut bytes: Vec<u8> = (0..n).map(|i| (i * i % 251) as u8).collect();
-            let mut seals = Seals::default();
+            let mut checksums = Checksums::default();
             for some in bytes.chunks(70_001) {
-                seals.add(some);
+                checksums.add(some);
             }
-            let mut seals = seals.finish();
-            assert_eq!(seals.len(), length(n));
+            let mut checksums = checksums.finish();
+            assert_eq!(checksums.len(), length(n));
             for threads in [1, 2, 5] {
-                assert!(holds(&bytes, &seals, threads, |_| ()));
+                assert!(holds(&bytes, &checksums, threads, |_| ()));
             }
             for at in [0, n / 2, n.saturating_sub(1)] {
                 if let Some(byte) = bytes.get_mut(at) {
                     *byte ^= 4;
-                    assert!(!holds(&bytes, &seals, 2, |_| ()));
+                    assert!(!holds(&bytes, &checksums, 2, |_| ()));
                     bytes[at] ^= 4;
                 }
             }
-            seals.push(0);
-            assert!(!holds(&bytes, &seals, 2, |_| ()));
+            checksums.push(0);
+            assert!(!holds(&bytes, &checksums, 2, |_| ()));
         }
     }
 }
