@@ -13,7 +13,9 @@ use std::time::Instant;
 use rosenblatt::certificate::{
     Bias, Claim, ExactRows, Exception, Reading, Subject, TwoSides, certificate, decide,
 };
-use rosenblatt::data::read::{Preparation, ReadOptions, Scale, decompressed, read_from};
+use rosenblatt::read::{
+    Preparation, ReadOptions, Scale, certificate_fields, decompressed, read_from,
+};
 use rosenblatt::data::{Layout, Precision};
 use rosenblatt::{Error, Result};
 use rosenblatt_verify::verify;
@@ -111,9 +113,7 @@ fn answer(question: &Question) -> Result<Value> {
         .map(|byte| format!("{byte:02x}"))
         .collect();
     let subject = Subject {
-        report: &report,
-        preparation: &preparation,
-        comment: None,
+        file: &certificate_fields(&report, &preparation, None)?,
         labels: &labels,
         data: &data,
         sha256: &sha256,

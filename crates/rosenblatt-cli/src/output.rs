@@ -72,7 +72,7 @@ pub fn say(quiet: bool, text: &str) {
 
 /// Writes a file whole or not at all.
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> rosenblatt::Result<()> {
-    rosenblatt::file::write_aside(path, |out| {
+    rosenblatt::write::write_atomic(path, |out| {
         out.write_all(bytes).map_err(|e| Error::io(path, &e))
     })
 }

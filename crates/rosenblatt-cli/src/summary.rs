@@ -1,6 +1,6 @@
 //! What a training run found: the library's report, with what the program adds to it.
 
-use rosenblatt::data::read::ReadReport;
+use rosenblatt::read::ReadReport;
 use rosenblatt::report::TrainReport;
 use serde::Serialize;
 

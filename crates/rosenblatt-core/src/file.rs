@@ -2,36 +2,22 @@
 //!
 //! A command that fails or is killed half-way must not leave a file that looks finished, nor
 //! destroy the good one that was there. So the bytes go to a temporary file beside the
-//! target, and a rename puts it in place once everything is written. Where the system can, that
-//! file has no name before: then nothing is left of it however the program ends.
+//! target, and a rename puts it in place once everything is written.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Seek, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Writes the file at `path` by `fill`, aside first, then renamed into place.
+/// Writes the file at `path` by `fill`, under another name first, then renamed into place.
 ///
 /// If `fill` fails, the target stays as it was and the temporary file is removed. A link is
 /// followed, so what it points to is replaced; a device or pipe is written directly, as there
 /// is nothing to rename over. An error without a position is given `path` as its file.
-///
-/// ```
-/// use std::io::Write;
-/// # let folder = std::env::temp_dir().join(format!("rosenblatt-doc-{}", std::process::id()));
-/// # std::fs::create_dir_all(&folder).unwrap();
-/// let path = folder.join("numbers.txt");
-/// rosenblatt_core::file::write_aside(&path, |out| {
-///     out.write_all(b"1 2 3\n").map_err(|e| rosenblatt_core::Error::io(&path, &e))
-/// })?;
-/// assert_eq!(std::fs::read(&path).unwrap(), b"1 2 3\n");
-/// # std::fs::remove_dir_all(&folder).unwrap();
-/// # Ok::<(), rosenblatt_core::Error>(())
-/// ```
-pub fn write_aside<T>(
+pub fn write_atomic<T>(
     path: impl AsRef<Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<T>,
 ) -> Result<T> {
@@ -65,139 +51,46 @@ pub fn write_aside<T>(
         Some(_) => fs::canonicalize(path).map_err(failed)?,
         None => path.to_path_buf(),
     };
-    let (mut aside, file) = Aside::create(&target).map_err(failed)?;
-    let onward = Onward {
-        file,
-        written: 0,
-        begun: 0,
-    };
-    let mut out = BufWriter::with_capacity(1 << 16, onward);
+    let (temporary, file) = Temporary::create(&target).map_err(failed)?;
+    let mut out = BufWriter::with_capacity(1 << 16, file);
     let result = fill(&mut out).map_err(place)?;
-    let Onward { file, .. } = out.into_inner().map_err(|e| failed(e.into_error()))?;
+    let file = out.into_inner().map_err(|e| failed(e.into_error()))?;
     if let Some(found) = &existing {
         file.set_permissions(found.permissions()).map_err(failed)?;
     }
     // The name must not come to stand for bytes that a power cut may still lose.
     file.sync_all().map_err(failed)?;
-    aside.name(&file, &target).map_err(failed)?;
     drop(file);
-    aside.rename_to(&target).map_err(failed)?;
+    temporary.rename_to(&target).map_err(failed)?;
     Ok(result)
 }
 
-/// A file whose bytes are on their way to the disk while others are still to come.
-struct Onward {
-    file: File,
-    written: u64,
-    /// Of those, the bytes that the system was told to write out.
-    begun: u64,
-}
-
-impl Write for Onward {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // For a large piece the system looks for large blocks of memory, which may take three
-        // times as long as to copy it.
-        const PIECE: usize = 1 << 17;
-        /// Bytes that are worth a write of their own.
-        const MANY: u64 = 1 << 22;
-        let count = self.file.write(&bytes[..bytes.len().min(PIECE)])?;
-        self.written += count as u64;
-        if self.written - self.begun >= MANY {
-            begin_to_write_out(&self.file, self.begun, self.written - self.begun);
-            self.begun = self.written;
-        }
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
-/// Has the system write out what was written to a part of a file, without waiting for it.
-#[cfg(target_os = "linux")]
-#[allow(unsafe_code)] // measured: the wait at the end is half as long
-fn begin_to_write_out(file: &File, from: u64, bytes: u64) {
-    use std::os::fd::AsRawFd;
-    let (Ok(from), Ok(bytes)) = (from.try_into(), bytes.try_into()) else {
-        return;
-    };
-    // SAFETY: the descriptor is open; the call changes nothing that the program sees, and where
-    // it is refused the wait at the end is longer.
-    unsafe {
-        libc::sync_file_range(file.as_raw_fd(), from, bytes, libc::SYNC_FILE_RANGE_WRITE);
-    }
-}
-
-/// Does nothing: there is no way to tell it.
-#[cfg(not(target_os = "linux"))]
-fn begin_to_write_out(_: &File, _: u64, _: u64) {}
-
-/// The temporary file; removed when dropped, unless renamed. Without a path as long as it has no
-/// name.
-struct Aside {
+/// The temporary file; removed when dropped, unless renamed.
+struct Temporary {
     path: PathBuf,
 }
 
-impl Aside {
-    fn create(target: &Path) -> io::Result<(Aside, File)> {
-        if target.file_name().is_none() {
+impl Temporary {
+    /// A new file beside `target`.
+    fn create(target: &Path) -> io::Result<(Temporary, File)> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let Some(target_name) = target.file_name() else {
             let message = "this names no file";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
-        }
-        if let Some(file) = unnamed(target) {
-            let path = PathBuf::new();
-            return Ok((Aside { path }, file));
-        }
-        let (path, file) = Self::at_a_free_path(target, |path| {
-            OpenOptions::new().write(true).create_new(true).open(path)
-        })?;
-        Ok((Aside { path }, file))
-    }
-
-    /// What `make` gives for a path beside the target where there is nothing yet.
-    fn at_a_free_path<T>(
-        target: &Path,
-        make: impl Fn(&Path) -> io::Result<T>,
-    ) -> io::Result<(PathBuf, T)> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
+        };
         loop {
-            let mut aside = OsString::from(".");
-            aside.push(target.file_name().unwrap_or_default());
+            let mut name = OsString::from(".");
+            name.push(target_name);
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
-            aside.push(format!(".{}-{count}.part", std::process::id()));
-            let path = target.with_file_name(aside);
-            match make(&path) {
-                Ok(made) => return Ok((path, made)),
+            name.push(format!(".{}-{count}.part", std::process::id()));
+            let path = target.with_file_name(name);
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(file) => return Ok((Temporary { path }, file)),
                 // Left behind by a killed process that had our number: take the next name.
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(e),
             }
         }
-    }
-
-    /// Gives the file a name, if it has none.
-    fn name(&mut self, file: &File, target: &Path) -> io::Result<()> {
-        if !self.path.as_os_str().is_empty() {
-            return Ok(());
-        }
-        match Self::at_a_free_path(target, |path| give_name(file, path)) {
-            Ok((path, ())) => self.path = path,
-            // Not every disk can do that, and what was written must not be lost for it.
-            Err(_) => self.copy(file, target)?,
-        }
-        Ok(())
-    }
-
-    /// Copies what was written to a file with a name.
-    fn copy(&mut self, mut file: &File, target: &Path) -> io::Result<()> {
-        let create = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
-        let (path, mut named) = Self::at_a_free_path(target, create)?;
-        self.path = path;
-        file.rewind()?;
-        io::copy(&mut file, &mut named)?;
-        named.set_permissions(file.metadata()?.permissions())?;
-        named.sync_all()
     }
 
     fn rename_to(mut self, target: &Path) -> io::Result<()> {
@@ -207,52 +100,12 @@ impl Aside {
     }
 }
 
-impl Drop for Aside {
+impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.path.as_os_str().is_empty() {
             let _ = fs::remove_file(&self.path);
         }
     }
-}
-
-/// A file without a name in the folder of `target`, where the system and the disk know such and
-/// can name them later.
-#[cfg(target_os = "linux")]
-fn unnamed(target: &Path) -> Option<File> {
-    use rustix::fs::{Mode, OFlags};
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::open(folder, flags, Mode::from_raw_mode(0o666)).ok()?);
-    fs::symlink_metadata(by_number(&file)).ok()?;
-    Some(file)
-}
-
-/// Where the system keeps an open file under its number.
-#[cfg(target_os = "linux")]
-fn by_number(file: &File) -> PathBuf {
-    use std::os::fd::AsRawFd;
-    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
-}
-
-#[cfg(target_os = "linux")]
-fn give_name(file: &File, path: &Path) -> io::Result<()> {
-    use rustix::fs::{AtFlags, CWD, linkat};
-    let follow = AtFlags::SYMLINK_FOLLOW;
-    Ok(linkat(CWD, by_number(file), CWD, path, follow)?)
-}
-
-/// None: there is no such thing.
-#[cfg(not(target_os = "linux"))]
-fn unnamed(_: &Path) -> Option<File> {
-    None
-}
-
-#[cfg(not(target_os = "linux"))]
-fn give_name(_: &File, _: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]
@@ -288,7 +141,7 @@ mod tests {
     }
 
     fn put(path: &Path, text: &str) -> Result<()> {
-        write_aside(path, |out| {
+        write_atomic(path, |out| {
             out.write_all(text.as_bytes())
                 .map_err(|e| Error::io(path, &e))
         })
@@ -299,37 +152,16 @@ mod tests {
         let folder = Folder::new("whole");
         let path = folder.0.join("a.txt");
         put(&path, "one").unwrap();
-        let seven = write_aside(&path, |out| {
+        let seven = write_atomic(&path, |out| {
             out.write_all(b"two").unwrap();
             out.flush().unwrap();
-            // Until the end the old file stands, and alone where the system can do that.
+            // Until the end the old file stands.
             assert_eq!(fs::read(&path).unwrap(), b"one");
-            let others = usize::from(unnamed(&path).is_none());
-            assert_eq!(folder.names().len(), 1 + others);
+            assert_eq!(folder.names().len(), 2);
             Ok(7)
         });
         assert_eq!(seven.unwrap(), 7);
         assert_eq!(fs::read(&path).unwrap(), b"two");
-        assert_eq!(folder.names(), ["a.txt"]);
-    }
-
-    /// As on a disk that cannot name a file later.
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn what_cannot_be_named_is_copied() {
-        let folder = Folder::new("copied");
-        let path = folder.0.join("a.txt");
-        let Some(mut file) = unnamed(&path) else {
-            return;
-        };
-        file.write_all(b"three").unwrap();
-        let mut aside = Aside {
-            path: PathBuf::new(),
-        };
-        aside.copy(&file, &path).unwrap();
-        assert_eq!(folder.names().len(), 1);
-        aside.rename_to(&path).unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"three");
         assert_eq!(folder.names(), ["a.txt"]);
     }
 
@@ -341,7 +173,7 @@ mod tests {
             if let Some(text) = before {
                 put(&path, text).unwrap();
             }
-            let error = write_aside(&path, |out| -> Result<()> {
+            let error = write_atomic(&path, |out| -> Result<()> {
                 out.write_all(&[b'x'; 200_000]).unwrap();
                 Err(Error::data("no more"))
             })
@@ -352,7 +184,7 @@ mod tests {
         }
         assert_eq!(fs::read(&path).unwrap(), b"good");
         let panic = std::panic::catch_unwind(|| {
-            write_aside(&path, |_| -> Result<()> { panic!("on purpose") })
+            write_atomic(&path, |_| -> Result<()> { panic!("on purpose") })
         });
         assert!(panic.is_err());
         assert_eq!(folder.names(), ["a.txt"]);

@@ -4,17 +4,15 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_methods))]
 
 pub mod bounds;
-pub mod cache;
 pub mod certificate;
 mod classifier;
 pub mod data;
 pub mod embedding;
 mod error;
-pub mod file;
+mod file;
 pub mod geometry;
 mod hypothesis;
 pub mod kernel;
-mod large;
 pub mod learner;
 pub mod metrics;
 pub mod model;
@@ -34,3 +32,14 @@ pub use classifier::Classifier;
 pub use error::{Error, ErrorKind, Position, Remedy, Result};
 pub use options::Options;
 pub use session::Session;
+
+/// What the other crates of the workspace share with this one. It may change at any time.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::file::write_atomic;
+    pub mod simd {
+        pub use crate::simd::*;
+    }
+    pub use crate::data::{Index, Lender, SomeIndices, label_number};
+    pub use crate::{parallel, random};
+}

@@ -31,12 +31,12 @@ pub fn memory_to_use() -> u64 {
 }
 
 /// Whether so many bytes can be allocated.
-pub(crate) fn can_allocate(bytes: usize) -> bool {
+pub fn can_allocate(bytes: usize) -> bool {
     Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
 }
 
 /// How many of `threads` threads so many items pay for.
-pub(crate) fn worth(threads: usize, items: usize) -> usize {
+pub fn worth(threads: usize, items: usize) -> usize {
     threads.clamp(1, items.div_ceil(WORTH_A_THREAD).max(1))
 }
 
@@ -69,7 +69,7 @@ where
 /// Calls `f(p, part)` for every part of `out` of `size` items (the last may be shorter);
 /// each thread makes its own `f`, buffers included. Neighbouring parts are taken together, and
 /// who is done sooner takes more: a processor may have other things to do.
-pub(crate) fn chunks<T, F, M>(out: &mut [T], size: usize, threads: usize, make: M)
+pub fn chunks<T, F, M>(out: &mut [T], size: usize, threads: usize, make: M)
 where
     T: Send,
     F: FnMut(usize, &mut [T]),

@@ -6,30 +6,11 @@
 //! fused multiply-add is only used where its product is exact.
 
 /// Nothing beyond the platform's baseline.
-pub(crate) const BASE: u8 = 0;
+pub const BASE: u8 = 0;
 /// AVX2, FMA and bit manipulation.
-#[cfg(any(test, target_arch = "x86_64"))]
-pub(crate) const AVX2: u8 = 1;
+pub const AVX2: u8 = 1;
 /// AVX-512.
-pub(crate) const AVX512: u8 = 2;
-/// AVX-512 with moving of single bytes under masks (VBMI2), for text.
-#[cfg(any(test, target_arch = "x86_64"))]
-pub(crate) const TEXT: u8 = 3;
-
-/// Says that work runs at the level of text, so that the processor has its features.
-#[derive(Debug, Clone, Copy)]
-#[cfg(target_arch = "x86_64")]
-pub(crate) struct Text(());
-
-#[cfg(target_arch = "x86_64")]
-impl Text {
-    /// Only [`dispatch_bytes`] runs anything at that level, and only where it found the features.
-    #[inline(always)]
-    pub(crate) fn at<const LEVEL: u8>() -> Option<Self> {
-        (LEVEL == TEXT).then_some(Text(()))
-    }
-}
-
+pub const AVX512: u8 = 2;
 /// Says that work runs at the level of AVX-512, so that the processor has it.
 #[derive(Debug, Clone, Copy)]
 #[cfg(target_arch = "x86_64")]
@@ -50,8 +31,10 @@ impl Widest {
 }
 
 /// A piece of work; `run` must be `#[inline(always)]`, and so must all it calls in loops.
-pub(crate) trait Work {
+pub trait Work {
+    /// What comes of it.
     type Output;
+    /// Does it, compiled for this level.
     fn run<const LEVEL: u8>(self) -> Self::Output;
 }
 
@@ -59,7 +42,7 @@ pub(crate) trait Work {
 #[inline]
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)] // measured: AVX-512 more than doubles the rate of matrix products
-pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
+pub fn dispatch<W: Work>(work: W) -> W::Output {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     fn widest<W: Work>(work: W) -> W::Output {
         work.run::<AVX512>()
@@ -75,28 +58,13 @@ pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
     }
 }
 
-/// Runs work on text at the best level. AVX-512 alone is not one: comparing bytes into its mask
-/// registers only pays where bytes can be moved by them.
+/// Runs `work` with AVX2 at best: comparing bytes into the mask registers of AVX-512 takes
+/// longer.
 #[inline]
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)] // measured: text is read a third slower without it
-pub(crate) fn dispatch_bytes<W: Work>(work: W) -> W::Output {
-    #[target_feature(
-        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512ifma,avx512vbmi,avx512vbmi2,avx2,fma,bmi1,bmi2,lzcnt,popcnt"
-    )]
-    fn text<W: Work>(work: W) -> W::Output {
-        work.run::<TEXT>()
-    }
-    if allowed(TEXT)
-        && has_widest()
-        && is_x86_feature_detected!("avx512cd")
-        && is_x86_feature_detected!("avx512ifma")
-        && is_x86_feature_detected!("avx512vbmi")
-        && is_x86_feature_detected!("avx512vbmi2")
-    {
-        // SAFETY: every feature that `text` is compiled for was just found.
-        unsafe { text(work) }
-    } else if allowed(AVX2) && has_wide() {
+pub fn dispatch_avx2<W: Work>(work: W) -> W::Output {
+    if has_wide() {
         // SAFETY: every feature that `wide` is compiled for was just found.
         unsafe { wide(work) }
     } else {
@@ -118,7 +86,7 @@ fn at_most() -> u8 {
     *LEVEL.get_or_init(|| match std::env::var("ROSENBLATT_CPU").as_deref() {
         Ok("scalar") => BASE,
         Ok("avx2") => AVX2,
-        _ => TEXT,
+        _ => AVX512,
     })
 }
 
@@ -146,32 +114,22 @@ pub(crate) fn has_widest() -> bool {
 /// Runs `work` at the only level there is.
 #[inline]
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn dispatch_bytes<W: Work>(work: W) -> W::Output {
+pub fn dispatch_avx2<W: Work>(work: W) -> W::Output {
     work.run::<BASE>()
 }
 
 /// Runs `work` at the only level there is.
 #[inline]
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
+pub fn dispatch<W: Work>(work: W) -> W::Output {
     work.run::<BASE>()
-}
-
-/// Whether work on text may run at this level: tests hold the levels against each other.
-#[inline(always)]
-#[cfg(target_arch = "x86_64")]
-fn allowed(level: u8) -> bool {
-    #[cfg(test)]
-    return level <= tests::HIGHEST.get();
-    #[cfg(not(test))]
-    return level <= TEXT;
 }
 
 /// Asks for these values to be brought near, because they will be read soon.
 #[inline(always)]
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)] // measured: rows in random order are met twice as fast
-pub(crate) fn prefetch<T>(values: &[T]) {
+pub fn prefetch<T>(values: &[T]) {
     use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
     const LINE: usize = 64;
     let start = values.as_ptr().cast::<i8>();
@@ -188,24 +146,4 @@ pub(crate) fn prefetch<T>(values: &[T]) {
 /// Does nothing: there is no way to ask.
 #[inline(always)]
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn prefetch<T>(_values: &[T]) {}
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use std::cell::Cell;
-
-    thread_local! {
-        /// The highest level at which this thread may work on text.
-        pub(super) static HIGHEST: Cell<u8> = const { Cell::new(super::TEXT) };
-    }
-
-    /// What `work` gives at every level for text, the lowest first.
-    pub(crate) fn at_every_level<T>(work: impl Fn() -> T) -> [T; 3] {
-        let results = [super::BASE, super::AVX2, super::TEXT].map(|level| {
-            HIGHEST.set(level);
-            work()
-        });
-        HIGHEST.set(super::TEXT);
-        results
-    }
-}
+pub fn prefetch<T>(_values: &[T]) {}

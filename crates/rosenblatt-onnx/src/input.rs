@@ -1,7 +1,7 @@
 //! What a graph takes, and how it becomes the features a model was trained on.
 
 use rosenblatt::Result;
-use rosenblatt::data::read::{Coding, ColumnCoding, Preparation, Scale};
+use rosenblatt::read::{Coding, ColumnCoding, Preparation, Scale};
 use rosenblatt::data::{Precision, StringTable};
 use rosenblatt::model::Model;
 
@@ -11,7 +11,7 @@ use crate::scores::rounded;
 
 /// The features of rows, as the model's decision (or its embedding) takes them.
 pub(crate) fn rows(graph: &mut Graph, model: &Model) -> Result<Value> {
-    let Some(preparation) = &model.preparation else {
+    let Some(preparation) = Preparation::of_model(model)? else {
         return Ok(graph.input("X", Element::Double, model.features()));
     };
     // What was read was rounded, and what was made of it was rounded again.

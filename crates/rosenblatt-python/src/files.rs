@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyRange, PyTuple};
-use rosenblatt::data::read::{self, ColumnKind, Format, OnError, Preparation, ReadOptions, Scale};
+use rosenblatt::read::{self, ColumnKind, Format, OnError, Preparation, ReadOptions, Scale};
 use rosenblatt::data::{FeatureNames, Layout, Matrix, Precision, Values};
 
 use crate::model::Model;
@@ -65,7 +65,8 @@ pub(crate) fn read_file<'py>(
     let (mut options, scale) = read_options(given)?;
     let known = match &model {
         Some(model) => {
-            let preparation = model.model.preparation.clone().ok_or_else(|| {
+            let preparation = Preparation::of_model(&model.model).map_err(raised)?;
+            let preparation = preparation.ok_or_else(|| {
                 PyValueError::new_err("the model was trained on arrays, not on a file")
             })?;
             preparation.apply_to(&mut options);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use rosenblatt::data::read::Preparation;
+use rosenblatt::read::Preparation;
 use rosenblatt::data::{Precision, StringTable};
 use rosenblatt::model::{Decision, Model as Trained};
 use rosenblatt::scheme::Scheme;
@@ -32,13 +32,15 @@ impl Model {
         }
     }
 
-    fn loaded(model: Trained) -> Self {
-        Model {
+    /// A model that was saved, its preparation checked.
+    fn loaded(model: Trained) -> PyResult<Self> {
+        Preparation::of_model(&model).map_err(raised)?;
+        Ok(Model {
             model,
             radius: None,
             margin: None,
             most_updates: None,
-        }
+        })
     }
 
     /// The model with a preparation, so that the command line can give it files.
@@ -51,12 +53,9 @@ impl Model {
             } else {
                 Precision::F64
             };
-            model.preparation = Some(Preparation::for_arrays(
-                model.features(),
-                names.as_ref(),
-                label,
-                precision,
-            ));
+            let features = model.features();
+            Preparation::for_arrays(features, names.as_ref(), label, precision)
+                .store_in(&mut model);
         }
         model
     }
@@ -67,13 +66,15 @@ impl Model {
     /// The model in a file's bytes.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
-        Trained::from_bytes(bytes).map(Self::loaded).map_err(raised)
+        Self::loaded(Trained::from_bytes(bytes).map_err(raised)?)
     }
 
     /// The model in a file.
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Self> {
-        Trained::load(path).map(Self::loaded).map_err(raised)
+        let model = Trained::load(&path).map_err(raised)?;
+        Preparation::of_model(&model).map_err(|e| raised(e.in_file(&path)))?;
+        Self::loaded(model)
     }
 
     /// The bytes of its file.
@@ -180,7 +181,8 @@ impl Model {
     /// The names of the features it takes, where it was trained on a file.
     #[getter]
     fn feature_names(&self) -> Option<Vec<String>> {
-        let names = self.model.preparation.as_ref()?.feature_names();
+        let preparation = Preparation::of_model(&self.model).ok().flatten()?;
+        let names = preparation.feature_names();
         Some(
             (0..self.model.features())
                 .map(|j| names.get(j).into_owned())

@@ -14,9 +14,10 @@ use std::io::Cursor;
 use std::sync::Arc;
 use std::time::Instant;
 
-use rosenblatt::data::read::{Preparation, ReadOptions, Scale, read_from};
+use rosenblatt::read::{Preparation, ReadOptions, Scale, read_from};
 use rosenblatt::data::synthetic::{self, Kind, generate};
-use rosenblatt::data::{Dataset, Layout, TextFormat, write};
+use rosenblatt::data::{Dataset, Layout};
+use rosenblatt::write::{TextFormat, write};
 use rosenblatt::model::Fingerprint;
 use rosenblatt::options::Readout;
 use rosenblatt::Session;

@@ -10,7 +10,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use rosenblatt::data::read::{Preparation, ReadOptions, read};
+use rosenblatt::read::{Preparation, ReadOptions, read};
 use rosenblatt::data::{Dataset, Layout, synthetic};
 use rosenblatt::model::Decision;
 use rosenblatt::kernel::Kernel;

@@ -11,7 +11,7 @@
 
 use std::time::Instant;
 
-use rosenblatt::data::read::{self, Preparation, ReadOptions, Scale};
+use rosenblatt::read::{self, Preparation, ReadOptions, Scale};
 use rosenblatt::data::{Dataset, Layout, Precision};
 use rosenblatt::Session;
 use rosenblatt::{Error, Options, Result};

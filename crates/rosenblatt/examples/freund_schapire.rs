@@ -10,7 +10,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use rosenblatt::data::read::{Preparation, ReadOptions, read};
+use rosenblatt::read::{Preparation, ReadOptions, read};
 use rosenblatt::data::{Dataset, Layout};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::{Decision, KernelModel};

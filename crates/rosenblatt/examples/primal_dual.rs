@@ -12,7 +12,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use rosenblatt::data::read::{Preparation, ReadOptions, Scale, read};
+use rosenblatt::read::{Preparation, ReadOptions, Scale, read};
 use rosenblatt::data::{Dataset, Layout, Matrix, Precision};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::{Decision, Model};

@@ -32,8 +32,8 @@
 //!
 //! ```
 //! use rosenblatt::Options;
-//! use rosenblatt::data::{Layout, read};
-//! use rosenblatt::Session;
+//! use rosenblatt::data::Layout;
+//! use rosenblatt::{Session, read};
 //!
 //! let file = "weight,colour,kind\n120,green,apple\n?,yellow,banana\n150,red,apple\n118,yellow,banana\n";
 //! let raw = read::read_from(file.as_bytes(), "fruit.csv", &read::ReadOptions::default())?;
@@ -46,3 +46,5 @@
 //! ```
 
 pub use rosenblatt_core::*;
+#[cfg(feature = "files")]
+pub use rosenblatt_files::{cache, read, write};

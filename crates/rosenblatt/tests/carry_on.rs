@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::Arc;
 
-use rosenblatt::data::read::{Batches, Preparation, ReadOptions};
+use rosenblatt::read::{Batches, Preparation, ReadOptions};
 use rosenblatt::data::{Buffer, Dataset, Matrix, Precision, StringTable, Values};
 use rosenblatt::model::Model;
 use rosenblatt::learner::{Gradient, KernelPerceptron, LinearUnit};
@@ -204,15 +204,15 @@ fn a_model_of_arrays_takes_files() {
         (None, "c.svm", "0 1:0.5 2:2\n1 1:3 2:-1\n"),
     ] {
         let preparation = Preparation::for_arrays(2, names, "y", Precision::F64);
-        model.preparation = Some(preparation);
+        preparation.store_in(&mut model);
         let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
-        let preparation = again.preparation.as_ref().unwrap();
+        let preparation = Preparation::of_model(&again).unwrap().unwrap();
         let folder = std::env::temp_dir().join(format!("rosenblatt-arrays-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join(file);
         std::fs::write(&path, text).unwrap();
         let mut batches =
-            Batches::open(&path, preparation, &again.classes, &ReadOptions::default()).unwrap();
+            Batches::open(&path, &preparation, &again.classes, &ReadOptions::default()).unwrap();
         let batch = batches.next().unwrap().unwrap();
         let rows: Vec<Vec<f64>> = (0..2).map(|i| batch.matrix.row(i).to_dense(2)).collect();
         assert_eq!(rows, [vec![0.5, 2.0], vec![3.0, -1.0]], "{file}");

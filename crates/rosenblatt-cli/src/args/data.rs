@@ -4,7 +4,7 @@
 use std::ops::Deref;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use rosenblatt::data::read::{
+use rosenblatt::read::{
     ColumnRole, Delimiter, Format, OnError, ReadOptions, ReadReport, Scale,
 };
 use rosenblatt::{Error, Result};
@@ -269,6 +269,8 @@ impl DataArgs {
     pub fn options(&self, threads: usize) -> Result<DataOptions> {
         let mut options = DataOptions::default();
         options.read.threads = threads;
+        // Whoever writes to a file that the program reads ends the program alone.
+        options.read.mapped = true;
         for (name, text) in &self.given {
             if let Some(parameter) = DATA_PARAMETERS.iter().find(|p| p.name == name) {
                 (parameter.set)(&mut options, text)?;

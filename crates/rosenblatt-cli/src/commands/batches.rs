@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rosenblatt::Error;
-use rosenblatt::data::read::{Batches, BatchesReport, Coding, Format};
+use rosenblatt::read::{Batches, BatchesReport, Coding, Format, Preparation};
 use rosenblatt::model::Model;
 
 use super::context::Context;
@@ -15,11 +15,12 @@ use crate::render::numbers::{count, counted};
 pub fn open(
     context: Context,
     model: &Model,
+    preparation: Option<&Preparation>,
     path: &Path,
     args: &DataArgs,
 ) -> rosenblatt::Result<Batches> {
     args.refuse_settled()?;
-    let preparation = model.preparation.as_ref().ok_or_else(|| {
+    let preparation = preparation.ok_or_else(|| {
         Error::model("this model does not say how files become its features")
             .remedy("it was trained on arrays; use it from where it was made")
     })?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rosenblatt::cache::{self, Cached, Key};
 use rosenblatt::data::Layout;
-use rosenblatt::data::read::{self, Format, Preparation, Streamed};
+use rosenblatt::read::{self, Format, Preparation, Streamed};
 use rosenblatt::{Error, ErrorKind, Result, parallel};
 
 use super::context::Context;

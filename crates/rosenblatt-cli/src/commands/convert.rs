@@ -1,8 +1,8 @@
 //! `convert`: data from one format to another.
 
-use rosenblatt::data::read::{self, Preparation, Scale};
-use rosenblatt::data::{Layout, Precision, TextFormat, compressed, write};
-use rosenblatt::file::write_aside;
+use rosenblatt::read::{self, Preparation, Scale};
+use rosenblatt::data::{Layout, Precision};
+use rosenblatt::write::{TextFormat, compressed, write, write_atomic};
 
 use super::cached;
 use super::context::Context;
@@ -36,7 +36,7 @@ pub fn run(context: Context, args: &ConvertArgs) -> Outcome {
         let cells = data.len().saturating_mul(data.features());
         refuse_sparse_table(cells, data.matrix.non_zeros())?;
     }
-    write_aside(&args.output, |out| {
+    write_atomic(&args.output, |out| {
         compressed(&args.output, out, |out| write(&data, format, out))
     })?;
     output::say(

@@ -3,15 +3,15 @@
 use std::io::Write;
 
 use rosenblatt::Error;
-use rosenblatt::file::write_aside;
-use rosenblatt::model::Model;
+use rosenblatt::write::write_atomic;
+use rosenblatt::read::load_model;
 
 use crate::args::ExportArgs;
 use crate::output::{self, Done, Outcome};
 
 pub fn run(args: &ExportArgs) -> Outcome {
     output::refuse_overwriting(&args.model, &args.output)?;
-    let model = Model::load(&args.model)?;
+    let (model, _) = load_model(&args.model)?;
     let graph = rosenblatt_onnx::export(&model).map_err(|e| e.in_file(&args.model))?;
     if output::is_dash(&args.output) {
         let mut out = std::io::stdout().lock();
@@ -19,7 +19,7 @@ pub fn run(args: &ExportArgs) -> Outcome {
             .and_then(|()| out.flush())
             .map_err(|e| output::stdout_failed(&e))?;
     } else {
-        write_aside(&args.output, |out| {
+        write_atomic(&args.output, |out| {
             out.write_all(&graph)
                 .map_err(|e| Error::io(&args.output, &e))
         })?;

@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use rosenblatt::Error;
-use rosenblatt::data::synthetic::{self, Kind, Options};
-use rosenblatt::data::{TextFormat, compressed};
-use rosenblatt::file::write_aside;
+use rosenblatt::data::synthetic::{Kind, Options};
+use rosenblatt::write::{self, TextFormat, compressed, write_atomic};
 use serde_json::json;
 
 use super::context::Context;
@@ -52,14 +51,14 @@ pub fn run(context: Context, args: &GenerateArgs) -> Outcome {
     }
     let written = if output::is_dash(&args.output) {
         let mut bytes = Vec::new();
-        let written = synthetic::generate_to(&options, TextFormat::Csv, &mut bytes)?;
+        let written = write::generate(&options, TextFormat::Csv, &mut bytes)?;
         output::print(&String::from_utf8_lossy(&bytes))?;
         written
     } else {
         let format = text_format(&args.output)?;
-        write_aside(&args.output, |out| {
+        write_atomic(&args.output, |out| {
             compressed(&args.output, out, |out| {
-                synthetic::generate_to(&options, format, out)
+                write::generate(&options, format, out)
             })
         })?
     };
@@ -72,7 +71,7 @@ pub fn run(context: Context, args: &GenerateArgs) -> Outcome {
             .remedy("leave --separator out")
         })?;
         let text = json!({"weights": separator.weights, "biases": separator.biases, "margin": written.margin}).to_string();
-        write_aside(path, |out| {
+        write_atomic(path, |out| {
             out.write_all(text.as_bytes())
                 .map_err(|e| Error::io(path, &e))
         })?;

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use rosenblatt::Options;
 use rosenblatt::data::FeatureNames;
 use rosenblatt::model::{Decision, Model};
+use rosenblatt::read::load_model;
 use rosenblatt::report::{self, Discriminator, largest_weights};
 use serde_json::{Map, Value, json};
 
@@ -15,15 +16,12 @@ use crate::render::numbers::{count, counted, short};
 use crate::render::table::{Align, clipped, columns};
 
 pub fn run(args: &InspectArgs) -> Outcome {
-    let model = Model::load(&args.model)?;
+    let (model, preparation) = load_model(&args.model)?;
     if args.command {
         output::print(&format!("{}\n", command(&model)))?;
         return Ok(Done::Finished);
     }
-    let names = model
-        .preparation
-        .as_ref()
-        .map_or_else(FeatureNames::default, |p| p.feature_names());
+    let names = preparation.map_or_else(FeatureNames::default, |p| p.feature_names());
     let discriminators = largest_weights(&model, &names, args.weights);
     match args.json {
         true => output::print_json(&json(args, &model, &discriminators))?,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::CommandFactory;
 use rosenblatt::Error;
-use rosenblatt::file::write_aside;
+use rosenblatt::write::write_atomic;
 
 use crate::args::Cli;
 use crate::output::{self, Done, Outcome};
@@ -32,7 +32,7 @@ pub fn manual(folder: &Path) -> Outcome {
 fn page(folder: &Path, command: &clap::Command, name: &str) -> rosenblatt::Result<()> {
     let path = folder.join(format!("{name}.1"));
     let page = clap_mangen::Man::new(command.clone()).title(name.to_owned());
-    write_aside(&path, |mut out| {
+    write_atomic(&path, |mut out| {
         page.render(&mut out).map_err(|e| Error::io(&path, &e))
     })
 }

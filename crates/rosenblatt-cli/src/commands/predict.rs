@@ -3,8 +3,8 @@
 use std::io::{BufWriter, Write};
 
 use rosenblatt::Error;
-use rosenblatt::data::read::Batches;
-use rosenblatt::file::write_aside;
+use rosenblatt::read::{Batches, load_model};
+use rosenblatt::write::write_atomic;
 use rosenblatt::model::Model;
 use rosenblatt::parallel;
 
@@ -14,14 +14,20 @@ use crate::args::PredictArgs;
 use crate::output::{self, Done, Failure, Outcome};
 
 pub fn run(context: Context, args: &PredictArgs) -> Outcome {
-    let model = Model::load(&args.model)?;
+    let (model, preparation) = load_model(&args.model)?;
     if let Some(path) = &args.output {
         output::refuse_overwriting(&args.data, path)?;
         output::refuse_overwriting(&args.model, path)?;
     }
-    let mut batches = batches::open(context, &model, &args.data, &args.source)?;
+    let mut batches = batches::open(
+        context,
+        &model,
+        preparation.as_ref(),
+        &args.data,
+        &args.source,
+    )?;
     match args.output.as_deref().filter(|p| !output::is_dash(p)) {
-        Some(path) => write_aside(path, |out| {
+        Some(path) => write_atomic(path, |out| {
             predict(context, args, &model, &mut batches, out).map_err(|e| match e {
                 Problem::Input(error) => error,
                 Problem::Output(e) => Error::io(path, &e),

@@ -3,9 +3,8 @@
 use std::fmt::Write;
 
 use rosenblatt::Error;
-use rosenblatt::data::read::LabelFound;
+use rosenblatt::read::{LabelFound, load_model};
 use rosenblatt::metrics::Evaluation;
-use rosenblatt::model::Model;
 use serde_json::json;
 
 use super::batches;
@@ -20,11 +19,17 @@ use crate::render::table::{Align, clipped, columns};
 const MOST_CLASSES: usize = 30;
 
 pub fn run(context: Context, args: &TestArgs) -> Outcome {
-    let model = Model::load(&args.model)?;
+    let (model, preparation) = load_model(&args.model)?;
     if let Some(path) = &args.report {
         output::check_page(path, &[&args.data, &args.model])?;
     }
-    let mut batches = batches::open(context, &model, &args.data, &args.source)?;
+    let mut batches = batches::open(
+        context,
+        &model,
+        preparation.as_ref(),
+        &args.data,
+        &args.source,
+    )?;
     let mut diagnostics = Diagnostics::new(&model, context.threads);
     for batch in &mut batches {
         let batch = batch?;
@@ -54,7 +59,7 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
             .into());
     }
     if let Some(path) = &args.report {
-        let names = model.preparation.as_ref().map(|p| p.feature_names());
+        let names = preparation.map(|p| p.feature_names());
         let file = args.data.display().to_string();
         let page = test_page(&file, &model, &names.unwrap_or_default(), &diagnostics);
         output::write_bytes(path, page.as_bytes())?;

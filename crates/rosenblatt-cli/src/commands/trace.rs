@@ -2,7 +2,7 @@
 
 use rosenblatt::Options;
 use rosenblatt::Session;
-use rosenblatt::data::read::{self, Preparation, Scale};
+use rosenblatt::read::{self, Preparation, Scale};
 use rosenblatt::data::{Dataset, Layout};
 use rosenblatt::model::Model;
 use rosenblatt::options::{Bias, Order, Readout};

@@ -8,7 +8,7 @@ mod preparing;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use rosenblatt::data::read::Scale;
+use rosenblatt::read::{Scale, load_model};
 use rosenblatt::data::{Dataset, split};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::Model;
@@ -27,7 +27,8 @@ use crate::render;
 use crate::summary::TrainSummary;
 
 pub fn run(context: Context, args: &TrainArgs) -> Outcome {
-    let resume = args.resume.as_ref().map(Model::load).transpose()?;
+    let resume = args.resume.as_ref().map(load_model).transpose()?;
+    let resume = resume.map(|(model, _)| model);
     let options = match &resume {
         Some(model) => args.learner.options(model.options.clone())?,
         None => args.learner.options(Options::default())?,
@@ -246,7 +247,7 @@ impl Job<'_> {
             .fingerprint(loaded.fingerprint)
             .train_with(&prepared.train, &mut callback)
             .map_err(|e| in_data(e, &self.args.data))?;
-        fitted.model.preparation = Some(prepared.preparation.clone());
+        prepared.preparation.store_in(&mut fitted.model);
         fitted.model.recipe = recipe;
         Ok(fitted)
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use rosenblatt::Error;
-use rosenblatt::data::read::decompressed;
+use rosenblatt::read::decompressed;
 use rosenblatt_verify::{Outcome as Checked, verify_stream};
 use serde_json::json;
 

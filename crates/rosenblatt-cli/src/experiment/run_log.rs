@@ -10,7 +10,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use rosenblatt::file::write_aside;
+use rosenblatt::write::write_atomic;
 use rosenblatt::{Error, Result};
 
 use super::study::{Case, Study};
@@ -49,7 +49,7 @@ impl RunLog {
         for (case, measures) in &found {
             start.push_str(&line(case, measures));
         }
-        write_aside(&path, |out| out.write_all(start.as_bytes()).map_err(failed))?;
+        write_atomic(&path, |out| out.write_all(start.as_bytes()).map_err(failed))?;
         let file = OpenOptions::new()
             .append(true)
             .open(&path)
@@ -84,7 +84,7 @@ impl RunLog {
                 text.push_str(&line(case, measures));
             }
         }
-        write_aside(&self.path, |out| {
+        write_atomic(&self.path, |out| {
             out.write_all(text.as_bytes())
                 .map_err(|e| Error::io(&self.path, &e))
         })

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::picture;
 use rosenblatt::data::Dataset;
-use rosenblatt::file::write_aside;
+use rosenblatt::write::write_atomic;
 use rosenblatt::training::Step;
 use rosenblatt::{Error, Result};
 use rosenblatt_plot::{Animation, Axis, Color, Figure, Layer, Panel};
@@ -67,7 +67,7 @@ pub fn draw(path: &Path, data: &Dataset, steps: &[Step], has_bias: bool) -> Resu
             )));
         }
     };
-    write_aside(path, |out| {
+    write_atomic(path, |out| {
         out.write_all(&bytes).map_err(|e| Error::io(path, &e))
     })
 }

@@ -2,7 +2,7 @@
 
 use rosenblatt::Options;
 use rosenblatt::data::Dataset;
-use rosenblatt::data::read::ReadReport;
+use rosenblatt::read::ReadReport;
 use rosenblatt::learner::NetworkLearner;
 use rosenblatt::report::Seconds;
 use rosenblatt::scheme::Scheme;

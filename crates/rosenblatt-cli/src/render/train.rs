@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use rosenblatt::data::read::{ColumnRole, Preparation, ReadReport, Scale};
+use rosenblatt::read::{ColumnRole, Preparation, ReadReport, Scale};
 use rosenblatt::model::Model;
 use rosenblatt::report::{Discriminator, PlaneReport, TrainReport};
 
@@ -250,7 +250,8 @@ pub fn column_rows(data: &ReadReport) -> Vec<Vec<String>> {
 
 /// How a model's features were scaled, where they were.
 pub fn scaling_of(model: &Model) -> Option<&'static str> {
-    model.preparation.as_ref().and_then(describe_scaling)
+    let preparation = Preparation::of_model(model).ok().flatten();
+    preparation.as_ref().and_then(describe_scaling)
 }
 
 /// How features are scaled, where they are.

@@ -27,7 +27,6 @@ use super::search::{Face, PivotSolver, Search};
 use super::settle::Settled;
 use super::verdict::{Decision, Direction, MOST_NULL_VECTORS, Multipliers, Witness};
 use crate::error::{Error, Result};
-use crate::large;
 use crate::random::{Random, Stream};
 
 /// Decides whether the rows are separable, quasi-separable or overlapping, with proof.
@@ -61,7 +60,7 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
         }
         /// Numbers for each feature that are held at a time, about.
         const HELD: usize = 8;
-        if !large::can_be_had(rows.dimension().saturating_mul(HELD * size_of::<f64>())) {
+        if !crate::parallel::can_allocate(rows.dimension().saturating_mul(HELD * size_of::<f64>())) {
             return Err(Error::data(format!(
                 "there is not enough memory to decide over {} features",
                 rows.dimension()

@@ -9,19 +9,14 @@ use serde_json::{Map, Value, json};
 use super::jointly::Jointly;
 use super::{Bias, Decision, Direction, StrictKernel, Verdict, Witness};
 use crate::data::Dataset;
-use crate::data::read::{Coding, ColumnCoding, Format, Preparation, ReadReport};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 
 /// The file that a certificate speaks of.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
-    /// What was found when it was read.
-    pub report: &'a ReadReport,
-    /// How its cells became features.
-    pub preparation: &'a Preparation,
-    /// Lines that start with this were skipped.
-    pub comment: Option<&'a str>,
+    /// How it is read: format, columns and the like, as the checker's `FORMAT.md` has them.
+    pub file: &'a Map<String, Value>,
     /// Its labels as written, each with its class.
     pub labels: &'a [(String, u32)],
     /// The examples decided on, reference levels left out.
@@ -108,7 +103,7 @@ pub fn certificate(subject: Subject<'_>, claim: Claim<'_>) -> Result<String> {
     };
     let mut document = json!({
         "rosenblatt-certificate": 1,
-        "data": data(subject)?,
+        "data": data(subject),
         "labels": labels,
         "bias": match subject.bias { Bias::Lifted => "lifted", Bias::None => "none" },
         "verdict": verdict,
@@ -120,74 +115,12 @@ pub fn certificate(subject: Subject<'_>, claim: Claim<'_>) -> Result<String> {
     Ok(format!("{document:#}\n"))
 }
 
-fn data(subject: Subject<'_>) -> Result<Value> {
-    let report = subject.report;
-    if report.skipped > 0 {
-        return Err(
-            refuse("rows were left out because they could not be read").remedy("correct them")
-        );
-    }
-    let mut fields = json!({
-        "rows": subject.data.len(),
-        "features": subject.data.features(),
-        "sha256": subject.sha256,
-    });
-    let add = |fields: &mut Value, name: &str, value: Value| fields[name] = value;
-    if let Some(comment) = subject.comment {
-        add(&mut fields, "comment", comment.into());
-    }
-    match (report.format, subject.preparation.coding()) {
-        (Format::Libsvm, Coding::Indexed { first }) => {
-            add(&mut fields, "format", "libsvm".into());
-            add(&mut fields, "first_index", first.into());
-        }
-        (Format::Csv | Format::Tsv, Coding::Columns(columns)) => {
-            let delimiter = match report.delimiter.as_deref() {
-                Some("comma") | None => ",",
-                Some("semicolon") => ";",
-                Some("tab") => "\t",
-                Some("bar") => "|",
-                Some("blanks") => " ",
-                Some(other) => other,
-            };
-            add(&mut fields, "format", "csv".into());
-            add(&mut fields, "delimiter", delimiter.into());
-            let quoting = report.format == Format::Csv && delimiter != " ";
-            add(&mut fields, "quoting", quoting.into());
-            add(&mut fields, "header", report.header.unwrap_or(false).into());
-            let columns = columns.iter().map(column).collect::<Result<Vec<_>>>()?;
-            add(&mut fields, "columns", columns.into());
-        }
-        _ => {
-            return Err(refuse("the format of certificates speaks of text files")
-                .remedy("convert the file to CSV or libsvm first"));
-        }
-    }
-    Ok(fields)
-}
-
-fn column(coding: &ColumnCoding<'_>) -> Result<Value> {
-    Ok(match coding {
-        ColumnCoding::Number {
-            indicator: false, ..
-        } => "numeric".into(),
-        ColumnCoding::Number {
-            indicator: true, ..
-        } => "numeric-or-missing".into(),
-        ColumnCoding::Category(levels) => json!({"category": levels.iter().collect::<Vec<_>>()}),
-        ColumnCoding::Text {
-            words,
-            hashed: false,
-        } => {
-            json!({"text": words.iter().collect::<Vec<_>>()})
-        }
-        ColumnCoding::Text { hashed: true, .. } => {
-            return Err(refuse("a text column has too many words to list")
-                .remedy("leave it out with --ignore"));
-        }
-        ColumnCoding::Label => "label".into(),
-        ColumnCoding::Ignored => "ignore".into(),
-    })
+fn data(subject: Subject<'_>) -> Value {
+    let mut fields = subject.file.clone();
+    fields.insert("rows".into(), subject.data.len().into());
+    fields.insert("features".into(), subject.data.features().into());
+    fields.insert("sha256".into(), subject.sha256.into());
+    fields.into()
 }
 
 /// A vector as an object from feature index to number; the first coordinate of a plane

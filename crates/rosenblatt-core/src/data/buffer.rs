@@ -26,7 +26,7 @@ enum Owner {
 }
 
 /// An owner who wants to know how much of what he lent was read.
-pub(crate) trait Lender: Send + Sync {
+pub trait Lender: Send + Sync {
     /// So many bytes were read.
     fn hear(&self, bytes: usize);
 
@@ -51,7 +51,8 @@ impl<T> Buffer<T> {
     /// # Safety
     /// As for [`lent`](Self::lent).
     #[allow(unsafe_code)] // As above.
-    pub(crate) unsafe fn lent_by(values: &[T], lender: Arc<dyn Lender>) -> Self {
+    #[doc(hidden)]
+    pub unsafe fn lent_by(values: &[T], lender: Arc<dyn Lender>) -> Self {
         // SAFETY: as the caller promises.
         unsafe { Self::held(values, Owner::Lender(lender)) }
     }

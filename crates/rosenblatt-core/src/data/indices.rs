@@ -21,13 +21,13 @@ pub enum Indices {
 
 /// Some neighbours among them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum SomeIndices<'a> {
+pub enum SomeIndices<'a> {
     Narrow(&'a [u16]),
     Wide(&'a [u32]),
 }
 
 /// A column number of either width.
-pub(crate) trait Index: Copy + Default + Send + Sync + 'static {
+pub trait Index: Copy + Default + Send + Sync + 'static {
     /// One past the largest column that fits.
     const LIMIT: u64;
 
@@ -76,7 +76,8 @@ impl Index for u32 {
 
 impl Indices {
     /// Whether those of so many columns fit 16 bits.
-    pub(crate) fn fit_narrow(columns: usize) -> bool {
+    #[doc(hidden)]
+    pub fn fit_narrow(columns: usize) -> bool {
         columns <= NARROW
     }
 
@@ -107,7 +108,8 @@ impl Indices {
 
     /// Those in a range.
     #[inline(always)]
-    pub(crate) fn some(&self, range: Range<usize>) -> SomeIndices<'_> {
+    #[doc(hidden)]
+    pub fn some(&self, range: Range<usize>) -> SomeIndices<'_> {
         match self {
             Indices::Narrow(indices) => SomeIndices::Narrow(&indices[range]),
             Indices::Wide(indices) => SomeIndices::Wide(&indices[range]),

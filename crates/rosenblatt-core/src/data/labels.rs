@@ -16,7 +16,8 @@ pub struct Classes {
 }
 
 /// A number as a label may write it: decimal or scientific, but no `inf` and no `nan`.
-pub(crate) fn label_number(text: &str) -> Option<f64> {
+#[doc(hidden)]
+pub fn label_number(text: &str) -> Option<f64> {
     let starts_like_one = text
         .trim_start_matches(['+', '-'])
         .starts_with(|c: char| c.is_ascii_digit() || c == '.');

@@ -1,26 +1,27 @@
 //! Labelled examples in memory.
 
 mod buffer;
-mod compress;
 mod dot4;
 mod indices;
 mod labels;
 mod matrix;
 mod names;
-pub mod read;
 mod row;
 mod rows;
 mod scatter;
 pub mod split;
 pub mod synthetic;
-mod write;
 
 pub use buffer::Buffer;
-pub(crate) use buffer::Lender;
-pub use compress::compressed;
+#[doc(hidden)]
+pub use buffer::Lender;
 pub(crate) use dot4::{dots_at as dots4, squared_norms as squared_norms4};
 pub use indices::Indices;
-pub(crate) use indices::{Index, NARROW, SomeIndices};
+pub(crate) use indices::NARROW;
+#[doc(hidden)]
+pub use indices::{Index, SomeIndices};
+#[doc(hidden)]
+pub use labels::label_number;
 pub use labels::{ClassFinder, Classes};
 pub use matrix::{Matrix, Precision, Values};
 pub use names::{FeatureNames, StringTable};
@@ -28,10 +29,8 @@ pub use row::Row;
 pub(crate) use row::by_storage;
 pub(crate) use rows::Rows;
 pub use scatter::Scatter;
-pub use write::{RowWriter, TextFormat, write};
 
 use crate::error::{Error, Result};
-use crate::large;
 
 /// How the rows lie in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -203,21 +202,6 @@ impl Dataset {
                 .map(|w| positions.map(|p| w[p]).collect()),
             names: self.names.clone(),
             layout: Layout::AsGiven,
-        }
-    }
-
-    /// Gives the memory back to the system, on two threads where there is much and so many are
-    /// at hand: that takes as long as a pass over it.
-    pub fn give_up(self, threads: usize) {
-        let much = self.matrix.bytes() >= large::MANY;
-        match self.matrix {
-            Matrix::Sparse {
-                indices, values, ..
-            } if much && threads > 1 => std::thread::scope(|scope| {
-                scope.spawn(move || drop(values));
-                drop(indices);
-            }),
-            _ => {}
         }
     }
 

@@ -186,7 +186,8 @@ impl Row<'_> {
     }
 
     /// How many values are stored.
-    pub(crate) fn stored(self) -> usize {
+    #[doc(hidden)]
+    pub fn stored(self) -> usize {
         by_storage!(
             self,
             Dense(values) => values.len(),

@@ -71,7 +71,8 @@ impl Scatter {
     }
 
     /// The rows that stand at `first` and behind it once scattered, as many as fit.
-    pub(crate) fn rows_from(self, first: usize, rows: &mut [u32]) {
+    #[doc(hidden)]
+    pub fn rows_from(self, first: usize, rows: &mut [u32]) {
         simd::dispatch(RowsFrom {
             scatter: self,
             first: first as u64,

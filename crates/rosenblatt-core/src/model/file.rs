@@ -9,9 +9,10 @@ use std::path::Path;
 
 use super::parts::Parts;
 use super::weights_file::{leaves_out_zeros, put_weights, take_weights};
-use super::{Decision, Fingerprint, LinearState, Model, SupportVectors, Voted, state_file};
+use super::{
+    Decision, Fingerprint, LinearState, Model, StoredPreparation, SupportVectors, Voted, state_file,
+};
 use crate::scheme::Scheme;
-use crate::data::read::Preparation;
 use crate::data::{Classes, Precision};
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
@@ -63,7 +64,7 @@ impl Model {
         }
         parts.put_fact("recipe", &self.recipe);
         if let Some(preparation) = &self.preparation {
-            put_preparation(&mut parts, preparation);
+            preparation.put(&mut parts);
         }
         let format = if leaves_out_zeros(&parts) { FORMAT } else { 1 };
         parts.put_fact("format", format);
@@ -110,7 +111,7 @@ impl Model {
         let embedding = take_embedding(&mut parts, &options)?;
         let support = SupportVectors::take(&mut parts, scheme)?;
         let recipe = parts.take_fact("recipe")?;
-        let preparation = take_preparation(&mut parts)?;
+        let preparation = StoredPreparation::take(&mut parts)?;
         let model = Model {
             classes,
             scheme,
@@ -124,14 +125,6 @@ impl Model {
             preparation,
             recipe,
         };
-        let features = model.features();
-        if model
-            .preparation
-            .as_ref()
-            .is_some_and(|p| p.features() != features)
-        {
-            return Err(bad("its weights and its preparation differ in features"));
-        }
         if model
             .state
             .as_ref()
@@ -152,7 +145,7 @@ impl Model {
     /// Writes the model to a file, whole or not at all.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let parts = self.to_parts();
-        crate::file::write_aside(path, |file| parts.write_to(file))
+        crate::file::write_atomic(path, |file| parts.write_to(file))
     }
 
     /// Reads a model from a file.
@@ -221,41 +214,6 @@ fn take_progress(parts: &mut Parts<'_>) -> Result<Progress> {
         passes: passes.iter().map(Pass::from_numbers).collect(),
         ..progress
     })
-}
-
-pub(crate) fn put_preparation(parts: &mut Parts<'_>, preparation: &Preparation) {
-    let taken_apart = preparation.to_parts();
-    parts.put_fact("preparation", taken_apart.json);
-    for (name, texts) in &taken_apart.texts {
-        parts.put_strings(&format!("preparation.{name}"), texts);
-    }
-    for (name, numbers) in taken_apart.numbers {
-        parts.put(&format!("preparation.{name}"), numbers);
-    }
-}
-
-pub(crate) fn take_preparation(parts: &mut Parts<'_>) -> Result<Option<Preparation>> {
-    if !parts.has_fact("preparation") {
-        return Ok(None);
-    }
-    let json: String = parts.take_fact("preparation")?;
-    let shared = std::cell::RefCell::new(parts);
-    Preparation::from_parts(
-        &json,
-        |name| {
-            shared
-                .borrow_mut()
-                .take_strings(&format!("preparation.{name}"))
-                .ok()
-        },
-        |name| {
-            shared
-                .borrow_mut()
-                .take(&format!("preparation.{name}"))
-                .ok()
-        },
-    )
-    .map(Some)
 }
 
 fn put_voted<'a>(parts: &mut Parts<'a>, voted: &'a Voted) {

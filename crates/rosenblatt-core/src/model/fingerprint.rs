@@ -138,7 +138,8 @@ impl Fingerprint {
 
     /// The same of all these examples where they are the rows from `first` on of a larger set, in
     /// its order.
-    pub(crate) fn of_part(data: &Dataset, first: usize) -> (u64, u64) {
+    #[doc(hidden)]
+    pub fn of_part(data: &Dataset, first: usize) -> (u64, u64) {
         Self::of_numbered(data, 0..data.len(), |at, numbers| {
             let all = (first + at) as u32..;
             numbers.iter_mut().zip(all).for_each(|(to, n)| *to = n);

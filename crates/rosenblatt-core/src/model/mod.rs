@@ -8,6 +8,7 @@ mod kernel_file;
 mod network;
 mod network_file;
 mod parts;
+mod preparation;
 mod linear_state;
 mod state_file;
 mod support_vectors;
@@ -16,7 +17,6 @@ mod weights_file;
 
 pub use dual_log::DualLog;
 pub use file::FORMAT;
-pub(crate) use file::{put_preparation, take_preparation};
 pub use fingerprint::Fingerprint;
 pub use kernel::KernelModel;
 pub(crate) use network::Forward;
@@ -24,11 +24,11 @@ pub use network::{Activation, Attempt, Layer, Network};
 #[doc(hidden)]
 pub use parts::seal;
 pub use parts::{Array, Element, Parts};
+pub use preparation::StoredPreparation;
 pub use linear_state::LinearState;
 pub use support_vectors::{Optimum, SupportVectors};
 pub use voted::Voted;
 
-use crate::data::read::Preparation;
 use crate::data::{Classes, Dataset, Matrix, Row, Rows};
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
@@ -73,7 +73,7 @@ pub struct Model {
     /// Features made of features before anything else, where the options ask for it.
     pub embedding: Option<Embedding>,
     /// How raw files become its features; `None` if it was trained on arrays.
-    pub preparation: Option<Preparation>,
+    pub preparation: Option<StoredPreparation>,
     /// How its data were read, as (option, value) texts, so that it can be trained again.
     pub recipe: Vec<(String, String)>,
 }

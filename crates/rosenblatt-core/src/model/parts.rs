@@ -20,7 +20,6 @@ use sha2::{Digest, Sha256};
 
 use crate::data::{Matrix, Precision, StringTable, Values};
 use crate::error::{Error, ErrorKind, Result};
-use crate::large;
 pub use array::{Array, Element};
 
 /// The metadata key under which the JSON text stands.
@@ -247,8 +246,9 @@ impl<'a> Parts<'a> {
             out.write_all(&head)?;
             before.iter().try_for_each(|bytes| out.write_all(bytes))
         };
-        // Hashing takes as long as writing.
-        let many = before.iter().map(|bytes| bytes.len()).sum::<usize>() >= large::MANY;
+        /// Bytes that pay for a thread: hashing takes as long as writing.
+        const MANY: usize = 4 << 20;
+        let many = before.iter().map(|bytes| bytes.len()).sum::<usize>() >= MANY;
         let (digest, written) = std::thread::scope(|scope| {
             let hashing = many
                 .then(|| std::thread::Builder::new().spawn_scoped(scope, hash).ok())

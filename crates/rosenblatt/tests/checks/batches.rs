@@ -3,10 +3,11 @@
 use std::io::Cursor;
 use std::sync::OnceLock;
 
-use rosenblatt::data::read::{
+use rosenblatt::read::{
     ColumnKind, Delimiter, Format, OnError, Preparation, ReadOptions, Scale, read_from,
 };
 use rosenblatt::data::{Classes, Precision};
+use rosenblatt::model::StoredPreparation;
 
 use super::{Choices, batches_twice};
 
@@ -104,14 +105,17 @@ fn all() -> Vec<Prepared> {
 fn images() -> Prepared {
     let json = r#"{"input":"images","scale":"standard","precision":"f32",
         "labels":{"map":[],"positive":null},"width":4,"shape":[2,2]}"#;
-    let numbers = |name: &str| {
-        Some(match name {
-            "centre" => vec![0.0, 128.0, 10.0, 1.0],
-            _ => vec![1.0, 0.5, 1e-3, 255.0],
-        })
+    let numbers = [
+        ("centre".to_owned(), vec![0.0, 128.0, 10.0, 1.0]),
+        ("scale".to_owned(), vec![1.0, 0.5, 1e-3, 255.0]),
+    ];
+    let stored = StoredPreparation {
+        json: json.to_owned(),
+        numbers: numbers.into(),
+        ..StoredPreparation::default()
     };
     Prepared {
-        preparation: Preparation::from_parts(json, |_| None, numbers).expect("good parts"),
+        preparation: Preparation::from_stored(&stored).expect("good parts"),
         classes: Classes::from_labels(["0", "1"]),
     }
 }

@@ -1,7 +1,7 @@
 //! Two choices, a length, labels of that length, then images: read and met again.
 
 use rosenblatt::data::Precision;
-use rosenblatt::data::read::{Format, ReadOptions, Scale};
+use rosenblatt::read::{Format, ReadOptions, Scale};
 
 use super::{Choices, check_met_again, read_twice};
 

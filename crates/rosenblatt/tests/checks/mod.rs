@@ -13,7 +13,7 @@ pub mod table;
 
 use std::io::Cursor;
 
-use rosenblatt::data::read::{
+use rosenblatt::read::{
     Batches, BatchesReport, LabelFound, Preparation, Raw, ReadOptions, Scale, read_from,
 };
 use rosenblatt::data::{Classes, Dataset, FeatureNames, Layout, Matrix, Row, Values};

@@ -14,7 +14,7 @@ use std::io::Cursor;
 use std::sync::OnceLock;
 
 use rosenblatt::Options;
-use rosenblatt::data::read::{ColumnKind, Format, Preparation, ReadOptions, Scale, read_from};
+use rosenblatt::read::{ColumnKind, Format, Preparation, ReadOptions, Scale, read_from};
 use rosenblatt::data::{Layout, Matrix, Precision};
 use rosenblatt::model::{Decision, LinearState, Model, Parts, seal};
 use rosenblatt::Session;
@@ -36,11 +36,14 @@ pub fn check(data: &[u8]) {
 fn load(bytes: &[u8]) {
     match Model::from_bytes(bytes) {
         Err(error) => drop(check_error(&error)),
-        Ok(model) => check_model(&model),
+        Ok(model) => match Preparation::of_model(&model) {
+            Err(error) => drop(check_error(&error)),
+            Ok(preparation) => check_model(&model, preparation.as_ref()),
+        },
     }
 }
 
-fn check_model(model: &Model) {
+fn check_model(model: &Model, preparation: Option<&Preparation>) {
     assert!(model.classes.len() >= 2);
     assert_eq!(model.classes.len(), model.scheme.classes());
     if let Decision::Linear(weights) = &model.decision {
@@ -54,9 +57,10 @@ fn check_model(model: &Model) {
     let again = Model::from_bytes(&bytes).expect("what was written can be read");
     let same = again.to_bytes().expect("what was read can be written");
     assert!(bytes == same, "a model changes on its way through a file");
-    if let Some(preparation) = &model.preparation {
+    if let Some(preparation) = preparation {
         assert_eq!(preparation.features(), model.features());
-        assert_eq!(again.preparation.as_ref(), Some(preparation));
+        let again = Preparation::of_model(&again).expect("what was written can be read");
+        assert_eq!(again.as_ref(), Some(preparation));
         let _ = preparation.feature_names();
         meet_files(model, preparation);
     }
@@ -252,6 +256,6 @@ fn sample(text: &str, told: &str) -> Vec<u8> {
         .train(&data)
         .expect("good data")
         .model;
-    model.preparation = Some(preparation);
+    preparation.store_in(&mut model);
     model.to_bytes().expect("a good model")
 }

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use rosenblatt::data::Precision;
-use rosenblatt::data::read::{ColumnKind, Format, OnError, ReadOptions, Scale, read_from};
+use rosenblatt::read::{ColumnKind, Format, OnError, ReadOptions, Scale, read_from};
 
 use super::{ONE_CHUNK, prepare};
 
@@ -58,7 +58,7 @@ fn in_table(pieces: &[&[u8]], precision: Precision) {
         text.extend([&b"\n"[..], b"\r\n", b" \n"][i % 3]);
     }
     let mut options = options(Format::Csv, precision);
-    options.delimiter = Some(rosenblatt::data::read::Delimiter::Byte(b','));
+    options.delimiter = Some(rosenblatt::read::Delimiter::Byte(b','));
     options.header = Some(false);
     options.label = Some("0".to_owned());
     options.columns = vec![("1".to_owned(), ColumnKind::Numeric)];

@@ -2,7 +2,7 @@
 
 use rosenblatt::Error;
 use rosenblatt::certificate::{Exception, Reading};
-use rosenblatt::data::read::{self, Format, Preparation, Scale};
+use rosenblatt::read::{self, Format, Preparation, Scale};
 use rosenblatt::data::{Dataset, FeatureNames, Layout, Precision};
 
 use crate::args::CheckArgs;

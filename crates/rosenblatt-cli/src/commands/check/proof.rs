@@ -4,8 +4,8 @@ use std::io::Read;
 use std::path::Path;
 
 use rosenblatt::certificate::{Bias, Claim, Subject, certificate};
-use rosenblatt::data::read;
-use rosenblatt::file::write_aside;
+use rosenblatt::read;
+use rosenblatt::write::write_atomic;
 use rosenblatt::{Error, ErrorKind};
 use rosenblatt_verify::Outcome as Checked;
 use sha2::{Digest, Sha256};
@@ -34,10 +34,9 @@ pub(super) fn prove(
     }
     let sha256 = digest(&args.data)?;
     let options = args.source.options(1)?;
+    let comment = options.read.comment.as_deref().filter(|c| !c.is_empty());
     let subject = Subject {
-        report: &examined.report,
-        preparation: &examined.preparation,
-        comment: options.read.comment.as_deref().filter(|c| !c.is_empty()),
+        file: &read::certificate_fields(&examined.report, &examined.preparation, comment)?,
         labels: &examined.labels,
         data: &examined.data,
         sha256: &sha256,
@@ -56,7 +55,7 @@ pub(super) fn prove(
             .into());
         }
     }
-    write_aside(path, |out| {
+    write_atomic(path, |out| {
         out.write_all(document.as_bytes())
             .map_err(|e| Error::io(path, &e))
     })?;

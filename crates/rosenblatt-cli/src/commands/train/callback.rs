@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rosenblatt::Options;
 use rosenblatt::data::Dataset;
-use rosenblatt::data::read::Preparation;
+use rosenblatt::read::Preparation;
 use rosenblatt::model::Model;
 use rosenblatt::progress::Pass;
 use rosenblatt::training::Callback;
@@ -70,7 +70,7 @@ impl Callback for TrainCallback<'_> {
             return Ok(());
         };
         Model {
-            preparation: Some(self.preparation.clone()),
+            preparation: Some(self.preparation.to_stored()),
             recipe: self.recipe.clone(),
             ..model
         }

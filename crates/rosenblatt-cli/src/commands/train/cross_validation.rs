@@ -1,6 +1,6 @@
 //! `train --cv`: the accuracy on each fold of a model trained without it.
 
-use rosenblatt::data::read::Raw;
+use rosenblatt::read::Raw;
 use rosenblatt::data::split;
 use rosenblatt::progress::Stop;
 use rosenblatt::{Error, Options, Session};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rosenblatt::cache::Cached;
-use rosenblatt::data::read::{self, ReadReport, Streamed};
+use rosenblatt::read::{self, ReadReport, Streamed};
 use rosenblatt::model::Fingerprint;
 use rosenblatt::{Error, Options};
 

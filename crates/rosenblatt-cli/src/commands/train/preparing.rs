@@ -1,6 +1,6 @@
 //! From a file as read to examples ready for training, some of them held out.
 
-use rosenblatt::data::read::{Preparation, Raw};
+use rosenblatt::read::{Preparation, Raw};
 use rosenblatt::data::{Dataset, Layout, split};
 use rosenblatt::options::Order;
 use rosenblatt::{Error, Options};

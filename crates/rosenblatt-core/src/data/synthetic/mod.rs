@@ -17,11 +17,8 @@ pub use kinds::Kind;
 pub use separator::Separator;
 pub use text::TextRows;
 
-use std::io::Write;
-
 use kinds::Count::{self, Fixed, Free};
 
-use super::write::{RowWriter, TextFormat, write as write_dataset};
 use super::{Classes, Dataset, FeatureNames, Matrix, Precision, Values};
 use crate::error::{Error, Result};
 use crate::random::{Random, Stream};
@@ -353,39 +350,6 @@ pub fn generate(options: &Options) -> Result<Synthetic> {
         Kind::Quasi => hard::quasi(&settings)?,
     };
     draft.finish(&settings)
-}
-
-/// What is known of data that went straight to a file.
-#[derive(Debug, Clone)]
-pub struct Written {
-    /// The separator the labels come from, where there is one.
-    pub separator: Option<Separator>,
-    /// Its margin, as in [`Synthetic::margin`].
-    pub margin: Option<f64>,
-}
-
-/// Makes the data and writes them; `sparse` data never lie in memory as a whole.
-pub fn generate_to(options: &Options, format: TextFormat, out: impl Write) -> Result<Written> {
-    if options.kind != Kind::Sparse {
-        let made = generate(options)?;
-        write_dataset(&made.dataset, format, out)?;
-        return Ok(Written {
-            separator: made.separator,
-            margin: made.margin,
-        });
-    }
-    let mut rows = TextRows::new(options)?;
-    let names = FeatureNames::default();
-    let (classes, features) = (rows.classes().clone(), rows.features());
-    let mut writer = RowWriter::new(out, format, &classes, &names, features, false)?;
-    while let Some((label, row)) = rows.next_row()? {
-        writer.row(label, None, row)?;
-    }
-    writer.finish()?;
-    Ok(Written {
-        margin: Some(rows.margin()),
-        separator: Some(rows.separator()),
-    })
 }
 
 #[cfg(test)]

@@ -1,0 +1,431 @@
+//! A file that a saved model meets: prepared a batch at a time, in file order.
+//!
+//! Columns are found by name where the file has a header, otherwise by place. Memory does
+//! not grow with the file.
+
+mod tables;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tables::table_batches;
+
+use super::chunk::{Chunk, Chunker, Cut};
+use super::faults::{Faults, Tally};
+use super::format::Format;
+use super::idx;
+use super::images::ImagesRaw;
+use super::labels::{ABSENT, LabelRules, LabelSink};
+use super::libsvm::{self, Rules};
+use super::order::Order;
+use super::pipeline::InOrder;
+use super::prepare::{Input, Preparation};
+use super::raw::{in_source, refuse_not_finite};
+use super::scale::{first_not_finite, overflows_scaled};
+use super::source::Source;
+use super::sparse::{SparseRaw, Wanted};
+use super::table::role::Unseen;
+use super::{Opened, ReadOptions, open};
+use rosenblatt_core::data::{Classes, Layout, Matrix, Precision};
+use rosenblatt_core::{Error, Result};
+
+/// Rows of images in a batch.
+const IMAGE_ROWS: usize = 1024;
+
+/// Some rows of a file, prepared.
+#[derive(Debug)]
+pub struct Batch {
+    /// The number of its first row among the rows read, from 0.
+    pub first_row: usize,
+    /// Their features.
+    pub matrix: Matrix,
+    /// Their labels, if the file has any.
+    pub labels: Option<Vec<LabelFound>>,
+}
+
+/// The label of a row, in the eyes of a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LabelFound {
+    /// One of its classes.
+    Class(u32),
+    /// A label it has not learnt.
+    Unknown(String),
+    /// The row has none.
+    Absent,
+}
+
+/// What was met on the way.
+#[derive(Debug, Clone, Default, serde::Serialize)]
+pub struct BatchesReport {
+    /// Rows so far.
+    pub rows: usize,
+    /// Bytes so far, decompressed.
+    pub bytes: u64,
+    /// Rows left out because they could not be read.
+    pub skipped: u64,
+    /// Why the first of them could not.
+    pub skipped_messages: Vec<String>,
+    /// Values that the model has not seen.
+    pub unseen: Unseen,
+    /// Things worth knowing.
+    pub notes: Vec<String>,
+}
+
+/// The rows of a file in batches, in order.
+pub struct Batches {
+    inner: Inner,
+    tally: Tally,
+    report: BatchesReport,
+    ended: bool,
+}
+
+enum Inner {
+    Text(Box<InOrder<Result<Made>>>),
+    Images(Box<ImageBatches>),
+}
+
+/// A batch that a thread has made.
+struct Made {
+    matrix: Matrix,
+    labels: Option<Vec<LabelFound>>,
+    unseen: Unseen,
+    faults: Faults,
+    /// A row with a value that is not finite once scaled.
+    overflowing: Option<usize>,
+}
+
+/// What every thread needs to make batches.
+struct Model {
+    preparation: Preparation,
+    classes: Classes,
+    rules: LabelRules,
+    /// Whether a libsvm row without a label is a fault, as it is in training.
+    labels_required: bool,
+}
+
+impl Model {
+    /// A row that scaling has made unusable. Nothing else can make one.
+    fn overflowing(&self, matrix: &Matrix) -> Option<usize> {
+        let scaled = self.preparation.scale.by_column();
+        scaled.then(|| first_not_finite(matrix, 1)).flatten()
+    }
+
+    /// What the labels mean to the model; `None` if no row has one.
+    fn labels(&self, sink: &LabelSink, codes: &[u32]) -> Option<Vec<LabelFound>> {
+        if codes.iter().all(|&c| c == ABSENT) && !codes.is_empty() {
+            return None;
+        }
+        let mut finder = self.classes.finder();
+        let found: Vec<LabelFound> = (0..sink.names.len() as u32)
+            .map(|i| match self.rules.find(sink.names.text(i), &mut finder) {
+                Ok(class) => LabelFound::Class(class),
+                Err(text) => LabelFound::Unknown(text.into_owned()),
+            })
+            .collect();
+        let of = |&c: &u32| found.get(c as usize).cloned().unwrap_or(LabelFound::Absent);
+        Some(codes.iter().map(of).collect())
+    }
+}
+
+impl Batches {
+    /// Opens the file at `path` (`-` is standard input) for a model with this preparation
+    /// and these classes.
+    pub fn open(
+        path: impl AsRef<Path>,
+        preparation: &Preparation,
+        classes: &Classes,
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        let source = Source::new(path.as_ref())?;
+        Self::from_source(&source, preparation, classes, options, false)
+    }
+
+    /// The same from any reader; messages call it `name`.
+    pub fn from_reader(
+        reader: impl std::io::Read + Send + 'static,
+        name: impl AsRef<Path>,
+        preparation: &Preparation,
+        classes: &Classes,
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        let source = Source::stream(name.as_ref(), Box::new(reader));
+        Self::from_source(&source, preparation, classes, options, false)
+    }
+
+    pub(super) fn from_source(
+        source: &Source,
+        preparation: &Preparation,
+        classes: &Classes,
+        options: &ReadOptions,
+        labels_required: bool,
+    ) -> Result<Self> {
+        let mut options = options.clone();
+        options.precision = preparation.precision;
+        if options.format.is_none() {
+            options.format = Some(expected_format(source.name(), &preparation.input));
+        }
+        let mut rules = options.label_rules();
+        rules.map.extend(preparation.labels.map.iter().cloned());
+        if rules.positive.is_none() {
+            rules.positive.clone_from(&preparation.labels.positive);
+        }
+        let model = Arc::new(Model {
+            preparation: preparation.clone(),
+            classes: classes.clone(),
+            rules,
+            labels_required,
+        });
+        let opened = open(source, &options)?;
+        let place = |e: Error| in_source(e, source);
+        let mut report = BatchesReport::default();
+        let inner = match (&preparation.input, opened.format) {
+            (Input::Sparse { .. }, Format::Libsvm) => {
+                sparse_batches(source, opened, model, &options)
+            }
+            (Input::Table { .. }, Format::Csv | Format::Tsv) => {
+                table_batches(source, opened, model, &options, &mut report.notes).map_err(place)?
+            }
+            (Input::Images { .. }, Format::Idx) => {
+                image_batches(source, opened, model, &options).map_err(place)?
+            }
+            (_, format) => {
+                return Err(
+                    Error::data(format!("the model did not learn from {format} files"))
+                        .in_file(source.name())
+                        .remedy("give a file in the format of the training file"),
+                );
+            }
+        };
+        Ok(Batches {
+            inner,
+            tally: Tally::new(source.name()),
+            report,
+            ended: false,
+        })
+    }
+
+    /// What was met so far.
+    pub fn report(&self) -> &BatchesReport {
+        &self.report
+    }
+
+    fn take(&mut self, made: Made) -> Result<Batch> {
+        let first_row = self.report.rows;
+        // A fault that ends the reading lies behind every row that was made.
+        if let Some(row) = made.overflowing {
+            return Err(overflows_scaled(first_row + row).in_file(self.tally.file()));
+        }
+        self.tally.add(made.faults)?;
+        self.report.rows += made.matrix.rows();
+        self.report.bytes = self.tally.bytes;
+        self.report.skipped = self.tally.skipped;
+        self.report
+            .skipped_messages
+            .clone_from(&self.tally.messages);
+        self.report.unseen += made.unseen;
+        Ok(Batch {
+            first_row,
+            matrix: made.matrix,
+            labels: made.labels,
+        })
+    }
+}
+
+impl Iterator for Batches {
+    type Item = Result<Batch>;
+
+    fn next(&mut self) -> Option<Result<Batch>> {
+        while !self.ended {
+            let made = match &mut self.inner {
+                Inner::Text(chunks) => chunks.next().map(|made| made.and_then(|made| made)),
+                Inner::Images(images) => {
+                    let made = images.next().transpose();
+                    self.tally.bytes = images.images.bytes;
+                    made
+                }
+            };
+            let batch = made.map(|made| made.and_then(|made| self.take(made)));
+            match batch {
+                Some(Ok(batch)) if batch.matrix.rows() == 0 => {}
+                Some(Ok(batch)) => return Some(Ok(batch)),
+                other => {
+                    self.ended = true;
+                    return other;
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The format that a model expects, unless the file's name says otherwise.
+fn expected_format(path: &Path, input: &Input) -> Format {
+    match input {
+        Input::Sparse { .. } => match super::format::by_name(path) {
+            Some(Ok(named @ (Format::Csv | Format::Tsv))) => named,
+            _ => Format::Libsvm,
+        },
+        Input::Images { .. } => Format::Idx,
+        Input::Table { format, .. } => match super::format::by_name(path) {
+            Some(Ok(named @ (Format::Csv | Format::Tsv))) => named,
+            _ => *format,
+        },
+    }
+}
+
+fn sparse_batches(
+    source: &Source,
+    opened: Opened,
+    model: Arc<Model>,
+    options: &ReadOptions,
+) -> Inner {
+    let chunker = Chunker::new(opened.all, source.name(), options.chunk_bytes, Cut::Lines);
+    let on_error = options.on_error;
+    let made = InOrder::new(chunker, options.threads, move |chunk| {
+        make_sparse(chunk, &model, on_error)
+    });
+    Inner::Text(Box::new(made))
+}
+
+fn make_sparse(chunk: &Chunk, model: &Model, on_error: super::OnError) -> Result<Made> {
+    let Input::Sparse {
+        first,
+        width,
+        moments,
+    } = &model.preparation.input
+    else {
+        return Err(Error::model("this model has no sparse features"));
+    };
+    let rules = Rules {
+        labels_required: model.labels_required,
+        from_one: *first == 1,
+        on_error,
+        keep_long_decimals: false,
+        // A file may have features that the model lacks, and a batch is small.
+        narrow: false,
+    };
+    let precision = model.preparation.precision;
+    let mut part = match precision {
+        Precision::F32 => libsvm::parse::<f32>(chunk, rules),
+        Precision::F64 => libsvm::parse::<f64>(chunk, rules),
+    };
+    let want = Wanted {
+        first: *first,
+        width: *width,
+        scale: model.preparation.scale,
+        moments,
+    };
+    let faults = std::mem::take(&mut part.faults);
+    let labels = model.labels(&part.labels, &part.labels.codes);
+    let unseen = Unseen {
+        features: (0..part.rows())
+            .map(|i| (part.range(i).len() - want.kept(&part, part.range(i))) as u64)
+            .sum(),
+        ..Unseen::default()
+    };
+    let rows = part.rows();
+    let raw = SparseRaw::new(vec![part], precision);
+    let order = Order::new(rows, None, Layout::AsGiven, 1);
+    let matrix = raw.matrix(&order, &want, 1)?;
+    Ok(Made {
+        overflowing: model.overflowing(&matrix),
+        matrix,
+        labels,
+        unseen,
+        faults,
+    })
+}
+
+/// Images, a block of rows at a time.
+struct ImageBatches {
+    images: idx::Rows,
+    labels: Option<idx::Labels>,
+    model: Arc<Model>,
+    done: bool,
+}
+
+fn image_batches(
+    source: &Source,
+    opened: Opened,
+    model: Arc<Model>,
+    options: &ReadOptions,
+) -> Result<Inner> {
+    let images = idx::Rows::start(opened.all, source.name())?;
+    let Input::Images { width, .. } = &model.preparation.input else {
+        return Err(Error::model("this model has no images"));
+    };
+    if images.width != *width {
+        return Err(Error::data(format!(
+            "the model needs rows of {width} elements, these have {}",
+            images.width
+        ))
+        .remedy("give images of the same size"));
+    }
+    let beside = idx::labels_path(source.name()).filter(|p| p.exists());
+    let labels = match options.labels.clone().or(beside) {
+        Some(path) => {
+            let labels = idx::Labels::open(&path)?;
+            idx::same_rows(&images, &labels)?;
+            Some(labels)
+        }
+        None => None,
+    };
+    Ok(Inner::Images(Box::new(ImageBatches {
+        images,
+        labels,
+        model,
+        done: false,
+    })))
+}
+
+impl ImageBatches {
+    fn next(&mut self) -> Result<Option<Made>> {
+        let mut bytes = Vec::new();
+        let rows = if self.done {
+            0
+        } else {
+            self.images.read(IMAGE_ROWS, &mut bytes)?
+        };
+        if rows == 0 {
+            self.done = true;
+            return Ok(None);
+        }
+        let Input::Images { width, moments, .. } = &self.model.preparation.input else {
+            return Err(Error::model("this model has no images"));
+        };
+        let raw = ImagesRaw {
+            bytes,
+            element: self.images.element,
+            rows,
+            width: *width,
+            shape: self.images.shape,
+        };
+        refuse_not_finite(&raw, self.model.preparation.precision)?;
+        let want = Wanted {
+            first: 0,
+            width: *width,
+            scale: self.model.preparation.scale,
+            moments,
+        };
+        let order = Order::new(rows, None, Layout::AsGiven, 1);
+        let labels = match &mut self.labels {
+            None => None,
+            Some(labels) => {
+                let mut sink = LabelSink::default();
+                for label in labels.read(rows)? {
+                    sink.push_text(label.as_bytes()).map_err(|(_, e)| e)?;
+                }
+                self.model.labels(&sink, &sink.codes)
+            }
+        };
+        let precision = self.model.preparation.precision;
+        let matrix = raw.matrix(&order, &want, precision, 1);
+        Ok(Some(Made {
+            overflowing: self.model.overflowing(&matrix),
+            matrix,
+            labels,
+            unseen: Unseen::default(),
+            faults: Faults::default(),
+        }))
+    }
+}

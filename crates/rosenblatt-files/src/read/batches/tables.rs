@@ -1,0 +1,270 @@
+//! Batches of a table: its columns are matched with those of the model.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::super::chunk::{Chunk, Chunker};
+use super::super::delimited::Dialect;
+use super::super::format::Format;
+use super::super::number;
+use super::super::pipeline::InOrder;
+use super::super::prepare::{Input, PlannedColumn};
+use super::super::sniff::{Record, looks_like_header};
+use super::super::source::Source;
+use super::super::table::encode::{Encoder, Lookup};
+use super::super::table::parse::{Scheme, Take, label_codes, parse};
+use super::super::table::role::Role;
+use super::super::table::shape::{self, find_column, header_names};
+use super::super::{Opened, ReadOptions};
+use super::{Inner, Made, Model};
+use rosenblatt_core::data::Precision;
+use rosenblatt_core::{Error, Result};
+
+/// How the columns of a file answer to those of the model.
+#[derive(Debug)]
+struct Matching {
+    /// For each column of the file.
+    takes: Vec<Take>,
+    names: Vec<String>,
+    header: bool,
+    has_label: bool,
+    notes: Vec<String>,
+}
+
+pub(super) fn table_batches(
+    source: &Source,
+    opened: Opened,
+    model: Arc<Model>,
+    options: &ReadOptions,
+    notes: &mut Vec<String>,
+) -> Result<Inner> {
+    let Input::Table {
+        delimiter,
+        header,
+        columns,
+        ..
+    } = &model.preparation.input
+    else {
+        return Err(Error::model("this model has no columns"));
+    };
+    let usual = Dialect {
+        delimiter: options.delimiter.unwrap_or(*delimiter),
+        quoting: opened.format != Format::Tsv,
+        comment: options.comment_bytes().map(<[u8]>::to_vec),
+    };
+    let try_dialect = |dialect: &Dialect| {
+        let records = shape::first_records(&opened.head, opened.whole, dialect);
+        match_columns(&records, columns, *header, options)
+    };
+    let (dialect, matching) = match try_dialect(&usual) {
+        Ok(matching) => (usual, matching),
+        Err(error) => {
+            // Perhaps this file is written another way.
+            let other = shape::dialect(&opened.head, opened.whole, opened.format, options);
+            match try_dialect(&other) {
+                Ok(matching) => (other, matching),
+                Err(_) => return Err(error),
+            }
+        }
+    };
+    notes.extend(matching.notes);
+    let scheme = Scheme {
+        dialect,
+        header: matching.header,
+        names: matching.names,
+        takes: matching.takes,
+        labels_required: false,
+        on_error: options.on_error,
+        keep_long_decimals: false,
+        facts: false,
+    };
+    let lookup = Lookup::new(&columns.iter().map(|c| &c.role).collect::<Vec<_>>());
+    let plan = plan_takes(columns);
+    let has_label = matching.has_label;
+    let chunker = Chunker::new(
+        opened.all,
+        source.name(),
+        options.chunk_bytes,
+        scheme.dialect.cut(),
+    );
+    let made = InOrder::new(chunker, options.threads, move |chunk| {
+        make_table(chunk, &model, &scheme, &lookup, &plan, has_label)
+    });
+    Ok(Inner::Text(Box::new(made)))
+}
+
+fn make_table(
+    chunk: &Chunk,
+    model: &Model,
+    scheme: &Scheme,
+    lookup: &Lookup,
+    plan: &[Take],
+    has_label: bool,
+) -> Result<Made> {
+    let Input::Table { columns, .. } = &model.preparation.input else {
+        return Err(Error::model("this model has no columns"));
+    };
+    let precision = model.preparation.precision;
+    let parsed = match precision {
+        Precision::F32 => parse::<f32>(chunk, scheme),
+        Precision::F64 => parse::<f64>(chunk, scheme),
+    };
+    let roles: Vec<&Role> = columns.iter().map(|c| &c.role).collect();
+    let scale = model.preparation.scale;
+    let encoder = Encoder::new(&roles, plan, lookup, &parsed.levels, &parsed.words, scale)?;
+    let locate = |i: usize| (&parsed.part, i);
+    let (matrix, unseen) = match precision {
+        Precision::F32 => encoder.matrix::<f32>(parsed.part.rows, locate, 1),
+        Precision::F64 => encoder.matrix::<f64>(parsed.part.rows, locate, 1),
+    };
+    let labels = has_label
+        .then(|| model.labels(&parsed.labels, &label_codes(&parsed)))
+        .flatten();
+    Ok(Made {
+        overflowing: model.overflowing(&matrix),
+        matrix,
+        labels,
+        unseen,
+        faults: parsed.faults,
+    })
+}
+
+/// Where each column of the model is kept while a batch is made.
+fn plan_takes(columns: &[PlannedColumn]) -> Vec<Take> {
+    let (mut numbers, mut categories, mut texts) = (0, 0, 0);
+    let next = |slot: &mut usize| {
+        *slot += 1;
+        *slot - 1
+    };
+    columns
+        .iter()
+        .map(|c| match c.role {
+            // The file may lack it.
+            _ if c.role.features() == 0 && c.role != Role::Label => Take::Skip,
+            Role::Number { .. } => Take::Number {
+                slot: next(&mut numbers),
+                fixed: true,
+            },
+            Role::Category { .. } => Take::Category {
+                slot: next(&mut categories),
+            },
+            Role::Text { .. } => Take::Text {
+                slot: next(&mut texts),
+            },
+            Role::Label => Take::Label,
+            Role::Weight | Role::Ignored => Take::Skip,
+        })
+        .collect()
+}
+
+fn match_columns(
+    records: &[Record<'_>],
+    columns: &[PlannedColumn],
+    trained_with_header: bool,
+    options: &ReadOptions,
+) -> Result<Matching> {
+    let plan = plan_takes(columns);
+    let Some(first) = records.first() else {
+        return Err(Error::data("the file holds no rows").remedy("give a file with data"));
+    };
+    let makes_features = |c: &PlannedColumn| c.role.features() > 0;
+    let named = |cell: &Cow<'_, [u8]>| {
+        columns
+            .iter()
+            .any(|c| makes_features(c) && c.name.as_bytes() == cell.trim_ascii())
+    };
+    let header = options.header.unwrap_or_else(|| {
+        if trained_with_header {
+            // A file like the one trained on has a header; a first record with a number in
+            // it is data.
+            let number = |cell: &Cow<'_, [u8]>| number::whole::<f64>(cell).is_some();
+            first.iter().any(named) || !first.iter().any(number)
+        } else {
+            looks_like_header(records)
+        }
+    });
+    let data = if header { &records[1..] } else { records };
+    let mut widths: Vec<usize> = data.iter().map(Vec::len).collect();
+    widths.sort_unstable();
+    let width = widths.get(widths.len() / 2).copied().unwrap_or(first.len());
+    let by_name = header && trained_with_header && first.len() == width && first.iter().any(named);
+    let mut notes = Vec::new();
+    let mut takes = vec![Take::Skip; width];
+    let names: Vec<String>;
+    if by_name {
+        names = header_names(first)?;
+        let mut used = vec![false; width];
+        for (column, take) in columns.iter().zip(&plan) {
+            match names.iter().position(|n| *n == column.name) {
+                Some(i) => {
+                    takes[i] = *take;
+                    used[i] = true;
+                }
+                None if makes_features(column) => {
+                    return Err(Error::data(format!(
+                        "the file has no column {}, which the model needs",
+                        column.name
+                    ))
+                    .at(1, 1)
+                    .remedy("give a file with the columns of the training file"));
+                }
+                None => {}
+            }
+        }
+        let extra: Vec<&str> = (0..width)
+            .filter(|&i| !used[i])
+            .take(10)
+            .map(|i| names[i].as_str())
+            .collect();
+        if !extra.is_empty() {
+            notes.push(format!(
+                "columns that the model does not know are left out: {}",
+                extra.join(", ")
+            ));
+        }
+    } else {
+        let label = columns.iter().position(|c| c.role == Role::Label);
+        if width == columns.len() {
+            takes.clone_from(&plan);
+            names = columns.iter().map(|c| c.name.clone()).collect();
+        } else if label.is_some() && width + 1 == columns.len() {
+            let kept = || (0..columns.len()).filter(|&i| Some(i) != label);
+            takes = kept().map(|i| plan[i]).collect();
+            names = kept().map(|i| columns[i].name.clone()).collect();
+        } else {
+            let without = if label.is_some() {
+                format!(", or {} without the label", columns.len() - 1)
+            } else {
+                String::new()
+            };
+            return Err(Error::data(format!(
+                "the model needs {} columns{without}; this file has {width}",
+                columns.len()
+            ))
+            .at(1, 1)
+            .remedy("give a file with the columns of the training file, or one with a header"));
+        }
+    }
+    if let Some(wanted) = &options.label {
+        let i = find_column(&names, wanted, "--label")?;
+        if !matches!(takes[i], Take::Skip | Take::Label) {
+            return Err(Error::options(format!(
+                "--label {wanted}: the model uses that column as a feature"
+            ))
+            .remedy("name another column"));
+        }
+        takes
+            .iter_mut()
+            .filter(|t| **t == Take::Label)
+            .for_each(|t| *t = Take::Skip);
+        takes[i] = Take::Label;
+    }
+    let has_label = takes.contains(&Take::Label);
+    Ok(Matching {
+        takes,
+        names,
+        header,
+        has_label,
+        notes,
+    })
+}

@@ -1,0 +1,33 @@
+//! Work on text, compiled for the processor.
+
+use rosenblatt_core::internal::simd::{self, Work};
+
+/// Runs `work` with the best instructions there are for text.
+#[inline]
+pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
+    #[cfg(test)]
+    if tests::SCALAR.get() {
+        return work.run::<{ simd::BASE }>();
+    }
+    simd::dispatch_avx2(work)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::cell::Cell;
+
+    thread_local! {
+        /// Whether this thread forgoes what not every processor has.
+        pub(super) static SCALAR: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// What `work` gives without and with the instructions that not every processor has.
+    pub(crate) fn at_every_level<T>(work: impl Fn() -> T) -> [T; 2] {
+        [true, false].map(|scalar| {
+            SCALAR.set(scalar);
+            let result = work();
+            SCALAR.set(false);
+            result
+        })
+    }
+}

@@ -1,0 +1,242 @@
+//! What sort of file it is: said by the user, by its name, or by its content.
+
+use std::path::Path;
+
+use super::chunk::Cut;
+use super::delimited::Delimiter;
+use super::number;
+use super::sniff::sniff;
+use rosenblatt_core::{Error, Result};
+
+/// The formats that can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// `label index:value …`, also known as svmlight.
+    Libsvm,
+    /// Cells between commas, semicolons, bars or blanks, quoted as in RFC 4180.
+    #[default]
+    Csv,
+    /// Cells between tabs, no quoting.
+    Tsv,
+    /// Images or other arrays as MNIST has them.
+    Idx,
+    /// The binary cache.
+    Cache,
+}
+
+const KNOWN: &str = "libsvm, csv, tsv, idx or cache";
+
+impl std::str::FromStr for Format {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Ok(match name {
+            "libsvm" | "svmlight" => Format::Libsvm,
+            "csv" => Format::Csv,
+            "tsv" => Format::Tsv,
+            "idx" => Format::Idx,
+            "cache" => Format::Cache,
+            "parquet" | "npy" | "arff" | "vw" => return Err(not_yet(name)),
+            _ => {
+                return Err(Error::options(format!("there is no format {name:?}"))
+                    .remedy(format!("use {KNOWN}")));
+            }
+        })
+    }
+}
+
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Format::Libsvm => "libsvm",
+            Format::Csv => "csv",
+            Format::Tsv => "tsv",
+            Format::Idx => "idx",
+            Format::Cache => "cache",
+        })
+    }
+}
+
+fn not_yet(name: &str) -> Error {
+    Error::options(format!("the format {name} is not supported yet"))
+        .remedy("convert the file to CSV or libsvm")
+}
+
+/// The format of a file that starts with `head` (not cut inside a record).
+pub(crate) fn guess(
+    path: &Path,
+    head: &[u8],
+    whole: bool,
+    comment: Option<&[u8]>,
+) -> Result<Format> {
+    by_magic(head)
+        .or_else(|| by_name(path))
+        .unwrap_or_else(|| by_content(head, whole, comment))
+        .map_err(|e| e.in_file(path))
+}
+
+fn by_magic(head: &[u8]) -> Option<Result<Format>> {
+    match head {
+        [0, 0, 0x08 | 0x09 | 0x0B..=0x0E, 1..=8, ..] => Some(Ok(Format::Idx)),
+        _ if head.starts_with(b"PAR1") => Some(Err(not_yet("parquet"))),
+        _ if head.starts_with(b"\x93NUMPY") => Some(Err(not_yet("npy"))),
+        _ => None,
+    }
+}
+
+pub(crate) fn by_name(path: &Path) -> Option<Result<Format>> {
+    let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+    let mut name = name.as_str();
+    for end in [".gz", ".zst", ".bz2", ".xz"] {
+        name = name.strip_suffix(end).unwrap_or(name);
+    }
+    if name.contains("-idx1-") || name.contains("-idx2-") || name.contains("-idx3-") {
+        return Some(Ok(Format::Idx));
+    }
+    Some(match name.rsplit_once('.')?.1 {
+        "csv" => Ok(Format::Csv),
+        "tsv" | "tab" => Ok(Format::Tsv),
+        "svm" | "libsvm" | "svmlight" => Ok(Format::Libsvm),
+        "idx" => Ok(Format::Idx),
+        "rbc" => Ok(Format::Cache),
+        "parquet" => Err(not_yet("parquet")),
+        "npy" => Err(not_yet("npy")),
+        "arff" => Err(not_yet("arff")),
+        "vw" => Err(not_yet("vw")),
+        _ => return None,
+    })
+}
+
+fn by_content(head: &[u8], whole: bool, comment: Option<&[u8]>) -> Result<Format> {
+    let end = if whole {
+        head.len()
+    } else {
+        Cut::Lines.last_end(head).unwrap_or(head.len())
+    };
+    let head = &head[..end];
+    let lines = || {
+        head.split(|&b| b == b'\n')
+            .filter(|l| comment.is_none_or(|c| !l.starts_with(c)))
+            .map(<[u8]>::trim_ascii)
+            .filter(|l| !l.is_empty() && !l.starts_with(b"#"))
+            .take(1000)
+    };
+    if lines().any(|l| l.to_ascii_lowercase().starts_with(b"@relation")) {
+        return Err(not_yet("arff"));
+    }
+    let unsure = |what: &str| {
+        Error::data(format!("cannot tell the format: {what}"))
+            .remedy("pass --format libsvm, csv, tsv or idx")
+    };
+    let rows = lines().count();
+    if rows == 0 {
+        return Err(Error::data("the file holds no rows").remedy("give a file with data"));
+    }
+    let libsvm = lines().filter(|l| libsvm_line(l) == Some(true)).count();
+    let neutral = lines().filter(|l| libsvm_line(l) == Some(false)).count();
+    if libsvm > 0 && libsvm + neutral == rows {
+        return Ok(Format::Libsvm);
+    }
+    match sniff(head, true, comment) {
+        _ if neutral == rows => Err(unsure("every line is one value")),
+        // Without quoting tabs must still agree, else the tab is not what separates cells.
+        Some(Delimiter::Byte(b'\t')) => Ok(Format::Tsv),
+        Some(_) if libsvm * 2 > rows => {
+            Err(unsure("most lines look like libsvm, but not all of them"))
+        }
+        Some(_) => Ok(Format::Csv),
+        None if sniff(head, false, comment) == Some(Delimiter::Byte(b'\t')) => Ok(Format::Tsv),
+        None => Err(unsure(
+            "no delimiter cuts its lines into the same number of cells",
+        )),
+    }
+}
+
+/// Whether a line reads as a libsvm row: with features (true), just a label (false), or not.
+fn libsvm_line(line: &[u8]) -> Option<bool> {
+    let line = line.split(|&b| b == b'#').next()?;
+    let mut tokens = line
+        .split(u8::is_ascii_whitespace)
+        .filter(|t| !t.is_empty());
+    let first = tokens.next()?;
+    let is_pair = |token: &[u8]| {
+        let colon = token.iter().position(|&b| b == b':')?;
+        let (index, value) = (&token[..colon], &token[colon + 1..]);
+        let index_fits =
+            index == b"qid" || (!index.is_empty() && index.iter().all(u8::is_ascii_digit));
+        (index_fits && number::whole::<f64>(value).is_some()).then_some(())
+    };
+    let mut any = is_pair(first).is_some();
+    if !any
+        && first.iter().any(|b| matches!(b, b':' | b',' | b';' | b'|'))
+        && number::whole::<f64>(first).is_none()
+    {
+        // Labels may be "1,2" in multi-label files, but then pairs must follow.
+        let mut rest = tokens.clone().peekable();
+        rest.peek()?;
+    }
+    for token in tokens {
+        is_pair(token)?;
+        any = true;
+    }
+    Some(any)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn content(text: &str) -> std::result::Result<Format, String> {
+        guess(Path::new("data"), text.as_bytes(), true, None).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn names_and_magic_bytes_decide_first() {
+        let by = |name: &str| guess(Path::new(name), b"1 2:3\n", true, None);
+        assert_eq!(by("a.csv.gz").unwrap(), Format::Csv);
+        assert_eq!(by("a.TSV").unwrap(), Format::Tsv);
+        assert_eq!(by("a.svm.xz").unwrap(), Format::Libsvm);
+        assert_eq!(by("a.rbc").unwrap(), Format::Cache);
+        assert_eq!(by("train").unwrap(), Format::Libsvm);
+        assert!(
+            by("a.parquet")
+                .unwrap_err()
+                .to_string()
+                .contains("not supported yet")
+        );
+        assert_eq!(
+            guess(Path::new("x"), &[0, 0, 8, 3, 0], true, None).unwrap(),
+            Format::Idx
+        );
+        assert!(
+            "vw".parse::<Format>()
+                .unwrap_err()
+                .to_string()
+                .contains("not supported yet")
+        );
+        assert!("foo".parse::<Format>().is_err());
+    }
+
+    #[test]
+    fn content_decides_otherwise() {
+        assert_eq!(content("-1 3:1 11:0.5 # x\n\n+1\n"), Ok(Format::Libsvm));
+        assert_eq!(content("2.0  1:3\n"), Ok(Format::Libsvm));
+        assert_eq!(content("3 qid:1 1:3\n"), Ok(Format::Libsvm));
+        assert_eq!(content("1:2 3:4\n"), Ok(Format::Libsvm));
+        assert_eq!(
+            content("ham\tGo on, \"now\nspam\tit's 5:30\n"),
+            Ok(Format::Tsv)
+        );
+        assert_eq!(content("1,2,a\n3,4,b\n"), Ok(Format::Csv));
+        assert_eq!(content("1 2 a\n3 4 b\n"), Ok(Format::Csv));
+        assert!(content("1\n2\n3\n").unwrap_err().contains("cannot tell"));
+        assert!(
+            content("hello there\nyou\nand you and them\n")
+                .unwrap_err()
+                .contains("--format")
+        );
+        assert!(content("\n\n").unwrap_err().contains("no rows"));
+        assert!(content("1 1:2\n2 1:3\n1 1:2,3\n").is_err());
+    }
+}

@@ -1,0 +1,387 @@
+//! Everything needed to turn a raw file into a model's features.
+//!
+//! It is found from training rows alone, saved with the model, and applied to every file
+//! that the model meets later.
+
+mod columns;
+mod parts;
+
+use columns::fit_table;
+
+use super::delimited::Delimiter;
+use super::labels::LabelRules;
+use super::raw::{Content, Raw};
+use super::scale::{Moments, Scale};
+use super::table::role::{MISSING_LEVEL, Role};
+use super::table::{BUCKETS, ColumnKind};
+use super::{Format, ReadOptions};
+use rosenblatt_core::data::{FeatureNames, Precision, StringTable};
+use rosenblatt_core::{Error, Result};
+
+/// How raw files become the features of a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preparation {
+    pub(crate) input: Input,
+    pub(crate) scale: Scale,
+    pub(crate) precision: Precision,
+    pub(crate) labels: LabelRules,
+}
+
+/// What sort of file the features come from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Input {
+    Sparse {
+        /// What indices count from.
+        first: u32,
+        width: usize,
+        /// Empty unless columns are scaled.
+        moments: Moments,
+    },
+    Images {
+        width: usize,
+        /// Height and width of an image.
+        shape: Option<(u32, u32)>,
+        moments: Moments,
+    },
+    Table {
+        format: Format,
+        delimiter: Delimiter,
+        header: bool,
+        columns: Vec<PlannedColumn>,
+    },
+}
+
+/// A column of a table and what it becomes.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PlannedColumn {
+    pub(crate) name: String,
+    pub(crate) role: Role,
+}
+
+impl Preparation {
+    /// What the training rows (or all) of `raw` ask for. Without `scale`: numeric columns of
+    /// tables are standardised, texts get unit length, and everything else stays as it is.
+    pub fn fit(raw: &Raw, rows: Option<&[usize]>, scale: Option<Scale>) -> Result<Self> {
+        if let Some(bad) = rows.unwrap_or_default().iter().find(|&&r| r >= raw.rows()) {
+            return Err(Error::options(format!(
+                "there is no row {bad}, only {}",
+                raw.rows()
+            )));
+        }
+        let scale = scale.unwrap_or(match raw.content {
+            Content::Table(_) => Scale::Standard,
+            _ => Scale::None,
+        });
+        let input = match &raw.content {
+            Content::Sparse(sparse) => Input::Sparse {
+                first: sparse.first,
+                width: sparse.width,
+                moments: if scale.by_column() {
+                    sparse.moments(rows, scale, raw.threads())?
+                } else {
+                    Moments::default()
+                },
+            },
+            Content::Images(images) => Input::Images {
+                width: images.width,
+                shape: images.shape,
+                moments: if scale.by_column() {
+                    images.moments(rows, scale, raw.threads())?
+                } else {
+                    Moments::default()
+                },
+            },
+            Content::Table(table) => fit_table(table, rows, scale, raw.threads())?,
+        };
+        Ok(Preparation {
+            input,
+            scale,
+            precision: raw.precision(),
+            labels: raw.rules.clone(),
+        })
+    }
+
+    /// What takes files to the features of arrays that were given as they are: a table with a
+    /// numeric column for each name and one for the label, or without names libsvm rows
+    /// counted from 1.
+    pub fn for_arrays(
+        features: usize,
+        names: Option<&StringTable>,
+        label: &str,
+        precision: Precision,
+    ) -> Self {
+        let number = |name: &str| PlannedColumn {
+            name: name.to_owned(),
+            role: Role::Number {
+                centre: 0.0,
+                scale: 1.0,
+                indicator: false,
+            },
+        };
+        let input = match names {
+            Some(names) => Input::Table {
+                format: Format::Csv,
+                delimiter: Delimiter::Byte(b','),
+                header: true,
+                columns: names
+                    .iter()
+                    .map(number)
+                    .chain(
+                        (!names.iter().any(|name| name == label)).then(|| PlannedColumn {
+                            name: label.to_owned(),
+                            role: Role::Label,
+                        }),
+                    )
+                    .collect(),
+            },
+            None => Input::Sparse {
+                first: 1,
+                width: features,
+                moments: Moments::default(),
+            },
+        };
+        Preparation {
+            input,
+            scale: Scale::None,
+            precision,
+            labels: LabelRules::default(),
+        }
+    }
+
+    /// How features are scaled.
+    pub fn scale(&self) -> Scale {
+        self.scale
+    }
+
+    /// How many bits values keep.
+    pub fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    /// The rules that made classes of labels.
+    pub fn label_rules(&self) -> &LabelRules {
+        &self.labels
+    }
+
+    /// The number of features.
+    pub fn features(&self) -> usize {
+        match &self.input {
+            Input::Sparse { width, .. } | Input::Images { width, .. } => *width,
+            Input::Table { columns, .. } => columns.iter().map(|c| c.role.features()).sum(),
+        }
+    }
+
+    /// What the features are called.
+    pub fn feature_names(&self) -> FeatureNames {
+        match &self.input {
+            Input::Sparse { first, .. } => FeatureNames::Numbered { first: *first },
+            Input::Images {
+                shape: Some((height, width)),
+                ..
+            } => FeatureNames::Pixels {
+                height: *height,
+                width: *width,
+            },
+            Input::Images { shape: None, .. } => FeatureNames::Numbered { first: 0 },
+            Input::Table { columns, .. } => {
+                let mut names = StringTable::new();
+                for column in columns {
+                    let name = &column.name;
+                    match &column.role {
+                        Role::Number { indicator, .. } => {
+                            names.push(name);
+                            if *indicator {
+                                names.push(&format!("{name}={MISSING_LEVEL}"));
+                            }
+                        }
+                        Role::Category { levels } => {
+                            levels
+                                .iter()
+                                .for_each(|l| names.push(&format!("{name}={l}")));
+                        }
+                        Role::Text { words, hashed } => {
+                            words
+                                .iter()
+                                .for_each(|w| names.push(&format!("{name}:{w}")));
+                            if *hashed {
+                                (0..BUCKETS).for_each(|b| names.push(&format!("{name}:#{b}")));
+                            }
+                        }
+                        Role::Label | Role::Weight | Role::Ignored => {}
+                    }
+                }
+                FeatureNames::Listed(names)
+            }
+        }
+    }
+
+    /// The feature of a numeric column (from 0) or of an index as written, for
+    /// [`LongDecimal`](super::LongDecimal).
+    pub fn feature_of(&self, column: u32) -> Option<usize> {
+        match &self.input {
+            Input::Sparse { first, width, .. } => {
+                let feature = (column as usize).checked_sub(*first as usize)?;
+                (feature < *width).then_some(feature)
+            }
+            Input::Images { width, .. } => ((column as usize) < *width).then_some(column as usize),
+            Input::Table { columns, .. } => {
+                let (before, here) = columns
+                    .get(..column as usize)
+                    .zip(columns.get(column as usize))?;
+                matches!(here.role, Role::Number { .. })
+                    .then(|| before.iter().map(|c| c.role.features()).sum())
+            }
+        }
+    }
+
+    /// The features that come from a category column and are its first level: what reference
+    /// coding leaves out.
+    pub fn reference_features(&self) -> Vec<usize> {
+        let mut found = Vec::new();
+        if let Input::Table { columns, .. } = &self.input {
+            let mut first = 0;
+            for column in columns {
+                if matches!(&column.role, Role::Category { levels } if !levels.is_empty()) {
+                    found.push(first);
+                }
+                first += column.role.features();
+            }
+        }
+        found
+    }
+
+    /// Texts of a table's cells that stand for a value that is not there.
+    pub const MISSING: &'static [&'static str] = &["", "?", "NA", "NaN", "nan"];
+
+    /// Whether this text of a cell stands for a value that is not there.
+    pub fn is_missing(text: &str) -> bool {
+        Self::MISSING.contains(&text)
+    }
+
+    /// The names of a table's columns, in their order; none where it is no table.
+    pub fn column_names(&self) -> Vec<&str> {
+        match &self.input {
+            Input::Table { columns, .. } => columns.iter().map(|c| c.name.as_str()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What is taken from each feature and what it is then divided by, where features that
+    /// are no columns of a table are scaled.
+    pub fn scaling(&self) -> Option<(&[f64], &[f64])> {
+        match &self.input {
+            Input::Sparse { moments, .. } | Input::Images { moments, .. }
+                if self.scale.by_column() =>
+            {
+                Some((&moments.centre, &moments.scale))
+            }
+            _ => None,
+        }
+    }
+
+    /// How cells become features, for those who want to do it themselves.
+    pub fn coding(&self) -> Coding<'_> {
+        match &self.input {
+            Input::Sparse { first, .. } => Coding::Indexed { first: *first },
+            Input::Images { .. } => Coding::Images,
+            Input::Table { columns, .. } => Coding::Columns(
+                columns
+                    .iter()
+                    .map(|column| match &column.role {
+                        Role::Number {
+                            centre,
+                            scale,
+                            indicator,
+                        } => ColumnCoding::Number {
+                            indicator: *indicator,
+                            centre: *centre,
+                            scale: *scale,
+                        },
+                        Role::Category { levels } => ColumnCoding::Category(levels),
+                        Role::Text { words, hashed } => ColumnCoding::Text {
+                            words,
+                            hashed: *hashed,
+                        },
+                        Role::Label => ColumnCoding::Label,
+                        Role::Weight | Role::Ignored => ColumnCoding::Ignored,
+                    })
+                    .collect(),
+            ),
+        }
+    }
+
+    /// Sets the options so that a file is read with these columns, kinds and labels.
+    pub fn apply_to(&self, options: &mut ReadOptions) {
+        options.precision = self.precision;
+        options.label_map.extend(self.labels.map.iter().cloned());
+        if options.positive.is_none() {
+            options.positive.clone_from(&self.labels.positive);
+        }
+        if let Input::Table {
+            columns, header, ..
+        } = &self.input
+        {
+            options.header.get_or_insert(*header);
+            options.columns.clear();
+            options.ignore.clear();
+            for column in columns {
+                let kind = match column.role {
+                    Role::Number { .. } => ColumnKind::Numeric,
+                    Role::Category { .. } => ColumnKind::Category,
+                    Role::Text { .. } => ColumnKind::Text,
+                    Role::Ignored => ColumnKind::Ignore,
+                    Role::Label => {
+                        options.label = Some(column.name.clone());
+                        continue;
+                    }
+                    Role::Weight => {
+                        options.weight_column = Some(column.name.clone());
+                        continue;
+                    }
+                };
+                options.columns.push((column.name.clone(), kind));
+            }
+        }
+    }
+}
+
+/// How the cells of a file become features.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Coding<'a> {
+    /// Indices, the first feature having this one.
+    Indexed {
+        /// The index of the first feature.
+        first: u32,
+    },
+    /// Elements of an array, in their order.
+    Images,
+    /// Columns of a table, in their order.
+    Columns(Vec<ColumnCoding<'a>>),
+}
+
+/// What a column of a table becomes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ColumnCoding<'a> {
+    /// Its number, and whether a second feature says that it is missing.
+    Number {
+        /// Whether there is a feature for missing values.
+        indicator: bool,
+        /// What is taken from the number.
+        centre: f64,
+        /// What it is then divided by.
+        scale: f64,
+    },
+    /// A feature for each level.
+    Category(&'a StringTable),
+    /// A feature for each word.
+    Text {
+        /// The words, in the order of their features.
+        words: &'a StringTable,
+        /// Whether other words share buckets.
+        hashed: bool,
+    },
+    /// The class.
+    Label,
+    /// Nothing.
+    Ignored,
+}

@@ -1,0 +1,128 @@
+//! What each column of a table becomes, found from the training rows.
+
+use std::ops::Range;
+
+use super::super::scale::{Numbers, Scale, moments, too_large_to_scale};
+use super::super::table::MOST_WORDS;
+use super::super::table::encode::overflows;
+use super::super::table::parse::{MISSING, Take};
+use super::super::table::raw::{RawColumn, TableRaw};
+use super::super::table::role::{MISSING_LEVEL, Role};
+use super::{Input, PlannedColumn};
+use rosenblatt_core::Result;
+use rosenblatt_core::data::{StringTable, Values};
+
+pub(super) fn fit_table(
+    table: &TableRaw,
+    rows: Option<&[usize]>,
+    scale: Scale,
+    threads: usize,
+) -> Result<Input> {
+    let all: Vec<usize>;
+    let rows = match rows {
+        Some(rows) => rows,
+        None => {
+            all = (0..table.rows).collect();
+            &all
+        }
+    };
+    let (numbers, missing) = moments(table.numbers, rows.iter().copied(), table, scale, threads)
+        .map_err(|number| {
+            let here =
+                |c: &&RawColumn| matches!(c.take, Take::Number { slot, .. } if slot == number);
+            let name = table.columns.iter().find(here).map_or("", |c| &c.name);
+            too_large_to_scale(format_args!("the column {name}"))
+        })?;
+    let columns = table
+        .columns
+        .iter()
+        .map(|column| {
+            let role = match column.take {
+                Take::Label => Role::Label,
+                Take::Weight => Role::Weight,
+                _ if column.ignored => Role::Ignored,
+                Take::Skip => Role::Ignored,
+                Take::Number { slot, .. } => Role::Number {
+                    centre: numbers.centre[slot],
+                    scale: numbers.scale[slot],
+                    indicator: missing[slot] > 0,
+                },
+                Take::Category { slot } => fit_category(table, slot, rows),
+                Take::Text { slot } => fit_text(table, slot, rows),
+            };
+            PlannedColumn {
+                name: column.name.clone(),
+                role,
+            }
+        })
+        .collect();
+    Ok(Input::Table {
+        format: table.format,
+        delimiter: table.delimiter,
+        header: table.header,
+        columns,
+    })
+}
+
+impl Numbers for TableRaw {
+    #[inline(always)]
+    fn write(&self, row: usize, columns: Range<usize>, out: &mut [f64]) {
+        let (part, i) = self.locate(row);
+        let start = i * self.numbers;
+        let here = start + columns.start..start + columns.end;
+        match &part.numbers {
+            Values::F32(numbers) => {
+                let row = out.iter_mut().zip(&numbers[here]);
+                row.for_each(|(x, &number)| *x = f64::from(number));
+            }
+            Values::F64(numbers) => out.copy_from_slice(&numbers[here]),
+        }
+    }
+}
+
+fn fit_category(table: &TableRaw, slot: usize, rows: &[usize]) -> Role {
+    let known = &table.levels[slot];
+    let mut used = vec![false; known.len()];
+    let mut missing = false;
+    for &row in rows {
+        let (part, i) = table.locate(row);
+        match part.codes[i * table.categories + slot] {
+            MISSING => missing = true,
+            code => used[code as usize] = true,
+        }
+    }
+    let mut levels: Vec<&[u8]> = (0..known.len() as u32)
+        .filter(|&c| used[c as usize])
+        .map(|c| known.get(c))
+        .collect();
+    if missing {
+        levels.push(MISSING_LEVEL.as_bytes());
+    }
+    levels.sort_unstable();
+    Role::Category {
+        levels: levels.into_iter().map(String::from_utf8_lossy).collect(),
+    }
+}
+
+fn fit_text(table: &TableRaw, slot: usize, rows: &[usize]) -> Role {
+    let known = &table.words[slot];
+    let mut used = vec![false; known.len()];
+    let mut words = StringTable::new();
+    let mut distinct = 0;
+    for &row in rows {
+        let (part, i) = table.locate(row);
+        let text = &part.texts[slot];
+        for &word in &text.words[text.range(i)] {
+            if !std::mem::replace(&mut used[word as usize], true) {
+                distinct += 1;
+                if distinct <= MOST_WORDS {
+                    words.push(&known.text(word));
+                }
+            }
+        }
+    }
+    Role::Text {
+        words,
+        hashed: overflows(distinct),
+    }
+}

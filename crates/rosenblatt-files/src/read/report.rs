@@ -1,0 +1,96 @@
+//! What was read and what was decided about it, as data for any front end to print.
+
+use super::format::Format;
+use super::table::ColumnKind;
+use rosenblatt_core::data::Precision;
+
+/// What was found in a file.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+pub struct ReadReport {
+    /// The file as the user named it.
+    pub file: String,
+    /// Its format, as said or guessed.
+    pub format: Format,
+    /// The number of rows read.
+    pub rows: usize,
+    /// The number of bytes read, decompressed.
+    pub bytes: u64,
+    /// How many bits each value keeps.
+    pub precision: Precision,
+    /// Whether the first record names the columns; tables only.
+    pub header: Option<bool>,
+    /// What stands between the cells; tables only.
+    pub delimiter: Option<String>,
+    /// The columns of a table and what became of each.
+    pub columns: Vec<ColumnReport>,
+    /// The number of rows left out because they could not be read.
+    pub skipped: u64,
+    /// Why the first of them could not.
+    pub skipped_messages: Vec<String>,
+    /// Things worth knowing.
+    pub notes: Vec<String>,
+    /// Things worth worrying about.
+    pub warnings: Vec<String>,
+}
+
+/// A column of a table and what became of it.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+pub struct ColumnReport {
+    /// Its name in the header, else its number from 0.
+    pub name: String,
+    /// What it is used as.
+    pub role: ColumnRole,
+    /// Whether the user said so.
+    pub given: bool,
+    /// The number of distinct values of a category.
+    pub levels: Option<usize>,
+    /// The number of distinct words of a text.
+    pub words: Option<usize>,
+    /// The number of empty cells.
+    pub missing: u64,
+    /// Why it was treated so, when that needs saying.
+    pub note: Option<String>,
+    /// What may be wrong with it.
+    pub warning: Option<String>,
+}
+
+/// What a column is used as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ColumnRole {
+    /// A feature for the number.
+    Numeric,
+    /// A feature for each level.
+    Category,
+    /// A feature for each word.
+    Text,
+    /// Nothing.
+    Ignore,
+    /// The class.
+    Label,
+    /// The weight of the row.
+    Weight,
+}
+
+impl From<ColumnKind> for ColumnRole {
+    fn from(kind: ColumnKind) -> Self {
+        match kind {
+            ColumnKind::Numeric => ColumnRole::Numeric,
+            ColumnKind::Category => ColumnRole::Category,
+            ColumnKind::Text => ColumnRole::Text,
+            ColumnKind::Ignore => ColumnRole::Ignore,
+        }
+    }
+}
+
+/// A decimal that `f64` does not stand for exactly enough: more than 15 significant digits,
+/// or outside 10⁻²⁹⁰..10²⁹⁰.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LongDecimal {
+    /// The row, from 0.
+    pub row: u64,
+    /// The index as written (libsvm) or the column from 0 (tables).
+    pub column: u32,
+    /// The decimal as written.
+    pub text: String,
+}

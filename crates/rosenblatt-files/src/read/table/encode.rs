@@ -1,0 +1,452 @@
+//! Typed columns to rows of features.
+//!
+//! Columns keep their order, and so do their features: a numeric column makes one feature
+//! and, if training rows missed it, another that says so; a category one for each level; a
+//! text one for each word. Values that training has not seen make nothing, and are counted.
+
+use super::parse::{MISSING, TablePart, Take};
+use super::plain::{Plain, PlainRows};
+use super::role::{MISSING_LEVEL, Role, Unseen};
+use super::{BUCKETS, MOST_WORDS};
+use crate::read::intern::{Interner, hash};
+use crate::read::huge_pages;
+use crate::read::number::Stored;
+use crate::read::order::ranges;
+use crate::read::scale::Scale;
+use rosenblatt_core::data::{Matrix, Values};
+use rosenblatt_core::internal::simd;
+use rosenblatt_core::{Error, Result};
+
+const NONE: u32 = u32::MAX;
+
+enum Step {
+    Number {
+        slot: usize,
+        feature: u32,
+        centre: f64,
+        scale: f64,
+        indicator: bool,
+    },
+    Category {
+        slot: usize,
+        features: Vec<u32>,
+        missing: u32,
+    },
+    Text {
+        slot: usize,
+        features: Vec<u32>,
+    },
+}
+
+/// The levels and words of a plan, ready to be looked up.
+#[derive(Debug)]
+pub(crate) struct Lookup {
+    known: Vec<Option<Interner>>,
+}
+
+impl Lookup {
+    pub(crate) fn new(roles: &[&Role]) -> Self {
+        let known = roles
+            .iter()
+            .map(|role| match role {
+                Role::Category { levels } => Some(levels.iter().collect()),
+                Role::Text { words, .. } => Some(words.iter().collect()),
+                _ => None,
+            })
+            .collect();
+        Lookup { known }
+    }
+}
+
+/// Makes feature rows of typed columns.
+pub(crate) struct Encoder {
+    steps: Vec<Step>,
+    numbers: usize,
+    categories: usize,
+    features: usize,
+    unit_rows: bool,
+    unit_texts: bool,
+}
+
+impl Encoder {
+    /// An encoder for columns stored as `takes` says, with these dictionaries.
+    pub(crate) fn new(
+        roles: &[&Role],
+        takes: &[Take],
+        lookup: &Lookup,
+        levels: &[Interner],
+        words: &[Interner],
+        scale: Scale,
+    ) -> Result<Self> {
+        let mut steps = Vec::new();
+        let mut feature = 0usize;
+        for (i, (role, take)) in roles.iter().zip(takes).enumerate() {
+            let first = feature as u32;
+            match (role, take, &lookup.known[i]) {
+                (
+                    Role::Number {
+                        centre,
+                        scale,
+                        indicator,
+                    },
+                    Take::Number { slot, .. },
+                    _,
+                ) => {
+                    steps.push(Step::Number {
+                        slot: *slot,
+                        feature: first,
+                        centre: *centre,
+                        scale: *scale,
+                        indicator: *indicator,
+                    });
+                }
+                (Role::Category { .. }, Take::Category { slot }, Some(known)) => {
+                    let find = |text: &[u8]| known.find(text).map_or(NONE, |n| first + n);
+                    let all = &levels[*slot];
+                    steps.push(Step::Category {
+                        slot: *slot,
+                        features: (0..all.len() as u32).map(|c| find(all.get(c))).collect(),
+                        missing: find(MISSING_LEVEL.as_bytes()),
+                    });
+                }
+                (Role::Text { hashed, .. }, Take::Text { slot }, Some(known)) => {
+                    let all = &words[*slot];
+                    let find = |word: &[u8]| match known.find(word) {
+                        Some(n) => first + n,
+                        None if *hashed => first + known.len() as u32 + bucket(word),
+                        None => NONE,
+                    };
+                    steps.push(Step::Text {
+                        slot: *slot,
+                        features: (0..all.len() as u32).map(|w| find(all.get(w))).collect(),
+                    });
+                }
+                (Role::Label | Role::Weight | Role::Ignored, _, _) => {}
+                (role, Take::Skip, _) if role.features() == 0 => {}
+                _ => {
+                    return Err(Error::data(format!(
+                        "column {i} was read as another kind than the model's"
+                    ))
+                    .remedy("read the file with the model's own column kinds"));
+                }
+            }
+            feature += role.features();
+        }
+        let slots = |of: fn(&Take) -> Option<usize>| {
+            takes
+                .iter()
+                .filter_map(of)
+                .map(|s| s + 1)
+                .max()
+                .unwrap_or(0)
+        };
+        Ok(Encoder {
+            steps,
+            numbers: slots(|t| {
+                if let Take::Number { slot, .. } = t {
+                    Some(*slot)
+                } else {
+                    None
+                }
+            }),
+            categories: slots(|t| {
+                if let Take::Category { slot } = t {
+                    Some(*slot)
+                } else {
+                    None
+                }
+            }),
+            features: feature,
+            unit_rows: scale == Scale::UnitRows,
+            unit_texts: scale.by_column(),
+        })
+    }
+
+    /// The features of row `i` of `part`, ascending, zeros left out.
+    fn row(&self, part: &TablePart, i: usize, out: &mut Vec<(u32, f64)>, unseen: &mut Unseen) {
+        out.clear();
+        for step in &self.steps {
+            match step {
+                Step::Number {
+                    slot,
+                    feature,
+                    centre,
+                    scale,
+                    indicator,
+                } => {
+                    let x = part.numbers.get(i * self.numbers + slot);
+                    if x.is_nan() {
+                        if *indicator {
+                            out.push((feature + 1, 1.0));
+                        } else {
+                            unseen.levels += 1;
+                        }
+                    } else {
+                        let x = (x - centre) / scale;
+                        if x != 0.0 {
+                            out.push((*feature, x));
+                        }
+                    }
+                }
+                Step::Category {
+                    slot,
+                    features,
+                    missing,
+                } => {
+                    let code = part.codes[i * self.categories + slot];
+                    let feature = if code == MISSING {
+                        *missing
+                    } else {
+                        features[code as usize]
+                    };
+                    if feature == NONE {
+                        unseen.levels += 1;
+                    } else {
+                        out.push((feature, 1.0));
+                    }
+                }
+                Step::Text { slot, features } => {
+                    let text = &part.texts[*slot];
+                    let start = out.len();
+                    for k in text.range(i) {
+                        let feature = features[text.words[k] as usize];
+                        if feature == NONE {
+                            unseen.words += u64::from(text.counts[k]);
+                        } else {
+                            out.push((feature, f64::from(text.counts[k])));
+                        }
+                    }
+                    out[start..].sort_unstable_by_key(|f| f.0);
+                    add_repeats(out, start);
+                    if self.unit_texts {
+                        divide_by_length(&mut out[start..]);
+                    }
+                }
+            }
+        }
+        if self.unit_rows {
+            divide_by_length(out);
+        }
+    }
+
+    /// Centre and scale of each column, if every feature is a number in its place.
+    fn plain(&self) -> Option<Plain> {
+        let of = |(place, step): (usize, &Step)| match step {
+            Step::Number {
+                slot,
+                centre,
+                scale,
+                indicator: false,
+                ..
+            } if *slot == place => Some((*centre, *scale)),
+            _ => None,
+        };
+        if self.unit_rows || self.numbers != self.steps.len() {
+            return None;
+        }
+        let columns: Option<Vec<_>> = self.steps.iter().enumerate().map(of).collect();
+        let (centres, scales) = columns?.into_iter().unzip();
+        Some(Plain { centres, scales })
+    }
+
+    /// How many values of these rows are not zero, about: whether scaled numbers happen to
+    /// be zero is not looked at.
+    fn expected_non_zeros<'a>(&self, rows: impl Iterator<Item = (&'a TablePart, usize)>) -> usize {
+        let mut total = 0;
+        let plain: Vec<(usize, bool)> = self
+            .steps
+            .iter()
+            .filter_map(|s| match s {
+                Step::Number { slot, centre, .. } => Some((*slot, *centre == 0.0)),
+                _ => None,
+            })
+            .collect();
+        let texts: Vec<usize> = self
+            .steps
+            .iter()
+            .filter_map(|s| match s {
+                Step::Text { slot, .. } => Some(*slot),
+                _ => None,
+            })
+            .collect();
+        let others = self.steps.len() - plain.len() - texts.len();
+        for (part, i) in rows {
+            total += others;
+            for &(slot, zero_stays) in &plain {
+                let x = part.numbers.get(i * self.numbers + slot);
+                total += usize::from(!(zero_stays && x == 0.0));
+            }
+            for &slot in &texts {
+                total += part.texts[slot].range(i).len();
+            }
+        }
+        total
+    }
+
+    /// The rows that `locate` finds for `0..n`, dense or sparse by their density.
+    pub(crate) fn matrix<'a, T: Stored>(
+        &self,
+        n: usize,
+        locate: impl Fn(usize) -> (&'a TablePart, usize) + Sync,
+        threads: usize,
+    ) -> (Matrix, Unseen) {
+        let sampled = (0..n).step_by((n / 10_000).max(1));
+        let looked_at = sampled.len().max(1);
+        let per_row = self.expected_non_zeros(sampled.map(&locate)) as f64 / looked_at as f64;
+        if per_row * 2.0 >= self.features as f64 {
+            self.dense::<T>(n, &locate, threads)
+        } else {
+            self.sparse::<T>(n, &locate, threads)
+        }
+    }
+
+    fn dense<'a, T: Stored>(
+        &self,
+        n: usize,
+        locate: &(impl Fn(usize) -> (&'a TablePart, usize) + Sync),
+        threads: usize,
+    ) -> (Matrix, Unseen) {
+        let width = self.features;
+        let mut values: Vec<T> = huge_pages::zeros(n * width);
+        let mut unseen = Unseen::default();
+        let plain = self.plain();
+        let plain = plain.as_ref();
+        std::thread::scope(|scope| {
+            let mut rest = values.as_mut_slice();
+            let mut running = Vec::new();
+            for range in ranges(n, threads) {
+                let (here, behind) = rest.split_at_mut(range.len() * width);
+                rest = behind;
+                running.push(scope.spawn(move || {
+                    let mut unseen = Unseen::default();
+                    let mut row = Vec::new();
+                    if let Some(columns) = plain {
+                        unseen.levels = simd::dispatch(PlainRows {
+                            columns,
+                            locate,
+                            range,
+                            out: here,
+                        });
+                        return unseen;
+                    }
+                    for (p, full) in range.zip(here.chunks_exact_mut(width.max(1))) {
+                        let (part, i) = locate(p);
+                        self.row(part, i, &mut row, &mut unseen);
+                        for &(j, x) in &row {
+                            full[j as usize] = T::from_f64(x);
+                        }
+                    }
+                    unseen
+                }));
+            }
+            for done in running {
+                unseen += done
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            }
+        });
+        let matrix = Matrix::Dense {
+            rows: n,
+            columns: width,
+            values: T::wrap(values),
+        };
+        (matrix, unseen)
+    }
+
+    fn sparse<'a, T: Stored>(
+        &self,
+        n: usize,
+        locate: &(impl Fn(usize) -> (&'a TablePart, usize) + Sync),
+        threads: usize,
+    ) -> (Matrix, Unseen) {
+        let mut unseen = Unseen::default();
+        let mut offsets = Vec::with_capacity(n + 1);
+        offsets.push(0);
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
+        std::thread::scope(|scope| {
+            let running: Vec<_> = ranges(n, threads)
+                .into_iter()
+                .map(|range| {
+                    scope.spawn(move || {
+                        let mut unseen = Unseen::default();
+                        let mut row = Vec::new();
+                        let (mut lengths, mut indices, mut values) =
+                            (Vec::new(), Vec::new(), Vec::new());
+                        for p in range {
+                            let (part, i) = locate(p);
+                            self.row(part, i, &mut row, &mut unseen);
+                            let before = indices.len();
+                            for &(j, x) in &row {
+                                let x = T::from_f64(x);
+                                if x != T::ZERO {
+                                    indices.push(j);
+                                    values.push(x);
+                                }
+                            }
+                            lengths.push(indices.len() - before);
+                        }
+                        (lengths, indices, values, unseen)
+                    })
+                })
+                .collect();
+            for done in running {
+                let (lengths, i, v, u) = done
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                unseen += u;
+                for length in lengths {
+                    offsets.push(offsets.last().copied().unwrap_or(0) + length);
+                }
+                if indices.is_empty() {
+                    (indices, values) = (i, v);
+                } else {
+                    indices.extend(i);
+                    values.extend(v);
+                }
+            }
+        });
+        let values: Values = T::wrap(values);
+        (
+            Matrix::Sparse {
+                columns: self.features,
+                offsets: offsets.into(),
+                indices: indices.into(),
+                values,
+            },
+            unseen,
+        )
+    }
+}
+
+/// Adds up neighbours with the same feature, from `start` on.
+fn add_repeats(row: &mut Vec<(u32, f64)>, start: usize) {
+    let mut kept = start;
+    for k in start..row.len() {
+        if kept > start && row[kept - 1].0 == row[k].0 {
+            row[kept - 1].1 += row[k].1;
+        } else {
+            row[kept] = row[k];
+            kept += 1;
+        }
+    }
+    row.truncate(kept);
+}
+
+fn divide_by_length(row: &mut [(u32, f64)]) {
+    let mut squares = 0.0;
+    row.iter().for_each(|(_, x)| squares += x * x);
+    let length = squares.sqrt();
+    if length > 0.0 && length.is_finite() {
+        row.iter_mut().for_each(|(_, x)| *x /= length);
+    }
+}
+
+/// The bucket of a word without a feature of its own; part of the model file's promise.
+pub(crate) fn bucket(word: &[u8]) -> u32 {
+    hash(word, 0) as u32 % BUCKETS
+}
+
+/// Whether so many words need buckets.
+pub(crate) fn overflows(words: usize) -> bool {
+    words > MOST_WORDS
+}

@@ -1,0 +1,485 @@
+//! A chunk of a table to typed columns.
+//!
+//! Numbers are read where they stand; only what is not plainly a number and a delimiter is
+//! first cut out as a cell. A row that has a fault leaves no trace.
+
+mod faults;
+mod numbers;
+mod typed;
+
+use std::borrow::Cow;
+
+use self::numbers::numbers_ahead;
+pub(crate) use self::typed::{Distinct, MISSING, Parsed, Scheme, TablePart, Take, TextPart};
+use super::words::for_each_word;
+use crate::read::chunk::Chunk;
+use crate::read::delimited::{
+    Cell, CellError, Delimiter, cell_end, count_cells, next_cell, next_record,
+};
+use crate::read::delimiter_index::DelimiterIndex;
+use crate::read::dispatch::dispatch;
+use crate::read::faults::{Faults, OnError, check_text, overlong, quote};
+use crate::read::intern::{Interner, hash};
+use crate::read::huge_pages;
+use crate::read::labels::{ABSENT, LabelSink};
+use crate::read::number::{self, Stored};
+use crate::read::report::LongDecimal;
+use crate::read::sniff::is_missing;
+use rosenblatt_core::internal::simd::{self, Work};
+use rosenblatt_core::{Error, Result};
+
+struct Parser<'a, T> {
+    chunk: &'a Chunk,
+    scheme: &'a Scheme,
+    bytes: &'a [u8],
+    data: &'a [u8],
+    delimiter: u8,
+    /// Whether cells must be looked at singly.
+    one_by_one: bool,
+    delimiters: DelimiterIndex<'a>,
+    rows: usize,
+    /// For each column: how many from it on are numbers.
+    numbers_ahead: Vec<usize>,
+    /// Of the records read, and then those of some to come, before any is read.
+    numbers: Vec<T>,
+    /// How many a record has.
+    number_slots: usize,
+    /// Lines gone through.
+    lines: usize,
+    codes: Vec<u32>,
+    code_slots: usize,
+    texts: Vec<TextPart>,
+    levels: Vec<Interner>,
+    words: Vec<Interner>,
+    /// Counts the records tried, faulty ones included.
+    tried: u32,
+    /// For each word of a text column: the last record it came in and its place there.
+    stamps: Vec<Vec<(u32, u32)>>,
+    distinct: Vec<Distinct>,
+    word_counts: Vec<u64>,
+    labels: LabelSink,
+    weights: Vec<f64>,
+    missing: Vec<u64>,
+    not_numeric: Vec<bool>,
+    missing_now: Vec<usize>,
+    not_numeric_now: Vec<usize>,
+    texts_now: Vec<(usize, u64, u64)>,
+    long: Vec<LongDecimal>,
+    word: String,
+    faults: Faults,
+}
+
+/// Records whose numbers are made room for together.
+const AT_ONCE: usize = 64;
+
+fn line_ends(text: &[u8]) -> usize {
+    memchr::memchr_iter(b'\n', text).count()
+}
+
+/// Reads the rows of a chunk.
+pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
+    let columns = scheme.takes.len();
+    let texts = scheme.texts();
+    let (delimiter, one_by_one) = match scheme.dialect.delimiter {
+        Delimiter::Byte(b) => (b, scheme.keep_long_decimals),
+        Delimiter::Blanks => (b' ', true),
+    };
+    let numbers = scheme.numbers();
+    let mut parser = Parser::<T> {
+        chunk,
+        scheme,
+        bytes: chunk.padded(),
+        data: chunk.data(),
+        delimiter,
+        one_by_one,
+        delimiters: DelimiterIndex::new(chunk.padded(), delimiter),
+        rows: 0,
+        numbers_ahead: numbers_ahead(&scheme.takes),
+        numbers: huge_pages::with_capacity(chunk.about_numbers(b'\n', numbers)),
+        number_slots: numbers,
+        lines: 0,
+        codes: Vec::new(),
+        code_slots: scheme.categories(),
+        texts: (0..texts).map(|_| TextPart::default()).collect(),
+        levels: vec![Interner::default(); scheme.categories()],
+        words: vec![Interner::default(); texts],
+        tried: 0,
+        stamps: vec![Vec::new(); texts],
+        distinct: vec![Distinct::default(); texts],
+        word_counts: vec![0; texts],
+        labels: LabelSink::default(),
+        weights: Vec::new(),
+        missing: vec![0; columns],
+        not_numeric: vec![false; columns],
+        missing_now: Vec::new(),
+        not_numeric_now: Vec::new(),
+        texts_now: Vec::new(),
+        long: Vec::new(),
+        word: String::new(),
+        faults: Faults::default(),
+    };
+    dispatch(Run(&mut parser));
+    parser.numbers.truncate(parser.rows * numbers);
+    Parsed {
+        part: TablePart {
+            rows: parser.rows,
+            numbers: T::wrap(parser.numbers),
+            codes: parser.codes,
+            texts: parser.texts,
+        },
+        levels: parser.levels,
+        words: parser.words,
+        distinct: parser.distinct,
+        word_counts: parser.word_counts,
+        labels: parser.labels,
+        weights: parser.weights,
+        missing: parser.missing,
+        not_numeric: parser.not_numeric,
+        long: parser.long,
+        faults: parser.faults,
+    }
+}
+
+/// Reads all records, with the best instructions for shifting that there are.
+struct Run<'a, 'b, T>(&'a mut Parser<'b, T>);
+
+impl<T: Stored> Work for Run<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const LEVEL: u8>(self) {
+        self.0.run::<LEVEL>();
+    }
+}
+
+impl<T: Stored> Parser<'_, T> {
+    #[inline(always)]
+    fn run<const LEVEL: u8>(&mut self) {
+        let dialect = &self.scheme.dialect;
+        let mut at = 0;
+        let mut header = self.scheme.header && self.chunk.leading;
+        while let Some(start) = next_record(self.data, at, dialect) {
+            self.lines += line_ends(&self.data[at..start]);
+            if header {
+                header = false;
+                at = count_cells(self.data, start, dialect).1;
+                self.lines += line_ends(&self.data[start..at.min(self.data.len())]);
+                continue;
+            }
+            if self.chunk.overlong {
+                // The record may go on behind the chunk; only an open quote is worth more words.
+                let fault = match self.cut_off(start) {
+                    Err(error) if error.message().contains("quote") => error,
+                    _ => overlong(self.chunk.position(start).0),
+                };
+                self.faults.add(fault, OnError::Fail);
+                return;
+            }
+            match self.record::<LEVEL>(start) {
+                Ok(next) => {
+                    self.commit();
+                    at = next;
+                }
+                Err(error) => {
+                    if !self.faults.add(error, self.scheme.on_error) {
+                        return;
+                    }
+                    self.roll_back();
+                    at = self.record_end(start);
+                    self.lines += line_ends(&self.data[start..at.min(self.data.len())]);
+                }
+            }
+        }
+        self.lines += line_ends(self.data.get(at..).unwrap_or_default());
+        self.faults.measured(self.lines as u64, self.chunk);
+    }
+
+    /// What is wrong with a record that may go on behind the chunk.
+    #[cold]
+    #[inline(never)]
+    fn cut_off(&mut self, start: usize) -> Result<usize> {
+        self.record::<{ simd::BASE }>(start)
+    }
+
+    /// Where a faulty record ends. Text behind a closing quote belongs to its cell, as it
+    /// does where chunks are cut; a quote that is never closed ends with its line.
+    fn record_end(&self, start: usize) -> usize {
+        let dialect = &self.scheme.dialect;
+        let mut at = start;
+        loop {
+            match next_cell(self.data, at, dialect) {
+                Ok(cell) if cell.last => return cell.next,
+                Ok(cell) => at = cell.next,
+                Err(CellError::AfterQuote(place)) => {
+                    let (next, last) = cell_end(self.data, place, dialect);
+                    if last {
+                        return next;
+                    }
+                    at = next;
+                }
+                Err(CellError::Unclosed(place)) => {
+                    return memchr::memchr(b'\n', &self.data[place..])
+                        .map_or(self.data.len(), |n| place + n + 1);
+                }
+            }
+        }
+    }
+
+    fn commit(&mut self) {
+        self.rows += 1;
+        for column in self.missing_now.drain(..) {
+            self.missing[column] += 1;
+        }
+        for column in self.not_numeric_now.drain(..) {
+            self.not_numeric[column] = true;
+        }
+        for (slot, words, cell) in self.texts_now.drain(..) {
+            self.word_counts[slot] += words;
+            if self.scheme.facts && self.distinct[slot].0.len() <= super::MOST_LEVELS {
+                self.distinct[slot].0.insert(cell);
+            }
+        }
+    }
+
+    fn roll_back(&mut self) {
+        let first = self.rows * self.number_slots;
+        self.numbers[first..first + self.number_slots].fill(T::MISSING);
+        self.codes.truncate(self.rows * self.code_slots);
+        self.labels.codes.truncate(self.rows);
+        self.weights.truncate(self.rows);
+        for text in &mut self.texts {
+            text.ends.truncate(self.rows);
+            let kept = text.ends.last().map_or(0, |&e| e as usize);
+            text.words.truncate(kept);
+            text.counts.truncate(kept);
+        }
+        while self.long.last().is_some_and(|l| l.row == self.rows as u64) {
+            self.long.pop();
+        }
+        self.missing_now.clear();
+        self.not_numeric_now.clear();
+        self.texts_now.clear();
+    }
+
+    fn fault(&self, at: usize, error: Error) -> Error {
+        let (line, column) = self.chunk.position(at);
+        error.at(line, column)
+    }
+
+    /// Reads the record at `at`; gives the place behind it.
+    #[inline(always)]
+    fn record<const LEVEL: u8>(&mut self, mut at: usize) -> Result<usize> {
+        let scheme = self.scheme;
+        let start = at;
+        self.tried += 1;
+        let base = self.rows * self.number_slots;
+        if base == self.numbers.len() {
+            // For several records, since there is little to fill for one.
+            let end = base + AT_ONCE * self.number_slots;
+            self.numbers.resize(end, T::MISSING);
+        }
+        let mut lines = 0;
+        let first_code = self.codes.len();
+        self.codes.resize(first_code + self.code_slots, MISSING);
+        let columns = scheme.takes.len();
+        let mut column = 0;
+        while column < columns {
+            let take = scheme.takes[column];
+            let last = column + 1 == columns;
+            if let Take::Number { slot, .. } = take {
+                let ahead = self.numbers_ahead[column];
+                let ends = column + ahead == columns;
+                let (read, behind) = self.run_of_numbers::<LEVEL>(at, base + slot, ahead, ends);
+                if read > 0 {
+                    (column, at) = (column + read, behind);
+                    lines += usize::from(column == columns);
+                    continue;
+                }
+                if last && let Some(behind) = self.last_number(at, base + slot) {
+                    at = behind;
+                    lines += 1;
+                    break;
+                }
+            }
+            if take == Take::Label
+                && !last
+                && let Some(behind) = self.known_label(at)
+            {
+                (column, at) = (column + 1, behind);
+                continue;
+            }
+            let cell = match next_cell(self.data, at, &scheme.dialect) {
+                Ok(cell) => cell,
+                Err(error) => return Err(self.bad_quote(error)),
+            };
+            if cell.last != last {
+                return Err(self.ragged(start, column, &cell));
+            }
+            self.cell(column, take, &cell, base, first_code)?;
+            lines += line_ends(&self.data[at..cell.next.min(self.data.len())]);
+            at = cell.next;
+            column += 1;
+        }
+        self.lines += lines;
+        Ok(at)
+    }
+
+    /// Reads a label that was met before and is followed by the delimiter; gives where the next
+    /// cell starts.
+    #[inline(always)]
+    fn known_label(&mut self, at: usize) -> Option<usize> {
+        if self.one_by_one {
+            return None;
+        }
+        self.delimiters.go_to(at);
+        let end = self.delimiters.peek();
+        let delimited = self.data.get(end) == Some(&self.delimiter);
+        (delimited && self.labels.push_known(self.bytes, at, end)).then_some(end + 1)
+    }
+
+    fn cell(
+        &mut self,
+        column: usize,
+        take: Take,
+        cell: &Cell,
+        base: usize,
+        first_code: usize,
+    ) -> Result<()> {
+        let text = match take {
+            Take::Skip => return Ok(()),
+            _ => cell.bytes(self.data),
+        };
+        match take {
+            Take::Skip => {}
+            Take::Number { slot, fixed } => {
+                if is_missing(&text) {
+                    self.missing_now.push(column);
+                } else if let Some(value) = number::whole::<T>(&text) {
+                    if !value.finite() {
+                        return Err(self.too_large(cell.start, &text));
+                    }
+                    self.numbers[base + slot] = value;
+                    if self.scheme.keep_long_decimals && number::is_long(&text, 0) {
+                        self.keep_long(column, &text);
+                    }
+                } else if fixed {
+                    return Err(self.not_a_number(column, cell, &text));
+                } else {
+                    self.not_numeric_now.push(column);
+                }
+            }
+            Take::Category { slot } => {
+                let code = if is_missing(&text) {
+                    self.missing_now.push(column);
+                    MISSING
+                } else {
+                    match self.levels[slot].find(&text) {
+                        Some(code) => code,
+                        None => {
+                            check_text(&text).map_err(|(n, e)| self.fault(cell.start + n, e))?;
+                            self.levels[slot].intern(&text).0
+                        }
+                    }
+                };
+                self.codes[first_code + slot] = code;
+            }
+            Take::Text { slot } => {
+                if is_missing(&text) {
+                    self.missing_now.push(column);
+                    let end = self.texts[slot].words.len() as u32;
+                    self.texts[slot].ends.push(end);
+                } else {
+                    let text = check_text(&text).map_err(|(n, e)| self.fault(cell.start + n, e))?;
+                    self.text(slot, text);
+                }
+            }
+            Take::Label => {
+                if text.is_empty() && self.scheme.labels_required {
+                    let error = Error::data(format!(
+                        "this row has no label in the column {}",
+                        self.scheme.names[column]
+                    ));
+                    return Err(self.fault(
+                        cell.start,
+                        error.remedy("pass --label if it is another column, --label-map =NAME to name such rows, or --on-error skip"),
+                    ));
+                }
+                let pushed = match text {
+                    Cow::Borrowed(_) => self.labels.push(self.bytes, cell.start, cell.end),
+                    Cow::Owned(text) => {
+                        let pushed = self.labels.push_text(&text);
+                        pushed.map_err(|(n, e)| (cell.start + n, e))
+                    }
+                };
+                pushed.map_err(|(at, e)| self.fault(at, e))?;
+            }
+            Take::Weight => {
+                let weight = number::whole::<f64>(&text).filter(|w| *w > 0.0 && w.is_finite());
+                let Some(weight) = weight else {
+                    let error = Error::data(format!(
+                        "the weight {} is not a positive number",
+                        quote(&text)
+                    ));
+                    return Err(self.fault(
+                        cell.start,
+                        error.remedy("weights must be positive and finite"),
+                    ));
+                };
+                self.weights.push(weight);
+            }
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, slot: usize, text: &str) {
+        let mut word = std::mem::take(&mut self.word);
+        let (part, words, stamps) = (
+            &mut self.texts[slot],
+            &mut self.words[slot],
+            &mut self.stamps[slot],
+        );
+        let row = self.tried;
+        let mut count = 0;
+        for_each_word(text, &mut word, |w| {
+            count += 1;
+            let (number, new) = words.intern(w.as_bytes());
+            if new {
+                stamps.push((0, 0));
+            }
+            let stamp = &mut stamps[number as usize];
+            if stamp.0 == row {
+                part.counts[stamp.1 as usize] += 1;
+            } else {
+                *stamp = (row, part.words.len() as u32);
+                part.words.push(number);
+                part.counts.push(1);
+            }
+        });
+        part.ends.push(part.words.len() as u32);
+        self.texts_now.push((slot, count, hash(text.as_bytes(), 0)));
+        self.word = word;
+    }
+
+    #[cold]
+    fn too_large(&self, at: usize, text: &[u8]) -> Error {
+        self.fault(at, number::too_large::<T>(&String::from_utf8_lossy(text)))
+    }
+
+    #[cold]
+    fn keep_long(&mut self, column: usize, text: &[u8]) {
+        self.long.push(LongDecimal {
+            row: self.rows as u64,
+            column: column as u32,
+            text: String::from_utf8_lossy(text).into_owned(),
+        });
+    }
+}
+
+/// The label codes of a chunk, one for each row, even if the file has no label column.
+pub(crate) fn label_codes(parsed: &Parsed) -> Vec<u32> {
+    if parsed.labels.codes.len() == parsed.part.rows {
+        parsed.labels.codes.clone()
+    } else {
+        vec![ABSENT; parsed.part.rows]
+    }
+}

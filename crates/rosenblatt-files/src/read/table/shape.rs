@@ -1,0 +1,283 @@
+//! The outer form of a table: delimiter, header, column names, label column.
+
+use std::borrow::Cow;
+
+use crate::read::ReadOptions;
+use crate::read::chunk::Cut;
+use crate::read::delimited::{Delimiter, Dialect};
+use crate::read::format::Format;
+use crate::read::number;
+use crate::read::sniff::{Record, is_missing, looks_like_header, sample_records, sniff};
+use rosenblatt_core::{Error, Result};
+
+/// Records looked at to tell a header from data.
+const SAMPLE_RECORDS: usize = 1000;
+
+/// The outer form of a table.
+#[derive(Debug, Clone)]
+pub(crate) struct Shape<'a> {
+    pub(crate) dialect: Dialect,
+    /// Whether the first record is not data.
+    pub(crate) header: bool,
+    /// The names of the columns; numbers from 0 where there are none.
+    pub(crate) names: Vec<String>,
+    /// Columns whose header cell is empty.
+    pub(crate) unnamed: Vec<usize>,
+    /// The first data records.
+    pub(crate) sample: Vec<Record<'a>>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// The dialect of a table that starts with `head`.
+pub(crate) fn dialect(head: &[u8], whole: bool, format: Format, options: &ReadOptions) -> Dialect {
+    let comment = options
+        .comment
+        .clone()
+        .filter(|c| !c.is_empty())
+        .map(String::into_bytes);
+    let quoting = format != Format::Tsv;
+    let delimiter = options.delimiter.unwrap_or_else(|| {
+        if format == Format::Tsv {
+            return Delimiter::Byte(b'\t');
+        }
+        let end = if whole {
+            head.len()
+        } else {
+            Cut::Lines.last_end(head).unwrap_or(head.len())
+        };
+        sniff(&head[..end], quoting, comment.as_deref()).unwrap_or(Delimiter::Byte(b','))
+    });
+    Dialect {
+        delimiter,
+        quoting,
+        comment,
+    }
+}
+
+/// The records at the beginning of a table.
+pub(crate) fn first_records<'a>(head: &'a [u8], whole: bool, dialect: &Dialect) -> Vec<Record<'a>> {
+    let end = if whole {
+        head.len()
+    } else {
+        dialect.cut().last_end(head).unwrap_or(head.len())
+    };
+    sample_records(&head[..end], dialect, SAMPLE_RECORDS)
+}
+
+/// Whether there is one line, and that of names.
+fn is_only_a_header(text: &[u8], records: &[Record<'_>]) -> bool {
+    if text.trim_ascii().contains(&b'\n') {
+        return false;
+    }
+    let name = |cell: &Cow<'_, [u8]>| !is_missing(cell) && number::whole::<f64>(cell).is_none();
+    matches!(records, [only] if only.len() > 1 && only.iter().all(name))
+}
+
+/// The form of a table that starts with `head`.
+pub(crate) fn shape<'a>(
+    head: &'a [u8],
+    whole: bool,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<Shape<'a>> {
+    let dialect = dialect(head, whole, format, options);
+    let mut sample = first_records(head, whole, &dialect);
+    let mut notes = Vec::new();
+    if sample.is_empty() {
+        return match crate::read::delimited::next_record(head, 0, &dialect) {
+            // The only record has a fault, which reading it will name.
+            Some(_) => Ok(Shape {
+                names: vec!["0".into()],
+                unnamed: Vec::new(),
+                header: false,
+                dialect,
+                sample,
+                notes,
+            }),
+            None => Err(Error::data("the file holds no rows").remedy("give a file with data")),
+        };
+    }
+    // A label column named by the user says where names stand.
+    let named = |cell: &Cow<'_, [u8]>| {
+        options
+            .label
+            .as_ref()
+            .is_some_and(|l| l.parse::<usize>().is_err() && l.as_bytes() == cell.trim_ascii())
+    };
+    let header = options.header.unwrap_or_else(|| {
+        looks_like_header(&sample)
+            || sample[0].iter().any(named)
+            || (whole && is_only_a_header(head, &sample))
+    });
+    let first = sample[0].clone();
+    let data = if header { &sample[1..] } else { &sample[..] };
+    if data.is_empty() {
+        return Err(Error::data("the file holds a header but no rows")
+            .at(1, 1)
+            .remedy("pass --header no if line 1 is data"));
+    }
+    let mut widths: Vec<usize> = data.iter().map(Vec::len).collect();
+    widths.sort_unstable();
+    let width = widths[widths.len() / 2];
+    let mut names: Vec<String> = (0..width).map(|i| i.to_string()).collect();
+    let mut unnamed = Vec::new();
+    if header {
+        if first.len() == width {
+            names = header_names(&first)?;
+            unnamed = (0..width).filter(|&i| first[i].is_empty()).collect();
+        } else {
+            notes.push(format!(
+                "line 1 has {} cells and the rows have {width}: it is left out and names no columns",
+                first.len()
+            ));
+        }
+        sample.remove(0);
+    }
+    sample.retain(|r| r.len() == width);
+    Ok(Shape {
+        dialect,
+        header,
+        names,
+        unnamed,
+        sample,
+        notes,
+    })
+}
+
+/// The names in a header: columns without one go by their number, and a name that comes
+/// again gets a number of its own.
+pub(crate) fn header_names(cells: &[Cow<'_, [u8]>]) -> Result<Vec<String>> {
+    let mut names: Vec<String> = Vec::with_capacity(cells.len());
+    let mut seen = std::collections::HashSet::new();
+    let mut copies = std::collections::HashMap::new();
+    for (i, cell) in cells.iter().enumerate() {
+        let text = match crate::read::faults::check_text(cell) {
+            Ok(text) => text.trim(),
+            Err((_, error)) => return Err(error.at(1, 0)),
+        };
+        let mut name = if text.is_empty() {
+            i.to_string()
+        } else {
+            text.to_owned()
+        };
+        while !seen.insert(name.clone()) {
+            let copy = copies.entry(text).or_insert(1);
+            *copy += 1;
+            name = format!("{text}.{copy}");
+        }
+        names.push(name);
+    }
+    Ok(names)
+}
+
+/// The column that an option names: by name first, then by number from 0.
+pub(crate) fn find_column(names: &[String], wanted: &str, option: &str) -> Result<usize> {
+    if let Some(i) = names.iter().position(|n| n == wanted) {
+        return Ok(i);
+    }
+    if let Ok(i) = wanted.parse::<usize>()
+        && i < names.len()
+    {
+        return Ok(i);
+    }
+    let mut near: Vec<(usize, &String)> = names.iter().map(|n| (distance(n, wanted), n)).collect();
+    near.sort_by_key(|(d, _)| *d);
+    let near: Vec<&str> = near.iter().take(5).map(|(_, n)| n.as_str()).collect();
+    Err(
+        Error::options(format!("{option} {wanted}: there is no such column"))
+            .remedy(format!("the nearest names are {}", near.join(", "))),
+    )
+}
+
+/// How many letters must change to make one name of the other (Levenshtein), case aside.
+fn distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.to_lowercase().chars().take(64).collect();
+    let b: Vec<char> = b.to_lowercase().chars().take(64).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let cost = (diagonal + usize::from(x != y))
+                .min(row[j] + 1)
+                .min(row[j + 1] + 1);
+            diagonal = std::mem::replace(&mut row[j + 1], cost);
+        }
+    }
+    row[b.len()]
+}
+
+impl Shape<'_> {
+    /// The label column: as asked, else one that is called so, else the last with content.
+    pub(crate) fn label_column(&self, wanted: Option<&str>) -> Result<usize> {
+        if let Some(wanted) = wanted {
+            return find_column(&self.names, wanted, "--label");
+        }
+        if self.header {
+            for usual in ["label", "class", "target", "y"] {
+                let found = self
+                    .names
+                    .iter()
+                    .position(|n| n.eq_ignore_ascii_case(usual));
+                if let Some(i) = found {
+                    return Ok(i);
+                }
+            }
+        }
+        let filled = |i: &usize| self.sample.iter().any(|r| !is_missing(&r[*i]));
+        Ok((0..self.names.len())
+            .rev()
+            .find(filled)
+            .unwrap_or(self.names.len() - 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of<'a>(text: &'a str, options: &ReadOptions) -> Result<Shape<'a>> {
+        shape(text.as_bytes(), true, Format::Csv, options)
+    }
+
+    #[test]
+    fn names_come_from_the_header() {
+        let shape = of(",a,a,class\n0,1,2,x\n1,2,3,y\n", &ReadOptions::default()).unwrap();
+        assert_eq!(shape.names, ["0", "a", "a.2", "class"]);
+        assert_eq!(shape.unnamed, [0]);
+        assert_eq!(shape.label_column(None).unwrap(), 3);
+        assert_eq!(shape.label_column(Some("a")).unwrap(), 1);
+        let error = shape.label_column(Some("clas")).unwrap_err().to_string();
+        assert!(error.contains("nearest names are class"), "{error}");
+    }
+
+    #[test]
+    fn trailing_delimiters_do_not_hide_the_label() {
+        let shape = of("1,x,\n2,y,\n", &ReadOptions::default()).unwrap();
+        assert_eq!(shape.label_column(None).unwrap(), 1);
+        assert_eq!(shape.names, ["0", "1", "2"]);
+    }
+
+    #[test]
+    fn a_header_of_another_width_names_nothing() {
+        let text = "3,2,a,b\n1,2\n3,4\n5,6\n";
+        let options = ReadOptions {
+            header: Some(true),
+            ..ReadOptions::default()
+        };
+        let shape = of(text, &options).unwrap();
+        assert_eq!(shape.names, ["0", "1"]);
+        assert_eq!(shape.notes.len(), 1);
+        assert!(
+            of("a,b\n", &options)
+                .unwrap_err()
+                .to_string()
+                .contains("no rows")
+        );
+        assert!(
+            of("\n \n", &options)
+                .unwrap_err()
+                .to_string()
+                .contains("no rows")
+        );
+    }
+}

@@ -1,0 +1,357 @@
+//! Writing data sets as text.
+//!
+//! Rows come out in the order of the file they were read from, whatever their layout in
+//! memory. Each value is the shortest decimal that reads back to the same stored number, so
+//! that converting a file and back changes nothing a learner can see.
+
+use std::io::Write;
+
+mod compress;
+mod synthetic;
+
+pub use compress::compressed;
+pub use rosenblatt_core::internal::write_atomic;
+pub use synthetic::{Written, generate};
+
+use rosenblatt_core::data::{Classes, Dataset, FeatureNames, Row};
+use rosenblatt_core::{Error, ErrorKind, Result};
+
+/// A text format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextFormat {
+    /// `label index:value …`, zeros left out.
+    Libsvm,
+    /// Comma-separated with a header, quoted where RFC 4180 asks for it.
+    Csv,
+    /// Tab-separated with a header; nothing can be quoted.
+    Tsv,
+}
+
+/// Writes the whole data set.
+///
+/// A table has the columns `label`, then `weight` if the examples have weights, then the
+/// features by name (`x1`, `x2`, … where they only have numbers). Libsvm files keep the first
+/// index the features were numbered from, or start at 1; they have no place for weights, so
+/// weighted data are refused there rather than written without.
+///
+/// ```
+/// use rosenblatt_core::data::{Classes, Dataset, Matrix, Precision};
+/// use rosenblatt_files::write::{TextFormat, write};
+/// let matrix = Matrix::dense_from_rows(2, &[vec![0.1, 0.0], vec![-2.5, 1e30]], Precision::F32);
+/// let dataset = Dataset::new(matrix, vec![1, 0], Classes::from_labels(["no", "yes"]), None)?;
+/// let mut text = Vec::new();
+/// write(&dataset, TextFormat::Libsvm, &mut text)?;
+/// assert_eq!(text, b"yes 1:0.1\nno 1:-2.5 2:1e30\n");
+/// # Ok::<(), rosenblatt_core::Error>(())
+/// ```
+pub fn write(dataset: &Dataset, format: TextFormat, out: impl Write) -> Result<()> {
+    let mut writer = RowWriter::new(
+        out,
+        format,
+        &dataset.classes,
+        &dataset.names,
+        dataset.features(),
+        dataset.weights.is_some(),
+    )?;
+    for number in 0..dataset.len() {
+        let i = dataset.position(number);
+        let weight = dataset.weights.as_ref().map(|w| w[i]);
+        writer.row(dataset.labels[i], weight, dataset.row(i))?;
+    }
+    writer.finish()
+}
+
+/// Writes a data set row by row, for data that never lie in memory as a whole.
+#[derive(Debug)]
+pub struct RowWriter<W> {
+    out: W,
+    format: TextFormat,
+    /// Each class as it is written.
+    labels: Vec<Vec<u8>>,
+    first: u64,
+    columns: usize,
+    weighted: bool,
+    /// Whether anything stands in the file yet.
+    started: bool,
+    line: Vec<u8>,
+}
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+impl<W: Write> RowWriter<W> {
+    /// A writer of rows with these classes and features; a table's header is written at once.
+    pub fn new(
+        out: W,
+        format: TextFormat,
+        classes: &Classes,
+        names: &FeatureNames,
+        features: usize,
+        weighted: bool,
+    ) -> Result<Self> {
+        if weighted && format == TextFormat::Libsvm {
+            return Err(
+                Error::data("libsvm files have no place for example weights")
+                    .remedy("write CSV or TSV"),
+            );
+        }
+        let labels = classes
+            .names()
+            .iter()
+            .map(|name| field(name, format, "label"))
+            .collect::<Result<_>>()?;
+        let mut writer = RowWriter {
+            out,
+            format,
+            labels,
+            first: match names {
+                FeatureNames::Numbered { first } => u64::from(*first),
+                _ => 1,
+            },
+            columns: features,
+            weighted,
+            started: false,
+            line: Vec::new(),
+        };
+        if format != TextFormat::Libsvm {
+            writer.header(names)?;
+        }
+        Ok(writer)
+    }
+
+    fn separator(&self) -> u8 {
+        match self.format {
+            TextFormat::Libsvm => b' ',
+            TextFormat::Csv => b',',
+            TextFormat::Tsv => b'\t',
+        }
+    }
+
+    fn header(&mut self, names: &FeatureNames) -> Result<()> {
+        self.started = true;
+        self.line.extend_from_slice(b"label");
+        if self.weighted {
+            self.line.push(self.separator());
+            self.line.extend_from_slice(b"weight");
+        }
+        for j in 0..self.columns {
+            self.line.push(self.separator());
+            let name = match names {
+                // A bare number in a header looks like data.
+                FeatureNames::Numbered { .. } => format!("x{}", names.get(j)).into(),
+                _ => names.get(j),
+            };
+            if name == "label" || self.weighted && name == "weight" {
+                return Err(Error::data(format!(
+                    "a feature is called {name:?}, as the table's own column of {name}s is"
+                ))
+                .remedy("rename it"));
+            }
+            let name = field(&name, self.format, "feature name")?;
+            self.line.extend_from_slice(&name);
+        }
+        self.end_line()
+    }
+
+    /// Writes a row: its class, its weight if the data have weights, its features.
+    pub fn row(&mut self, class: u32, weight: Option<f64>, row: Row<'_>) -> Result<()> {
+        let Some(label) = self.labels.get(class as usize) else {
+            return Err(Error::data(format!(
+                "class number {class}, but there are {} classes",
+                self.labels.len()
+            )));
+        };
+        if row.width() > self.columns {
+            return Err(Error::data(format!(
+                "a row has {} features, but the data have {}",
+                row.width(),
+                self.columns
+            )));
+        }
+        if !self.started && label.starts_with(BYTE_ORDER_MARK) {
+            // Readers drop one mark at the start of a file; the label keeps its own.
+            self.line.extend_from_slice(BYTE_ORDER_MARK);
+        }
+        self.started = true;
+        self.line.extend_from_slice(label);
+        let separator = self.separator();
+        if self.weighted {
+            self.line.push(separator);
+            decimal(&mut self.line, weight.unwrap_or(1.0));
+        }
+        let (line, first) = (&mut self.line, self.first);
+        if self.format == TextFormat::Libsvm {
+            each_non_zero(row, |j, value| {
+                line.push(b' ');
+                whole(line, j as u64 + first);
+                line.push(b':');
+                value.push_to(line);
+            });
+        } else {
+            let mut next = 0;
+            let mut zeros_until = |line: &mut Vec<u8>, end: usize| {
+                for _ in next..end {
+                    line.push(separator);
+                    line.push(b'0');
+                }
+                next = end + 1;
+            };
+            each_non_zero(row, |j, value| {
+                zeros_until(line, j);
+                line.push(separator);
+                value.push_to(line);
+            });
+            zeros_until(line, self.columns);
+        }
+        self.end_line()
+    }
+
+    fn end_line(&mut self) -> Result<()> {
+        self.line.push(b'\n');
+        let written = self.out.write_all(&self.line);
+        self.line.clear();
+        written.map_err(|e| io_error(&e))
+    }
+
+    /// Flushes what is still held back.
+    pub fn finish(mut self) -> Result<()> {
+        self.out.flush().map_err(|e| io_error(&e))
+    }
+}
+
+fn io_error(error: &std::io::Error) -> Error {
+    Error::new(ErrorKind::Io, error.to_string())
+}
+
+/// A stored number with the precision it has, which decides its shortest decimal.
+#[derive(Clone, Copy)]
+enum Stored {
+    Single(f32),
+    Double(f64),
+}
+
+impl Stored {
+    fn push_to(self, line: &mut Vec<u8>) {
+        match self {
+            Stored::Single(x) => decimal(line, x),
+            Stored::Double(x) => decimal(line, x),
+        }
+    }
+}
+
+fn each_non_zero(row: Row<'_>, mut f: impl FnMut(usize, Stored)) {
+    match row {
+        Row::Dense32(_) | Row::Sparse32(..) | Row::Narrow32(..) => {
+            row.for_each(|j, x| f(j, Stored::Single(x as f32)));
+        }
+        Row::Dense64(_) | Row::Sparse64(..) | Row::Narrow64(..) => {
+            row.for_each(|j, x| f(j, Stored::Double(x)));
+        }
+    }
+}
+
+/// A stored type of number.
+trait Decimal: Copy + PartialEq + Into<f64> + std::fmt::Display + std::fmt::LowerExp {
+    fn nearest(x: f64) -> Self;
+}
+
+impl Decimal for f32 {
+    fn nearest(x: f64) -> f32 {
+        x as f32
+    }
+}
+
+impl Decimal for f64 {
+    fn nearest(x: f64) -> f64 {
+        x
+    }
+}
+
+/// Appends the shortest decimal that reads back as `x`, scientific where plain digits would
+/// be long.
+fn decimal<F: Decimal>(line: &mut Vec<u8>, x: F) {
+    let value: f64 = x.into();
+    let size = value.abs();
+    if (1e-5..1.0).contains(&size) {
+        // Six digits or fewer: no two such decimals are one f32 (or f64), so if one reads back
+        // as x, it is the shortest that does. Most values in files are like that, and this is
+        // several times faster than the general search.
+        let millionths = (size * 1e6).round();
+        if millionths < 1e6 && F::nearest(millionths.copysign(value) / 1e6) == x {
+            millionth(line, value < 0.0, millionths as u64);
+            return;
+        }
+    }
+    // Writing to memory cannot fail.
+    let _ = if size == 0.0 || (1e-5..1e16).contains(&size) {
+        write!(line, "{x}")
+    } else {
+        write!(line, "{x:e}")
+    };
+}
+
+/// Appends m/10⁶ for m < 10⁶, without zeros at the end.
+fn millionth(line: &mut Vec<u8>, negative: bool, mut m: u64) {
+    if negative {
+        line.push(b'-');
+    }
+    let mut digits = *b"0.000000";
+    for digit in digits[2..].iter_mut().rev() {
+        *digit = b'0' + (m % 10) as u8;
+        m /= 10;
+    }
+    let end = digits.iter().rposition(|&d| d != b'0').map_or(1, |i| i + 1);
+    line.extend_from_slice(&digits[..end]);
+}
+
+/// Appends a whole number; the formatting machinery would cost more than the digits.
+fn whole(line: &mut Vec<u8>, mut n: u64) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (n % 10) as u8;
+        n /= 10;
+        if n == 0 {
+            break;
+        }
+    }
+    line.extend_from_slice(&digits[at..]);
+}
+
+/// A label or name as the format writes it, or why it cannot.
+fn field(text: &str, format: TextFormat, what: &str) -> Result<Vec<u8>> {
+    let refused = |why: &str| {
+        Error::data(format!("the {what} {text:?} {why}"))
+            .remedy("write CSV, or rename it (--label-map for labels)")
+    };
+    match format {
+        TextFormat::Libsvm => {
+            // Only ASCII blanks end a label; other spaces are letters like any.
+            if text.is_empty() || text.bytes().any(|b| b <= b' ' || b == b':' || b == b'#') {
+                return Err(refused(
+                    "cannot stand in a libsvm file: it is empty or has a space, a colon or a #",
+                ));
+            }
+        }
+        TextFormat::Tsv => {
+            if text.contains(['\t', '\n', '\r']) {
+                return Err(refused(
+                    "has a tab or a line break, which a tab-separated file cannot quote",
+                ));
+            }
+        }
+        TextFormat::Csv => {
+            let plain = !text.is_empty()
+                && text.trim() == text
+                && !text.starts_with('#')
+                && !text.contains([',', '"', '\n', '\r']);
+            if !plain {
+                return Ok(format!("\"{}\"", text.replace('"', "\"\"")).into_bytes());
+            }
+        }
+    }
+    Ok(text.as_bytes().to_vec())
+}
+
+#[cfg(test)]
+mod tests;
