@@ -23,15 +23,15 @@ use std::sync::Arc;
 use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
 
-use crate::read::{Preparation, ReadReport};
+use crate::read::{CACHE_NAME, Preparation, ReadReport};
 use rosenblatt_core::data::{
     Buffer, Classes, Dataset, Indices, Layout, Lender, Matrix, Precision, Values,
 };
 use rosenblatt_core::model::{Fingerprint, Parts, StoredPreparation};
 use rosenblatt_core::{Error, Result};
 
-mod page_evictor;
 mod checksum;
+mod page_evictor;
 mod streamed;
 mod write;
 
@@ -43,15 +43,6 @@ use write::{Places, index_width};
 
 /// The first bytes of a cache; the last of them is the version of the format.
 const MAGIC: [u8; 8] = *b"RBCACHE\x04";
-
-/// What the file of a cache begins with, of whatever version.
-const NAME: &[u8] = MAGIC.split_at(7).0;
-
-/// Whether the first bytes of a file are those of a cache, of whatever version. Text may begin
-/// with the same letters, but not go on with the number of a version.
-pub(crate) fn is_cache(head: &[u8]) -> bool {
-    matches!(head.strip_prefix(NAME), Some([1..=8, ..]))
-}
 
 /// Arrays start at multiples of this.
 const ALIGNMENT: u64 = 64;
@@ -143,7 +134,9 @@ fn map(path: &Path) -> Result<Mmap> {
 }
 
 fn parse(mapped: Mmap, path: &Path, memory: Option<u64>) -> Result<Cached> {
-    let start = mapped.get(..16).filter(|start| start.starts_with(NAME));
+    let start = mapped
+        .get(..16)
+        .filter(|start| start.starts_with(CACHE_NAME));
     let Some((magic, length)) = start.and_then(|start| start.split_first_chunk::<8>()) else {
         return Err(Error::data("this is no cache").remedy("give a file that `convert` made"));
     };
@@ -258,7 +251,11 @@ impl Cached {
         let checksums = self.lent.bytes(&self.checksums);
         let tell = |bytes| self.lent.owner.hear(bytes);
         match (covered, checksums) {
-            (Some(covered), Some(checksums)) if checksum::holds(covered, checksums, threads, tell) => Ok(()),
+            (Some(covered), Some(checksums))
+                if checksum::holds(covered, checksums, threads, tell) =>
+            {
+                Ok(())
+            }
             (Some(_), Some(_)) => Err(damaged("its numbers are not those that were written")),
             _ => Err(damaged("it is cut off")),
         }

@@ -8,24 +8,25 @@ mod tables;
 use std::path::Path;
 use std::sync::Arc;
 
-use tables::table_batches;
+pub(super) use tables::table_batches;
 
 use super::chunk::{Chunk, Chunker, Cut};
-use super::faults::{Faults, Tally};
+use super::faults::{Faults, OnError, Tally};
 use super::format::Format;
 use super::idx;
 use super::images::ImagesRaw;
 use super::labels::{ABSENT, LabelRules, LabelSink};
 use super::libsvm::{self, Rules};
+use super::open::Opened;
+use super::options::ReadOptions;
 use super::order::Order;
 use super::pipeline::InOrder;
 use super::prepare::{Input, Preparation};
-use super::raw::{in_source, refuse_not_finite};
+use super::raw::refuse_not_finite;
 use super::scale::{first_not_finite, overflows_scaled};
 use super::source::Source;
 use super::sparse::{SparseRaw, Wanted};
 use super::table::role::Unseen;
-use super::{Opened, ReadOptions, open};
 use rosenblatt_core::data::{Classes, Layout, Matrix, Precision};
 use rosenblatt_core::{Error, Result};
 
@@ -79,13 +80,13 @@ pub struct Batches {
     ended: bool,
 }
 
-enum Inner {
+pub(crate) enum Inner {
     Text(Box<InOrder<Result<Made>>>),
     Images(Box<ImageBatches>),
 }
 
 /// A batch that a thread has made.
-struct Made {
+pub(crate) struct Made {
     matrix: Matrix,
     labels: Option<Vec<LabelFound>>,
     unseen: Unseen,
@@ -95,7 +96,7 @@ struct Made {
 }
 
 /// What every thread needs to make batches.
-struct Model {
+pub(crate) struct Model {
     preparation: Preparation,
     classes: Classes,
     rules: LabelRules,
@@ -104,6 +105,32 @@ struct Model {
 }
 
 impl Model {
+    /// What a model with this preparation and these classes asks of a file, read with these
+    /// options; they are completed by what the preparation says.
+    pub(super) fn new(
+        name: &Path,
+        preparation: &Preparation,
+        classes: &Classes,
+        options: &mut ReadOptions,
+        labels_required: bool,
+    ) -> Self {
+        options.precision = preparation.precision;
+        if options.format.is_none() {
+            options.format = Some(expected_format(name, &preparation.input));
+        }
+        let mut rules = options.label_rules();
+        rules.map.extend(preparation.labels.map.iter().cloned());
+        if rules.positive.is_none() {
+            rules.positive.clone_from(&preparation.labels.positive);
+        }
+        Model {
+            preparation: preparation.clone(),
+            classes: classes.clone(),
+            rules,
+            labels_required,
+        }
+    }
+
     /// A row that scaling has made unusable. Nothing else can make one.
     fn overflowing(&self, matrix: &Matrix) -> Option<usize> {
         let scaled = self.preparation.scale.by_column();
@@ -128,80 +155,17 @@ impl Model {
 }
 
 impl Batches {
-    /// Opens the file at `path` (`-` is standard input) for a model with this preparation
-    /// and these classes.
-    pub fn open(
-        path: impl AsRef<Path>,
-        preparation: &Preparation,
-        classes: &Classes,
-        options: &ReadOptions,
-    ) -> Result<Self> {
-        let source = Source::new(path.as_ref())?;
-        Self::from_source(&source, preparation, classes, options, false)
-    }
-
-    /// The same from any reader; messages call it `name`.
-    pub fn from_reader(
-        reader: impl std::io::Read + Send + 'static,
-        name: impl AsRef<Path>,
-        preparation: &Preparation,
-        classes: &Classes,
-        options: &ReadOptions,
-    ) -> Result<Self> {
-        let source = Source::stream(name.as_ref(), Box::new(reader));
-        Self::from_source(&source, preparation, classes, options, false)
-    }
-
-    pub(super) fn from_source(
-        source: &Source,
-        preparation: &Preparation,
-        classes: &Classes,
-        options: &ReadOptions,
-        labels_required: bool,
-    ) -> Result<Self> {
-        let mut options = options.clone();
-        options.precision = preparation.precision;
-        if options.format.is_none() {
-            options.format = Some(expected_format(source.name(), &preparation.input));
-        }
-        let mut rules = options.label_rules();
-        rules.map.extend(preparation.labels.map.iter().cloned());
-        if rules.positive.is_none() {
-            rules.positive.clone_from(&preparation.labels.positive);
-        }
-        let model = Arc::new(Model {
-            preparation: preparation.clone(),
-            classes: classes.clone(),
-            rules,
-            labels_required,
-        });
-        let opened = open(source, &options)?;
-        let place = |e: Error| in_source(e, source);
-        let mut report = BatchesReport::default();
-        let inner = match (&preparation.input, opened.format) {
-            (Input::Sparse { .. }, Format::Libsvm) => {
-                sparse_batches(source, opened, model, &options)
-            }
-            (Input::Table { .. }, Format::Csv | Format::Tsv) => {
-                table_batches(source, opened, model, &options, &mut report.notes).map_err(place)?
-            }
-            (Input::Images { .. }, Format::Idx) => {
-                image_batches(source, opened, model, &options).map_err(place)?
-            }
-            (_, format) => {
-                return Err(
-                    Error::data(format!("the model did not learn from {format} files"))
-                        .in_file(source.name())
-                        .remedy("give a file in the format of the training file"),
-                );
-            }
-        };
-        Ok(Batches {
+    /// Batches that are made so.
+    pub(super) fn new(inner: Inner, source: &Source, notes: Vec<String>) -> Self {
+        Batches {
             inner,
             tally: Tally::new(source.name()),
-            report,
+            report: BatchesReport {
+                notes,
+                ..BatchesReport::default()
+            },
             ended: false,
-        })
+        }
     }
 
     /// What was met so far.
@@ -273,7 +237,7 @@ fn expected_format(path: &Path, input: &Input) -> Format {
     }
 }
 
-fn sparse_batches(
+pub(super) fn sparse_batches(
     source: &Source,
     opened: Opened,
     model: Arc<Model>,
@@ -287,7 +251,7 @@ fn sparse_batches(
     Inner::Text(Box::new(made))
 }
 
-fn make_sparse(chunk: &Chunk, model: &Model, on_error: super::OnError) -> Result<Made> {
+fn make_sparse(chunk: &Chunk, model: &Model, on_error: OnError) -> Result<Made> {
     let Input::Sparse {
         first,
         width,
@@ -337,14 +301,14 @@ fn make_sparse(chunk: &Chunk, model: &Model, on_error: super::OnError) -> Result
 }
 
 /// Images, a block of rows at a time.
-struct ImageBatches {
+pub(crate) struct ImageBatches {
     images: idx::Rows,
     labels: Option<idx::Labels>,
     model: Arc<Model>,
     done: bool,
 }
 
-fn image_batches(
+pub(super) fn image_batches(
     source: &Source,
     opened: Opened,
     model: Arc<Model>,

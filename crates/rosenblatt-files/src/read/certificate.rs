@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Coding, ColumnCoding, Format, Preparation, ReadReport};
+use super::format::Format;
+use super::prepare::{Coding, ColumnCoding, Preparation};
+use super::report::ReadReport;
 use rosenblatt_core::{Error, Result};
 
 fn refuse(why: &str) -> Error {

@@ -25,36 +25,97 @@ pub enum Format {
     Cache,
 }
 
-const KNOWN: &str = "libsvm, csv, tsv, idx or cache";
+/// What a format is known by. A new one is a variant of [`Format`], an entry here, and the
+/// function that reads it, called in `mod.rs`.
+struct Known {
+    format: Format,
+    /// What users call it, its own name first.
+    names: &'static [&'static str],
+    /// What its files end in.
+    extensions: &'static [&'static str],
+    /// What else the name of a file may hold.
+    in_name: &'static [&'static str],
+    /// Whether a file begins as its files do.
+    begins: fn(&[u8]) -> bool,
+}
+
+/// All formats that can be read.
+const FORMATS: &[Known] = &[
+    Known {
+        format: Format::Libsvm,
+        names: &["libsvm", "svmlight"],
+        extensions: &["svm", "libsvm", "svmlight"],
+        in_name: &[],
+        begins: |_| false,
+    },
+    Known {
+        format: Format::Csv,
+        names: &["csv"],
+        extensions: &["csv"],
+        in_name: &[],
+        begins: |_| false,
+    },
+    Known {
+        format: Format::Tsv,
+        names: &["tsv"],
+        extensions: &["tsv", "tab"],
+        in_name: &[],
+        begins: |_| false,
+    },
+    Known {
+        format: Format::Idx,
+        names: &["idx"],
+        extensions: &["idx"],
+        in_name: &["-idx1-", "-idx2-", "-idx3-"],
+        begins: |head| matches!(head, [0, 0, 0x08 | 0x09 | 0x0B..=0x0E, 1..=8, ..]),
+    },
+    Known {
+        format: Format::Cache,
+        names: &["cache"],
+        extensions: &["rbc"],
+        in_name: &[],
+        begins: is_cache,
+    },
+];
+
+/// What the file of a cache begins with, of whatever version.
+pub(crate) const CACHE_NAME: &[u8] = b"RBCACHE";
+
+/// Whether the first bytes of a file are those of a cache, of whatever version. Text may begin
+/// with the same letters, but not go on with the number of a version.
+pub(crate) fn is_cache(head: &[u8]) -> bool {
+    matches!(head.strip_prefix(CACHE_NAME), Some([1..=8, ..]))
+}
+
+/// Formats that are known and cannot be read: what their files end in and begin with.
+const UNREAD: &[(&str, Option<&[u8]>)] = &[
+    ("parquet", Some(b"PAR1")),
+    ("npy", Some(b"\x93NUMPY")),
+    ("arff", None),
+    ("vw", None),
+];
 
 impl std::str::FromStr for Format {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        Ok(match name {
-            "libsvm" | "svmlight" => Format::Libsvm,
-            "csv" => Format::Csv,
-            "tsv" => Format::Tsv,
-            "idx" => Format::Idx,
-            "cache" => Format::Cache,
-            "parquet" | "npy" | "arff" | "vw" => return Err(not_yet(name)),
-            _ => {
-                return Err(Error::options(format!("there is no format {name:?}"))
-                    .remedy(format!("use {KNOWN}")));
-            }
-        })
+        if let Some(known) = FORMATS.iter().find(|known| known.names.contains(&name)) {
+            return Ok(known.format);
+        }
+        if UNREAD.iter().any(|(unread, _)| *unread == name) {
+            return Err(not_yet(name));
+        }
+        let mut names: Vec<&str> = FORMATS.iter().map(|known| known.names[0]).collect();
+        let last = names.pop().unwrap_or_default();
+        Err(Error::options(format!("there is no format {name:?}"))
+            .remedy(format!("use {} or {last}", names.join(", "))))
     }
 }
 
 impl std::fmt::Display for Format {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Format::Libsvm => "libsvm",
-            Format::Csv => "csv",
-            Format::Tsv => "tsv",
-            Format::Idx => "idx",
-            Format::Cache => "cache",
-        })
+        let known = FORMATS.iter().find(|known| known.format == *self);
+        f.write_str(known.map_or("", |known| known.names[0]))
     }
 }
 
@@ -77,12 +138,12 @@ pub(crate) fn guess(
 }
 
 fn by_magic(head: &[u8]) -> Option<Result<Format>> {
-    match head {
-        [0, 0, 0x08 | 0x09 | 0x0B..=0x0E, 1..=8, ..] => Some(Ok(Format::Idx)),
-        _ if head.starts_with(b"PAR1") => Some(Err(not_yet("parquet"))),
-        _ if head.starts_with(b"\x93NUMPY") => Some(Err(not_yet("npy"))),
-        _ => None,
+    if let Some(known) = FORMATS.iter().find(|known| (known.begins)(head)) {
+        return Some(Ok(known.format));
     }
+    let begins = |start: Option<&[u8]>| start.is_some_and(|start| head.starts_with(start));
+    let unread = UNREAD.iter().find(|(_, start)| begins(*start))?;
+    Some(Err(not_yet(unread.0)))
 }
 
 pub(crate) fn by_name(path: &Path) -> Option<Result<Format>> {
@@ -91,21 +152,20 @@ pub(crate) fn by_name(path: &Path) -> Option<Result<Format>> {
     for end in [".gz", ".zst", ".bz2", ".xz"] {
         name = name.strip_suffix(end).unwrap_or(name);
     }
-    if name.contains("-idx1-") || name.contains("-idx2-") || name.contains("-idx3-") {
-        return Some(Ok(Format::Idx));
+    let held = |known: &&Known| known.in_name.iter().any(|part| name.contains(part));
+    if let Some(known) = FORMATS.iter().find(held) {
+        return Some(Ok(known.format));
     }
-    Some(match name.rsplit_once('.')?.1 {
-        "csv" => Ok(Format::Csv),
-        "tsv" | "tab" => Ok(Format::Tsv),
-        "svm" | "libsvm" | "svmlight" => Ok(Format::Libsvm),
-        "idx" => Ok(Format::Idx),
-        "rbc" => Ok(Format::Cache),
-        "parquet" => Err(not_yet("parquet")),
-        "npy" => Err(not_yet("npy")),
-        "arff" => Err(not_yet("arff")),
-        "vw" => Err(not_yet("vw")),
-        _ => return None,
-    })
+    let extension = name.rsplit_once('.')?.1;
+    let known = FORMATS
+        .iter()
+        .find(|known| known.extensions.contains(&extension));
+    let unread = UNREAD.iter().find(|(unread, _)| *unread == extension);
+    match (known, unread) {
+        (Some(known), _) => Some(Ok(known.format)),
+        (None, Some((unread, _))) => Some(Err(not_yet(unread))),
+        (None, None) => None,
+    }
 }
 
 fn by_content(head: &[u8], whole: bool, comment: Option<&[u8]>) -> Result<Format> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use rosenblatt_core::Result;
 use rosenblatt_core::model::Model;
 
-use super::Preparation;
+use super::prepare::Preparation;
 
 /// Reads a model from a file, with the preparation of the files it was trained with.
 ///

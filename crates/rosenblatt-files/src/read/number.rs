@@ -173,7 +173,9 @@ pub(crate) fn is_long(bytes: &[u8], start: usize) -> bool {
         return false;
     };
     let (written, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-    let places = written.split_once('.').map_or(0, |(_, places)| places.len());
+    let places = written
+        .split_once('.')
+        .map_or(0, |(_, places)| places.len());
     let digits: Vec<u8> = written.bytes().filter(u8::is_ascii_digit).collect();
     let Some(first) = digits.iter().position(|&d| d != b'0') else {
         return false; // zero
@@ -200,12 +202,9 @@ pub(crate) fn too_large<T: Stored>(text: &str) -> Error {
     let short: String = text.chars().take(40).collect();
     let in_f64 = text.trim().parse::<f64>().is_ok_and(f64::is_finite);
     match T::PRECISION {
-        Precision::F32 if in_f64 => {
-            Error::data(format!("{short} is too large for f32"))
-                .remedy("rescale the column, or train with --precision f64")
-        }
-        _ => Error::data(format!("{short} is too large for f64"))
-            .remedy("rescale the column"),
+        Precision::F32 if in_f64 => Error::data(format!("{short} is too large for f32"))
+            .remedy("rescale the column, or train with --precision f64"),
+        _ => Error::data(format!("{short} is too large for f64")).remedy("rescale the column"),
     }
 }
 

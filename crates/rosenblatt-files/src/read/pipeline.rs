@@ -55,7 +55,10 @@ impl<T: Send + 'static> InOrder<T> {
         let (send, results) = channel();
         let shared = Arc::new((Mutex::new((chunker, permitted)), parse));
         for _ in 0..threads {
-            (0..AHEAD).for_each(|_| drop(permits.send(())));
+            for _ in 0..AHEAD {
+                // The receiver is still here.
+                let _ = permits.send(());
+            }
             let (shared, send) = (shared.clone(), send.clone());
             std::thread::spawn(move || work(&shared.0, &shared.1, &send));
         }

@@ -9,12 +9,13 @@ mod parts;
 use columns::fit_table;
 
 use super::delimited::Delimiter;
+use super::format::Format;
 use super::labels::LabelRules;
+use super::options::ReadOptions;
 use super::raw::{Content, Raw};
 use super::scale::{Moments, Scale};
 use super::table::role::{MISSING_LEVEL, Role};
 use super::table::{BUCKETS, ColumnKind};
-use super::{Format, ReadOptions};
 use rosenblatt_core::data::{FeatureNames, Precision, StringTable};
 use rosenblatt_core::{Error, Result};
 

@@ -1,15 +1,17 @@
 //! A file as read, before any decision that depends on which rows train.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::chunk::{Chunker, Cut};
 use super::faults::Tally;
+use super::format::Format;
 use super::idx;
 use super::images::ImagesRaw;
 use super::intern::Interner;
 use super::labels::{LabelRules, LabelSink};
 use super::libsvm::{self, Rules, SparsePart};
+use super::open::Opened;
+use super::options::ReadOptions;
 use super::order::Order;
 use super::pipeline::InOrder;
 use super::prepare::{Input, Preparation};
@@ -17,12 +19,12 @@ use super::report::{LongDecimal, ReadReport};
 use super::scale::{first_not_finite, overflows_scaled};
 use super::source::{Bytes, Reader, Source};
 use super::sparse::{SparseRaw, Wanted};
+use super::table;
 use super::table::encode::{Encoder, Lookup};
 use super::table::parse::Take;
 use super::table::raw::TableRaw;
 use super::table::role::Role;
 use super::table::shape::shape;
-use super::{Format, Opened, ReadOptions, open, table};
 use rosenblatt_core::data::{Classes, Dataset, Indices, Layout, Matrix, Precision};
 use rosenblatt_core::{Error, Result};
 
@@ -45,41 +47,6 @@ pub(crate) enum Content {
     Sparse(SparseRaw),
     Images(ImagesRaw),
     Table(TableRaw),
-}
-
-/// Reads a labelled file; `-` is standard input.
-pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Raw> {
-    read_source(&Source::new(path.as_ref())?, options)
-}
-
-/// Reads labelled data from anywhere; messages call it `name`.
-pub fn read_from(
-    reader: impl std::io::Read + Send + 'static,
-    name: impl AsRef<Path>,
-    options: &ReadOptions,
-) -> Result<Raw> {
-    read_source(&Source::stream(name.as_ref(), Box::new(reader)), options)
-}
-
-/// The bytes of the file at `path`, decompressed.
-pub fn decompressed(path: impl AsRef<Path>) -> Result<Box<dyn std::io::Read + Send>> {
-    Source::new(path.as_ref())?.open()
-}
-
-fn read_source(source: &Source, options: &ReadOptions) -> Result<Raw> {
-    let opened = open(source, options)?;
-    let raw = match opened.format {
-        Format::Libsvm => read_sparse(
-            source,
-            source.text(opened.all, options.mapped)?,
-            options,
-            Vec::push,
-        ),
-        Format::Csv | Format::Tsv => read_table(source, opened, options),
-        Format::Idx => read_images(source, opened.all, options),
-        Format::Cache => Err(super::only_for_training()),
-    };
-    raw.map_err(|e| in_source(e, source))
 }
 
 /// An error that names no file is about this one.
@@ -222,7 +189,7 @@ pub(super) fn read_sparse(
     Ok(raw)
 }
 
-fn read_table(source: &Source, opened: Opened, options: &ReadOptions) -> Result<Raw> {
+pub(super) fn read_table(source: &Source, opened: Opened, options: &ReadOptions) -> Result<Raw> {
     let format = opened.format;
     let shape = shape(&opened.head, opened.whole, format, options)?;
     let mut report = report(source, format, options);
@@ -238,7 +205,12 @@ fn read_table(source: &Source, opened: Opened, options: &ReadOptions) -> Result<
     } else {
         // The kinds of the columns may need a second reading.
         let memory = source.buffered(opened.all)?;
-        table::raw::read(&memory, super::text(&memory, options)?, shape, options)?
+        table::raw::read(
+            &memory,
+            super::open::text(&memory, options)?,
+            shape,
+            options,
+        )?
     };
     note_skipped(&mut report, read.tally);
     report.columns = read.reports;
@@ -251,7 +223,7 @@ fn read_table(source: &Source, opened: Opened, options: &ReadOptions) -> Result<
     Ok(raw)
 }
 
-fn read_images(source: &Source, reader: Reader, options: &ReadOptions) -> Result<Raw> {
+pub(super) fn read_images(source: &Source, reader: Reader, options: &ReadOptions) -> Result<Raw> {
     let mut images = idx::Rows::start(reader, source.name())?;
     let path = options
         .labels

@@ -12,8 +12,10 @@ use std::time::SystemTime;
 use memmap2::Mmap;
 
 use self::decompress::{compression, decompressed};
-use super::BYTE_ORDER_MARK;
 use rosenblatt_core::{Error, Result};
+
+/// What text may begin with.
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Bytes to be read, from anywhere.
 pub(crate) type Reader = Box<dyn Read + Send>;

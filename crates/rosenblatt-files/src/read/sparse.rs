@@ -5,12 +5,12 @@
 
 use std::ops::Range;
 
+use super::huge_pages;
 use super::libsvm::SparsePart;
 use super::number::Stored;
 use super::order::{Order, Starts, ranges};
 use super::scale::{Moments, Scale, moments, too_large_to_scale};
 use rosenblatt_core::data::{Index, Indices, Matrix, Precision, SomeIndices, Values};
-use super::huge_pages;
 use rosenblatt_core::internal::{parallel, simd};
 use rosenblatt_core::{Error, Result};
 

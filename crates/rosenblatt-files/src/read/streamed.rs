@@ -8,13 +8,15 @@
 use std::path::{Path, PathBuf};
 
 use super::batches::Batches;
+use super::format::Format;
 use super::libsvm::SparsePart;
+use super::open::open;
+use super::options::ReadOptions;
 use super::prepare::Preparation;
 use super::raw::{Raw, in_source, read_sparse};
 use super::report::ReadReport;
 use super::scale::Scale;
 use super::source::{Source, Stamp};
-use super::{Format, ReadOptions, open};
 use rosenblatt_core::data::{Classes, Indices, Precision, Values};
 use rosenblatt_core::{Error, Result};
 

@@ -7,6 +7,8 @@ use super::super::chunk::{Chunk, Chunker};
 use super::super::delimited::Dialect;
 use super::super::format::Format;
 use super::super::number;
+use super::super::open::Opened;
+use super::super::options::ReadOptions;
 use super::super::pipeline::InOrder;
 use super::super::prepare::{Input, PlannedColumn};
 use super::super::sniff::{Record, looks_like_header};
@@ -15,7 +17,6 @@ use super::super::table::encode::{Encoder, Lookup};
 use super::super::table::parse::{Scheme, Take, label_codes, parse};
 use super::super::table::role::Role;
 use super::super::table::shape::{self, find_column, header_names};
-use super::super::{Opened, ReadOptions};
 use super::{Inner, Made, Model};
 use rosenblatt_core::data::Precision;
 use rosenblatt_core::{Error, Result};
@@ -31,7 +32,7 @@ struct Matching {
     notes: Vec<String>,
 }
 
-pub(super) fn table_batches(
+pub(crate) fn table_batches(
     source: &Source,
     opened: Opened,
     model: Arc<Model>,

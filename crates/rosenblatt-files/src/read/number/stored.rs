@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use rosenblatt_core::data::{Buffer, Precision, Values};
 
-
 /// Powers of ten, which `f64` holds exactly.
 static POWERS: [f64; 16] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -40,7 +39,8 @@ fn signed_place(places: u32, negative: bool) -> usize {
 
 /// A number type that features are stored in.
 pub(crate) trait Stored:
-    Copy + Default + PartialEq + Send + Sync + FromStr + 'static {
+    Copy + Default + PartialEq + Send + Sync + FromStr + 'static
+{
     const ZERO: Self;
     const MISSING: Self;
     const PRECISION: Precision;

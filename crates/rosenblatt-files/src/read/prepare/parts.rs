@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::Format;
 use super::super::delimited::Delimiter;
+use super::super::format::Format;
 use super::super::labels::LabelRules;
 use super::super::scale::{Moments, Scale};
 use super::super::table::role::Role;

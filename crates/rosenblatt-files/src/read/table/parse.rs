@@ -19,8 +19,8 @@ use crate::read::delimited::{
 use crate::read::delimiter_index::DelimiterIndex;
 use crate::read::dispatch::dispatch;
 use crate::read::faults::{Faults, OnError, check_text, overlong, quote};
-use crate::read::intern::{Interner, hash};
 use crate::read::huge_pages;
+use crate::read::intern::{Interner, hash};
 use crate::read::labels::{ABSENT, LabelSink};
 use crate::read::number::{self, Stored};
 use crate::read::report::LongDecimal;

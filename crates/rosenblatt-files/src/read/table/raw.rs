@@ -9,14 +9,15 @@ use super::{ColumnKind, Facts, MOST_LEVELS, decide, warn};
 use crate::read::chunk::Chunker;
 use crate::read::delimited::Delimiter;
 use crate::read::faults::Tally;
+use crate::read::format::Format;
 use crate::read::intern::Interner;
 use crate::read::number;
+use crate::read::options::ReadOptions;
 use crate::read::order::Starts;
 use crate::read::pipeline::InOrder;
 use crate::read::report::{ColumnReport, ColumnRole, LongDecimal};
 use crate::read::sniff::{Record, is_missing};
 use crate::read::source::{Bytes, Source};
-use crate::read::{Format, ReadOptions};
 use rosenblatt_core::data::Precision;
 use rosenblatt_core::{Error, Result};
 
@@ -125,7 +126,7 @@ pub(crate) fn read(
             return finish(pass, shape, label, &columns, options);
         }
         columns = decided;
-        bytes = crate::read::text(source, options)?;
+        bytes = crate::read::open::text(source, options)?;
     }
     Err(Error::data(
         "the kinds of the columns cannot be settled: the file changes while it is read",

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::read::ReadOptions;
 use crate::read::chunk::Cut;
 use crate::read::delimited::{Delimiter, Dialect};
 use crate::read::format::Format;
 use crate::read::number;
+use crate::read::options::ReadOptions;
 use crate::read::sniff::{Record, is_missing, looks_like_header, sample_records, sniff};
 use rosenblatt_core::{Error, Result};
 

@@ -218,7 +218,7 @@ fn missing_is_missing_as_bytes_and_as_text() {
 
 #[test]
 fn lines_may_be_longer_than_what_is_looked_at_first() {
-    let columns = SAMPLE / 8;
+    let columns = open::SAMPLE / 8;
     let names: Vec<String> = (0..columns).map(|j| format!("gene_{j}")).collect();
     let row = |i: usize| {
         let cells = (0..columns).map(|j| ((i * 7 + j) % 10).to_string());
@@ -228,7 +228,7 @@ fn lines_may_be_longer_than_what_is_looked_at_first() {
         .map(|i| format!("{},{}\n", row(i), ["sick", "well"][i % 2]))
         .collect();
     let header = names.join(",");
-    assert!(header.len() > SAMPLE);
+    assert!(header.len() > open::SAMPLE);
     for (text, header) in [
         (format!("{header},state\n{rows}"), true),
         (rows.clone(), false),

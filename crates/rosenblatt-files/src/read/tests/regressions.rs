@@ -3,7 +3,7 @@
 use super::*;
 use crate::read::dispatch::tests::at_every_level;
 use crate::write::{TextFormat, write};
-use rosenblatt_core::data::{Classes, Layout};
+use rosenblatt_core::data::{Classes, Layout, Precision};
 use rosenblatt_core::model::StoredPreparation;
 
 fn from_bytes(bytes: &[u8], options: &ReadOptions) -> Result<Raw> {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::read::dispatch::tests::at_every_level;
-use rosenblatt_core::data::Layout;
+use rosenblatt_core::data::{Layout, Precision};
 use rosenblatt_core::internal::random::{Random, Stream};
 use std::fmt::Write;
 

@@ -1,0 +1,95 @@
+//! How a file is to be read.
+
+use std::path::PathBuf;
+
+use rosenblatt_core::data::Precision;
+
+use super::chunk;
+use super::delimited::Delimiter;
+use super::faults::OnError;
+use super::format::Format;
+use super::labels::LabelRules;
+use super::table::ColumnKind;
+
+/// How a file is to be read. The default guesses everything.
+#[derive(Debug, Clone)]
+pub struct ReadOptions {
+    /// The format, if not to be guessed.
+    pub format: Option<Format>,
+    /// The labels file of IDX images.
+    pub labels: Option<PathBuf>,
+    /// The label column of a table: a name, else a number from 0.
+    pub label: Option<String>,
+    /// Whether a table's first record is a header, if not to be detected.
+    pub header: Option<bool>,
+    /// What stands between cells, if not to be found out.
+    pub delimiter: Option<Delimiter>,
+    /// Lines of a table that start with this are skipped.
+    pub comment: Option<String>,
+    /// The class that stands against all others.
+    pub positive: Option<String>,
+    /// Labels to be replaced, and by what.
+    pub label_map: Vec<(String, String)>,
+    /// Columns to leave out.
+    pub ignore: Vec<String>,
+    /// Columns whose kind is not to be decided by their cells.
+    pub columns: Vec<(String, ColumnKind)>,
+    /// What to do with rows that cannot be read.
+    pub on_error: OnError,
+    /// The column with the weights of the rows.
+    pub weight_column: Option<String>,
+    /// How many bits values keep.
+    pub precision: Precision,
+    /// The number of threads.
+    pub threads: usize,
+    /// Whether decimals that `f64` cannot stand for are kept as texts.
+    pub keep_long_decimals: bool,
+    /// Whether files that are not compressed are read where they lie. That is faster, but their
+    /// text then counts as memory of the program. Results do not depend on it.
+    pub mapped: bool,
+    /// The size of a chunk; results do not depend on it. Public for fuzzing, which needs small
+    /// files that are cut in many places, and so that other fields can be set beside
+    /// `..ReadOptions::default()`.
+    #[doc(hidden)]
+    pub chunk_bytes: usize,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions {
+            format: None,
+            labels: None,
+            label: None,
+            header: None,
+            delimiter: None,
+            comment: None,
+            positive: None,
+            label_map: Vec::new(),
+            ignore: Vec::new(),
+            columns: Vec::new(),
+            on_error: OnError::Fail,
+            weight_column: None,
+            precision: Precision::F32,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            keep_long_decimals: false,
+            mapped: false,
+            chunk_bytes: chunk::CHUNK,
+        }
+    }
+}
+
+impl ReadOptions {
+    pub(crate) fn label_rules(&self) -> LabelRules {
+        LabelRules {
+            map: self.label_map.clone(),
+            positive: self.positive.clone(),
+        }
+    }
+
+    pub(crate) fn comment_bytes(&self) -> Option<&[u8]> {
+        self.comment
+            .as_deref()
+            .filter(|c| !c.is_empty())
+            .map(str::as_bytes)
+    }
+}
