@@ -18,6 +18,7 @@ mod large;
 pub mod learner;
 pub mod metrics;
 pub mod model;
+pub mod optimisations;
 pub mod options;
 pub mod parallel;
 pub mod progress;
