@@ -24,7 +24,7 @@ use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
 
 use crate::data::read::{Preparation, ReadReport};
-use crate::data::{Buffer, Classes, Dataset, Indices, Layout, Lender, Matrix, Precision, Values};
+use crate::data::{Buffer, Classes, Dataset, Indices, Layout, Lender, Matrix, Precision, Storage, Values};
 use crate::error::{Error, Result};
 use crate::model::{Fingerprint, Parts, take_preparation};
 
@@ -187,7 +187,7 @@ fn parse(mapped: Mmap, path: &Path, memory: Option<u64>) -> Result<Cached> {
         })
     };
     let matrix = match &places.sparse {
-        None => Matrix::Dense {
+        None => Matrix::from_storage(Storage::Dense {
             rows: places.rows,
             columns: places.columns,
             values: values(
@@ -196,7 +196,7 @@ fn parse(mapped: Mmap, path: &Path, memory: Option<u64>) -> Result<Cached> {
                     .checked_mul(places.columns)
                     .ok_or_else(|| damaged("its shape"))?,
             )?,
-        },
+        }),
         Some((offsets, indices)) => {
             let offsets: Buffer<u64> = lent.array(offsets, places.rows + 1)?;
             let count = offsets.last().copied().unwrap_or(0) as usize;
@@ -207,7 +207,7 @@ fn parse(mapped: Mmap, path: &Path, memory: Option<u64>) -> Result<Cached> {
             if offsets.first() != Some(&0) || !offsets.is_sorted() {
                 return Err(damaged("its offsets do not ascend"));
             }
-            Matrix::Sparse {
+            Matrix::from_storage(Storage::Sparse {
                 columns: places.columns,
                 offsets: offsets
                     .iter()
@@ -216,7 +216,7 @@ fn parse(mapped: Mmap, path: &Path, memory: Option<u64>) -> Result<Cached> {
                     .into(),
                 indices,
                 values: values(count)?,
-            }
+            })
         }
     };
     let classes = Classes::from_ordered(names.iter().map(str::to_owned).collect());
@@ -340,7 +340,8 @@ mod tests {
             };
             let mut written = Vec::new();
             for narrow in [false, true] {
-                let Matrix::Sparse { indices, .. } = &mut data.matrix else {
+                let mut storage = data.matrix.storage().clone();
+                let Storage::Sparse { indices, .. } = &mut storage else {
                     panic!("libsvm rows are sparse");
                 };
                 let all = indices.to_vec();
@@ -348,12 +349,13 @@ mod tests {
                     true => all.iter().map(|&j| j as u16).collect::<Vec<_>>().into(),
                     false => all.into(),
                 };
+                data.matrix = Matrix::from_storage(storage);
                 write(&path, &data, &preparation, raw.report(), &key, 1).unwrap();
                 written.push(std::fs::read(&path).unwrap());
                 let cached = open(&path, None).unwrap();
                 cached.verify(1).unwrap();
                 assert_eq!(cached.data.matrix, data.matrix);
-                let Matrix::Sparse { indices, .. } = &cached.data.matrix else {
+                let Storage::Sparse { indices, .. } = cached.data.matrix.storage() else {
                     panic!("they stay sparse");
                 };
                 let fits = Indices::fit_narrow(data.features());

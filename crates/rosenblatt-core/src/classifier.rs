@@ -97,6 +97,6 @@ fn matrix<R: AsRef<[f64]>>(rows: &[R], columns: Option<usize>) -> Result<Matrix>
         ))
         .remedy("give every row the same number of features"));
     }
-    let values = rows.iter().flat_map(|row| row.as_ref()).copied().collect();
+    let values: Vec<f64> = rows.iter().flat_map(|row| row.as_ref()).copied().collect();
     Matrix::dense(rows.len(), columns, values)
 }

@@ -16,36 +16,33 @@ pub(crate) const AVX512: u8 = 2;
 #[cfg(any(test, target_arch = "x86_64"))]
 pub(crate) const TEXT: u8 = 3;
 
-/// Says that work runs at the level of text, so that the processor has its features.
+/// Says that the processor has what work at the level of text is compiled for: there is no other
+/// way to one than to look.
 #[derive(Debug, Clone, Copy)]
 #[cfg(target_arch = "x86_64")]
 pub(crate) struct Text(());
 
 #[cfg(target_arch = "x86_64")]
 impl Text {
-    /// Only [`dispatch_bytes`] runs anything at that level, and only where it found the features.
+    /// For work at that level, where the processor has it.
     #[inline(always)]
     pub(crate) fn at<const LEVEL: u8>() -> Option<Self> {
-        (LEVEL == TEXT).then_some(Text(()))
+        if LEVEL == TEXT { Self::detect() } else { None }
     }
-}
 
-/// Says that work runs at the level of AVX-512, so that the processor has it.
-#[derive(Debug, Clone, Copy)]
-#[cfg(target_arch = "x86_64")]
-pub(crate) struct Widest(());
-
-#[cfg(target_arch = "x86_64")]
-impl Widest {
-    /// Only [`dispatch`] runs anything at that level, and only where it found the features.
+    /// Looks whether the processor has it, and may use it.
     #[inline(always)]
-    pub(crate) fn at<const LEVEL: u8>() -> Option<Self> {
-        (LEVEL == AVX512).then_some(Widest(()))
-    }
-
-    /// Whether the processor has what [`dispatch`] needs for it.
-    pub(crate) fn found() -> Option<Self> {
-        has_widest().then_some(Widest(()))
+    fn detect() -> Option<Self> {
+        static FOUND: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+        let found = *FOUND.get_or_init(|| {
+            at_most() >= TEXT
+                && has_avx512()
+                && is_x86_feature_detected!("avx512cd")
+                && is_x86_feature_detected!("avx512ifma")
+                && is_x86_feature_detected!("avx512vbmi")
+                && is_x86_feature_detected!("avx512vbmi2")
+        });
+        found.then_some(Text(()))
     }
 }
 
@@ -64,14 +61,11 @@ pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
     fn widest<W: Work>(work: W) -> W::Output {
         work.run::<AVX512>()
     }
-    if has_widest() {
+    if has_avx512() {
         // SAFETY: every feature that `widest` is compiled for was just found.
         unsafe { widest(work) }
-    } else if has_wide() {
-        // SAFETY: every feature that `wide` is compiled for was just found.
-        unsafe { wide(work) }
     } else {
-        work.run::<BASE>()
+        dispatch_avx2(work)
     }
 }
 
@@ -87,27 +81,31 @@ pub(crate) fn dispatch_bytes<W: Work>(work: W) -> W::Output {
     fn text<W: Work>(work: W) -> W::Output {
         work.run::<TEXT>()
     }
-    if allowed(TEXT)
-        && has_widest()
-        && is_x86_feature_detected!("avx512cd")
-        && is_x86_feature_detected!("avx512ifma")
-        && is_x86_feature_detected!("avx512vbmi")
-        && is_x86_feature_detected!("avx512vbmi2")
-    {
+    if allowed(TEXT) && Text::detect().is_some() {
         // SAFETY: every feature that `text` is compiled for was just found.
         unsafe { text(work) }
-    } else if allowed(AVX2) && has_wide() {
-        // SAFETY: every feature that `wide` is compiled for was just found.
-        unsafe { wide(work) }
+    } else if allowed(AVX2) {
+        dispatch_avx2(work)
     } else {
         work.run::<BASE>()
     }
 }
 
+/// Runs `work` with AVX2 where the processor has it, else as plain code.
+#[inline]
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-fn wide<W: Work>(work: W) -> W::Output {
-    work.run::<AVX2>()
+#[allow(unsafe_code)] // measured: plain code for SSE2 takes twice as long for products and text
+fn dispatch_avx2<W: Work>(work: W) -> W::Output {
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    fn wide<W: Work>(work: W) -> W::Output {
+        work.run::<AVX2>()
+    }
+    if has_avx2() {
+        // SAFETY: every feature that `wide` is compiled for was just found.
+        unsafe { wide(work) }
+    } else {
+        work.run::<BASE>()
+    }
 }
 
 /// The highest level that may be used: the environment variable `ROSENBLATT_CPU` (`avx2` or
@@ -123,7 +121,7 @@ fn at_most() -> u8 {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn has_wide() -> bool {
+fn has_avx2() -> bool {
     at_most() >= AVX2
         && is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("fma")
@@ -134,8 +132,8 @@ fn has_wide() -> bool {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) fn has_widest() -> bool {
-    has_wide()
+pub(crate) fn has_avx512() -> bool {
+    has_avx2()
         && at_most() >= AVX512
         && is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::seal::Seals;
 use super::{ALIGNMENT, Key, MAGIC};
 use crate::data::read::{Preparation, ReadReport};
-use crate::data::{Classes, Dataset, Indices, Layout, Matrix, Precision, Values};
+use crate::data::{Classes, Dataset, Indices, Layout, Precision, Storage, Values};
 use crate::error::{Error, Result};
 use crate::file::write_aside;
 use crate::model::{Fingerprint, Parts, put_preparation};
@@ -54,9 +54,9 @@ pub fn write(
         if let Some(weights) = &data.weights {
             out.put_all(weights.iter(), |x| x.to_le_bytes())?;
         }
-        let values = match &data.matrix {
-            Matrix::Dense { values, .. } => values,
-            Matrix::Sparse {
+        let values = match data.matrix.storage() {
+            Storage::Dense { values, .. } => values,
+            Storage::Sparse {
                 offsets,
                 indices,
                 values,
@@ -142,9 +142,9 @@ pub(super) struct Counts {
 
 impl Places {
     fn of(data: &Dataset) -> Self {
-        let (indices, values) = match &data.matrix {
-            Matrix::Dense { values, .. } => (None, values),
-            Matrix::Sparse {
+        let (indices, values) = match data.matrix.storage() {
+            Storage::Dense { values, .. } => (None, values),
+            Storage::Sparse {
                 indices, values, ..
             } => (Some(indices.len()), values),
         };

@@ -16,13 +16,10 @@ pub struct Buffer<T: 'static>(Place<T>);
 #[derive(Clone)]
 enum Place<T: 'static> {
     Own(Vec<T>),
-    Lent { values: &'static [T], owner: Owner },
-}
-
-#[derive(Clone)]
-enum Owner {
-    Anyone { _owner: Arc<dyn Any + Send + Sync> },
-    Lender(Arc<dyn Lender>),
+    Lent {
+        values: &'static [T],
+        owner: Arc<dyn Lender>,
+    },
 }
 
 /// An owner who wants to know how much of what he lent was read.
@@ -34,6 +31,19 @@ pub(crate) trait Lender: Send + Sync {
     fn is_limited(&self) -> bool;
 }
 
+/// An owner who does not.
+struct Owner {
+    _held: Arc<dyn Any + Send + Sync>,
+}
+
+impl Lender for Owner {
+    fn hear(&self, _: usize) {}
+
+    fn is_limited(&self) -> bool {
+        false
+    }
+}
+
 impl<T> Buffer<T> {
     /// Numbers that `owner` holds.
     ///
@@ -42,8 +52,8 @@ impl<T> Buffer<T> {
     /// write to them.
     #[allow(unsafe_code)] // A copy of the data is what this type is there to avoid.
     pub unsafe fn lent(values: &[T], owner: Arc<dyn Any + Send + Sync>) -> Self {
-        // SAFETY: as the caller promises.
-        unsafe { Self::held(values, Owner::Anyone { _owner: owner }) }
+        // SAFETY: as the caller promises; the lender holds the owner.
+        unsafe { Self::lent_by(values, Arc::new(Owner { _held: owner })) }
     }
 
     /// The same, of a lender who wants to know what is read.
@@ -51,13 +61,7 @@ impl<T> Buffer<T> {
     /// # Safety
     /// As for [`lent`](Self::lent).
     #[allow(unsafe_code)] // As above.
-    pub(crate) unsafe fn lent_by(values: &[T], lender: Arc<dyn Lender>) -> Self {
-        // SAFETY: as the caller promises.
-        unsafe { Self::held(values, Owner::Lender(lender)) }
-    }
-
-    #[allow(unsafe_code)] // As above.
-    unsafe fn held(values: &[T], owner: Owner) -> Self {
+    pub(crate) unsafe fn lent_by(values: &[T], owner: Arc<dyn Lender>) -> Self {
         // SAFETY: the slice is only reachable through this buffer and its clones, each of
         // which holds the owner, and the caller promises that the owner keeps it valid.
         let values = unsafe { std::slice::from_raw_parts(values.as_ptr(), values.len()) };
@@ -66,24 +70,14 @@ impl<T> Buffer<T> {
 
     /// Tells a lender that so many of the numbers were read.
     pub(crate) fn were_read(&self, count: usize) {
-        if let Place::Lent {
-            owner: Owner::Lender(lender),
-            ..
-        } = &self.0
-        {
-            lender.hear(count * size_of::<T>());
+        if let Place::Lent { owner, .. } = &self.0 {
+            owner.hear(count * size_of::<T>());
         }
     }
 
     /// Whether not all of the numbers may be in memory at a time.
     pub(crate) fn are_limited(&self) -> bool {
-        match &self.0 {
-            Place::Lent {
-                owner: Owner::Lender(lender),
-                ..
-            } => lender.is_limited(),
-            _ => false,
-        }
+        matches!(&self.0, Place::Lent { owner, .. } if owner.is_limited())
     }
 
     /// Whether the numbers lie in memory of our own.

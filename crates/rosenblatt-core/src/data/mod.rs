@@ -23,6 +23,8 @@ pub use indices::Indices;
 pub(crate) use indices::{Index, NARROW, SomeIndices};
 pub use labels::{ClassFinder, Classes};
 pub use matrix::{Matrix, Precision, Values};
+#[doc(hidden)]
+pub use matrix::Storage;
 pub use names::{FeatureNames, StringTable};
 pub use row::Row;
 pub(crate) use row::by_storage;
@@ -31,7 +33,6 @@ pub use scatter::Scatter;
 pub use write::{RowWriter, TextFormat, write};
 
 use crate::error::{Error, Result};
-use crate::large;
 
 /// How the rows lie in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -203,21 +204,6 @@ impl Dataset {
                 .map(|w| positions.map(|p| w[p]).collect()),
             names: self.names.clone(),
             layout: Layout::AsGiven,
-        }
-    }
-
-    /// Gives the memory back to the system, on two threads where there is much and so many are
-    /// at hand: that takes as long as a pass over it.
-    pub fn give_up(self, threads: usize) {
-        let much = self.matrix.bytes() >= large::MANY;
-        match self.matrix {
-            Matrix::Sparse {
-                indices, values, ..
-            } if much && threads > 1 => std::thread::scope(|scope| {
-                scope.spawn(move || drop(values));
-                drop(indices);
-            }),
-            _ => {}
         }
     }
 

@@ -12,7 +12,7 @@ use crate::options::{Bias, Start};
 use crate::parallel;
 use crate::progress::Stop;
 use crate::scheme::{Scheme, leader};
-use crate::training::{Ending, Hypothesis, MarginBracket, SampleWeights, Training};
+use crate::training::{Ending, Hypothesis, MarginBracket, Training};
 use crate::weights::{GROUP, Weights};
 
 /// Examples that a thread looks at together.

@@ -333,8 +333,8 @@ mod tests {
                     assert_eq!(again.state, model.state);
                     assert_eq!(again.options, model.options);
                     assert_eq!(
-                        again.predict(&data.matrix, 2),
-                        model.predict(&data.matrix, 1)
+                        again.predict(&data.matrix, 2).unwrap(),
+                        model.predict(&data.matrix, 1).unwrap()
                     );
                 }
             }

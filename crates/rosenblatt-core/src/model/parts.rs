@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::data::{Matrix, Precision, StringTable, Values};
+use crate::data::{Matrix, Precision, Storage, StringTable, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::large;
 pub use array::{Array, Element};
@@ -138,9 +138,9 @@ impl<'a> Parts<'a> {
     pub fn put_matrix(&mut self, name: &str, matrix: &Matrix) {
         self.put_fact(&format!("{name}.columns"), matrix.columns());
         self.put_fact(&format!("{name}.rows"), matrix.rows());
-        let values = match matrix {
-            Matrix::Dense { values, .. } => values,
-            Matrix::Sparse {
+        let values = match matrix.storage() {
+            Storage::Dense { values, .. } => values,
+            Storage::Sparse {
                 offsets,
                 indices,
                 values,
@@ -171,42 +171,22 @@ impl<'a> Parts<'a> {
         if (0..values.len()).any(|i| !values.get(i).is_finite()) {
             return Err(bad(format_args!("{name} has values that are not finite")));
         }
-        if !self.has(&format!("{name}.offsets")) {
-            let fits =
-                rows.checked_mul(columns) == Some(values.len()) && (columns > 0 || rows == 0);
-            return if fits {
-                Ok(Matrix::Dense {
-                    rows,
-                    columns,
-                    values,
-                })
-            } else {
-                Err(bad(format_args!("{name} is not {rows} × {columns}")))
-            };
+        let matrix = if self.has(&format!("{name}.offsets")) {
+            let offsets: Vec<u64> = self.take(&format!("{name}.offsets"))?;
+            let indices: Vec<u32> = self.take(&format!("{name}.indices"))?;
+            let offsets: Vec<usize> = offsets.into_iter().map(|o| o as usize).collect();
+            Matrix::sparse(columns, offsets, indices, values)
+        } else if columns > 0 || rows == 0 {
+            Matrix::dense(rows, columns, values)
+        } else {
+            Err(bad("rows without columns"))
+        };
+        let matrix = matrix.map_err(|e| bad(format_args!("{name}: {}", e.message())))?;
+        if matrix.rows() == rows {
+            Ok(matrix)
+        } else {
+            Err(bad(format_args!("{name} does not have {rows} rows")))
         }
-        let offsets: Vec<u64> = self.take(&format!("{name}.offsets"))?;
-        let indices: Vec<u32> = self.take_len(&format!("{name}.indices"), values.len())?;
-        let ends_fit = offsets.first() == Some(&0)
-            && offsets.last() == Some(&(values.len() as u64))
-            && offsets.len().checked_sub(1) == Some(rows)
-            && offsets.is_sorted();
-        if !ends_fit {
-            return Err(bad(format_args!("the offsets of {name} do not fit")));
-        }
-        let offsets: Vec<usize> = offsets.into_iter().map(|o| o as usize).collect();
-        let rows_fit = offsets.windows(2).all(|w| {
-            let row = &indices[w[0]..w[1]];
-            row.is_sorted_by(|a, b| a < b) && row.last().is_none_or(|&j| (j as usize) < columns)
-        });
-        if !rows_fit {
-            return Err(bad(format_args!("the indices of {name} do not fit")));
-        }
-        Ok(Matrix::Sparse {
-            columns,
-            offsets: offsets.into(),
-            indices: indices.into(),
-            values,
-        })
     }
 
     /// The file's bytes: the same parts give the same bytes.

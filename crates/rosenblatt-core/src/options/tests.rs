@@ -2,9 +2,9 @@ use super::*;
 
 #[test]
 fn every_default_reads_back_as_itself() {
-    for p in PARAMETERS {
+    for p in SHARED_PARAMETERS {
         let mut options = Options::default();
-        options.set(p.name, &p.default()).unwrap();
+        options.set(p.name, &(p.get)(&options)).unwrap();
         assert_eq!(options, Options::default(), "{}", p.name);
     }
 }

@@ -16,7 +16,7 @@ use std::io::Cursor;
 use rosenblatt::data::read::{
     Batches, BatchesReport, LabelFound, Preparation, Raw, ReadOptions, Scale, read_from,
 };
-use rosenblatt::data::{Classes, Dataset, FeatureNames, Layout, Matrix, Row, Values};
+use rosenblatt::data::{Classes, Dataset, FeatureNames, Layout, Matrix, Row, Storage, Values};
 use rosenblatt::{Error, Result};
 
 /// A chunk that no input fills.
@@ -65,8 +65,8 @@ fn check_error(error: &Error) -> String {
 
 fn check_matrix(matrix: &Matrix) {
     let finite = |values: &Values| (0..values.len()).all(|i| values.get(i).is_finite());
-    match matrix {
-        Matrix::Dense {
+    match matrix.storage() {
+        Storage::Dense {
             rows,
             columns,
             values,
@@ -74,7 +74,7 @@ fn check_matrix(matrix: &Matrix) {
             assert_eq!(rows * columns, values.len());
             assert!(finite(values), "a value is not finite");
         }
-        Matrix::Sparse {
+        Storage::Sparse {
             columns,
             offsets,
             indices,

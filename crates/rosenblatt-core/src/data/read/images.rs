@@ -7,7 +7,7 @@ use super::number::Stored;
 use super::order::{Order, ranges};
 use super::scale::{Moments, Scale, moments, too_large_to_scale};
 use super::sparse::{Wanted, unit};
-use crate::data::{Matrix, Precision};
+use crate::data::{Matrix, Precision, Storage};
 use crate::error::Result;
 
 /// A whole IDX file.
@@ -138,19 +138,19 @@ impl ImagesRaw {
             indices.extend(i);
             values.extend(v);
         }
-        if dense {
-            Matrix::Dense {
+        Matrix::from_storage(if dense {
+            Storage::Dense {
                 rows: order.len(),
                 columns: width,
                 values: T::wrap(values),
             }
         } else {
-            Matrix::Sparse {
+            Storage::Sparse {
                 columns: width,
                 offsets: offsets.into(),
                 indices: indices.into(),
                 values: T::wrap(values),
             }
-        }
+        })
     }
 }

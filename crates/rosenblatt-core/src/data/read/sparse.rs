@@ -9,7 +9,7 @@ use super::libsvm::SparsePart;
 use super::number::Stored;
 use super::order::{Order, Starts, ranges};
 use super::scale::{Moments, Scale, moments, too_large_to_scale};
-use crate::data::{Index, Indices, Matrix, Precision, SomeIndices, Values};
+use crate::data::{Index, Indices, Matrix, Precision, SomeIndices, Storage, Values};
 use crate::error::{Error, Result};
 use crate::large::{self, Pages};
 use crate::{parallel, simd};
@@ -139,12 +139,12 @@ impl SparseRaw {
             (false, Precision::F32) => self.gather::<u32, f32>(&places, want, &offsets, threads),
             (false, Precision::F64) => self.gather::<u32, f64>(&places, want, &offsets, threads),
         };
-        Ok(Matrix::Sparse {
+        Ok(Matrix::from_storage(Storage::Sparse {
             columns: want.width,
             offsets: offsets.into(),
             indices,
             values,
-        })
+        }))
     }
 
     /// Where each row is, in the order of the file.
@@ -254,11 +254,11 @@ impl SparseRaw {
                 });
             }
         });
-        Matrix::Dense {
+        Matrix::from_storage(Storage::Dense {
             rows: order.len(),
             columns: want.width,
             values: T::wrap(values),
-        }
+        })
     }
 }
 

@@ -267,11 +267,7 @@ impl Draft {
     }
 
     fn finish(self, settings: &Settings) -> Result<Synthetic> {
-        let matrix = Matrix::Dense {
-            rows: self.labels.len(),
-            columns: self.columns,
-            values: self.values,
-        };
+        let matrix = Matrix::dense(self.labels.len(), self.columns, self.values)?;
         let mut dataset = Dataset::new(matrix, self.labels, self.classes, None)?;
         if let Some(names) = self.names {
             dataset.names = FeatureNames::Listed(names.iter().collect());

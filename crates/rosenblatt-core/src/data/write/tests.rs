@@ -233,7 +233,7 @@ fn a_failing_disk_is_reported() {
     let dataset = named(FeatureNames::default(), ["0", "1"]);
     let error = write(&dataset, TextFormat::Libsvm, Full).unwrap_err();
     assert_eq!(
-        (error.kind(), error.message()),
+        (error.kind(), error.message().as_str()),
         (ErrorKind::Io, "disk full")
     );
 }

@@ -1,7 +1,7 @@
 //! By what means products are found, as the data decide.
 
 use super::WIDTH;
-use crate::data::{Matrix, Precision, Values};
+use crate::data::{Matrix, Precision, Storage, Values};
 use crate::kernel::{Kernel, tile};
 
 /// By what means products are found. All give the same bits; the data decide which is
@@ -32,7 +32,7 @@ impl Means {
         let columns = matrices.iter().map(|m| m.columns()).max().unwrap_or(0);
         // A dense product costs about a twentieth of a sparse one per value.
         let is_thin = |m: &&Matrix| {
-            matches!(m, Matrix::Sparse { .. })
+            m.is_sparse()
                 && (m.columns() > 1 << 16 || m.non_zeros() * 20 < m.rows() * m.columns())
         };
         if matrices.iter().any(is_thin) {
@@ -111,7 +111,7 @@ impl Default for Range {
 
 impl Range {
     fn add(&mut self, matrix: &Matrix) {
-        let (Matrix::Dense { values, .. } | Matrix::Sparse { values, .. }) = matrix;
+        let (Storage::Dense { values, .. } | Storage::Sparse { values, .. }) = matrix.storage();
         let mut see = |x: f64| {
             self.whole &= x == x.trunc();
             self.low = self.low.min(x);

@@ -12,7 +12,7 @@ use crate::data::read::intern::{Interner, hash};
 use crate::data::read::number::Stored;
 use crate::data::read::order::ranges;
 use crate::data::read::scale::Scale;
-use crate::data::{Matrix, Values};
+use crate::data::{Matrix, Storage, Values};
 use crate::error::{Error, Result};
 use crate::large::Pages;
 use crate::simd;
@@ -347,11 +347,11 @@ impl Encoder {
                     .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             }
         });
-        let matrix = Matrix::Dense {
+        let matrix = Matrix::from_storage(Storage::Dense {
             rows: n,
             columns: width,
             values: T::wrap(values),
-        };
+        });
         (matrix, unseen)
     }
 
@@ -409,12 +409,12 @@ impl Encoder {
         });
         let values: Values = T::wrap(values);
         (
-            Matrix::Sparse {
+            Matrix::from_storage(Storage::Sparse {
                 columns: self.features,
                 offsets: offsets.into(),
                 indices: indices.into(),
                 values,
-            },
+            }),
             unseen,
         )
     }

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::source::tests::{Passing, compressions, gzip};
 use super::*;
-use crate::data::{Classes, Dataset, Layout, Matrix};
+use crate::data::{Classes, Dataset, Layout};
 
 /// A table with a column of every kind.
 const MIXED: &str = "id,age,job,note,class\n\
