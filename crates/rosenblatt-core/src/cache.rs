@@ -164,7 +164,7 @@ fn parse(mapped: Mmap, path: &Path, memory: Option<u64>) -> Result<Cached> {
     let key = parts.take_fact("key")?;
     let report: ReadReport = parts.take_fact("report")?;
     let layout = if parts.take_fact("scattered")? {
-        Layout::Scattered
+        Layout::Permuted
     } else {
         Layout::AsGiven
     };

@@ -421,7 +421,7 @@ proptest! {
             prop_assert!(model.to_bytes().unwrap() == bytes, "{} threads, {:?} bytes", threads, memory);
             prop_assert!(model.scores(&data.matrix, threads) == scores);
         }
-        let scattered = Session::new(&options).train(&data.clone().scattered()).unwrap().model;
+        let scattered = Session::new(&options).train(&data.clone().permuted()).unwrap().model;
         prop_assert!(scattered.to_bytes().unwrap() == bytes);
         let thin = Session::new(&options).train(&sparse(&data)).unwrap().model;
         prop_assert_eq!(&kernel_model(&thin).log, &kernel_model(&reference).log);
@@ -596,7 +596,7 @@ fn a_gram_matrix_is_a_kernel_too() {
             precomputed.scores(&given.matrix, 1)
         );
         let scattered = Session::new(&kernel_options("precomputed"))
-            .train(&given.scattered())
+            .train(&given.permuted())
             .unwrap()
             .model;
         assert_eq!(kernel_model(&scattered).log, kernel_model(&direct).log);

@@ -106,7 +106,7 @@ pub(super) fn write_sealed(
     parts.put_fact("key", head.key);
     parts.put_fact("report", head.report);
     parts.put_fact("fingerprint", head.fingerprint);
-    parts.put_fact("scattered", head.layout == Layout::Scattered);
+    parts.put_fact("scattered", head.layout == Layout::Permuted);
     parts.put_strings("classes", &head.classes.names().iter().collect());
     put_preparation(&mut parts, head.preparation);
     parts.put_fact("places", &head.places);

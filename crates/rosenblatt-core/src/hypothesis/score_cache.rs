@@ -7,14 +7,17 @@
 //! definition of a score, so it has the same bits whether a panel catches up by one update
 //! or by thousands, on one thread or many, from memory or afresh.
 //!
-//! Kernel values of a panel with the examples corrected so far are kept while the memory
+//! Kernel values of a panel with the examples corrected so far are stored while the memory
 //! budget lasts, so that an example corrected again costs no new products.
 
+use std::ops::Range;
+
 use crate::data::Dataset;
-use crate::kernel::{Kernel, Lanes, Means, Support, WIDTH};
+use crate::kernel::{Arithmetic, Kernel, PackedRows, SupportRows, WIDTH};
+use crate::options::Order;
+use crate::parallel;
 use crate::readout::LogEntry;
 use crate::scheme::Scheme;
-use crate::options::Order;
 use crate::simd::{self, Work};
 use crate::training::PassOrder;
 
@@ -25,9 +28,12 @@ const AT_ONCE: usize = 96;
 /// Work below this many multiplications is not worth a second thread.
 const WORTH_A_THREAD: usize = 2_000_000;
 
+/// Stored kernel values grow by so many slots at a time: doubling would overrun the budget.
+const GROWTH: usize = 128;
+
 /// One update as the scores see it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Move {
+struct SlotUpdate {
     /// Slot of the example in the support.
     slot: u32,
     raised: u32,
@@ -36,84 +42,35 @@ pub(super) struct Move {
     divisor: f64,
 }
 
-/// 32 examples and their scores.
+/// Up to 32 examples and their scores.
 #[derive(Debug)]
-struct Panel {
-    /// Moves that the scores include.
+struct ScorePanel {
+    examples: Vec<u32>,
+    /// Updates that the scores include.
     seen: usize,
     scores: Vec<[f64; WIDTH]>,
-    memory: Memory,
-    lanes: Option<Lanes>,
-}
-
-/// Kernel values of a panel with the first slots of the support, slot after slot.
-#[derive(Debug)]
-enum Memory {
-    /// Whole-number products, from which values follow in a few steps.
-    Products(Shelf<i32>),
-    Values(Shelf<f64>),
-}
-
-impl Memory {
-    fn len(&self) -> usize {
-        match self {
-            Memory::Products(shelf) => shelf.len(),
-            Memory::Values(shelf) => shelf.len(),
-        }
-    }
-}
-
-/// A list that grows without moving what it holds.
-#[derive(Debug)]
-struct Shelf<T> {
-    boards: Vec<Vec<[T; WIDTH]>>,
-}
-
-const BOARD: usize = 128;
-
-impl<T: Copy> Shelf<T> {
-    fn len(&self) -> usize {
-        match self.boards.split_last() {
-            Some((last, full)) => full.len() * BOARD + last.len(),
-            None => 0,
-        }
-    }
-
-    fn push(&mut self, row: [T; WIDTH]) {
-        match self.boards.last_mut() {
-            Some(last) if last.len() < BOARD => last.push(row),
-            _ => {
-                let mut board = Vec::with_capacity(BOARD);
-                board.push(row);
-                self.boards.push(board);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn get(&self, i: usize) -> &[T; WIDTH] {
-        &self.boards[i / BOARD][i % BOARD]
-    }
+    /// Kernel values with the first slots of the support.
+    values: Vec<[f64; WIDTH]>,
+    packed: Option<PackedRows>,
 }
 
 /// What every panel needs and none changes.
-struct Shared<'a> {
+struct Updates<'a> {
     data: &'a Dataset,
     kernel: Kernel,
     constant: f64,
-    means: Means,
-    support: Support,
-    moves: Vec<Move>,
-    /// Slots below this are kept in memory.
-    kept_slots: usize,
     scheme: Scheme,
+    arithmetic: Arithmetic,
+    support: SupportRows,
+    all: Vec<SlotUpdate>,
+    /// Values with slots below this are stored.
+    stored_slots: usize,
 }
 
 /// Buffers of one thread.
 #[derive(Debug, Default)]
 struct Scratch {
     fresh: Vec<u32>,
-    products: Vec<[i32; WIDTH]>,
     values: Vec<[f64; WIDTH]>,
     /// Where a slot's fresh values are: a stamp of the round, and the place.
     places: Vec<(u32, u32)>,
@@ -121,34 +78,31 @@ struct Scratch {
 }
 
 /// The scores of all examples.
-pub(super) struct Scoreboard<'a> {
-    shared: Shared<'a>,
-    panels: Vec<Panel>,
-    /// Examples by panel and lane; panels of a last, shorter block may have fewer.
-    residents: Vec<Vec<u32>>,
+pub(super) struct ScoreCache<'a> {
+    updates: Updates<'a>,
+    panels: Vec<ScorePanel>,
     /// Panel and lane of each example.
     address: Vec<(u32, u8)>,
-    /// The panels of each block of the visiting order.
-    blocks: Vec<std::ops::Range<usize>>,
-    block_of_panel: Vec<u32>,
+    /// The panels that stand in one block of the visiting order with each panel.
+    block_of_panel: Vec<Range<usize>>,
     /// Slot of each example, or NONE.
     slots: Vec<u32>,
     scratch: Scratch,
     threads: usize,
-    lane_bytes: usize,
-    lane_budget: usize,
+    /// Bytes that packed rows may take.
+    packed_budget: usize,
 }
 
 const NONE: u32 = u32::MAX;
 
-/// Bytes a scoreboard may hold.
+/// What a score cache may use.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Budget {
     pub bytes: usize,
     pub threads: usize,
 }
 
-impl<'a> Scoreboard<'a> {
+impl<'a> ScoreCache<'a> {
     pub(super) fn new(
         data: &'a Dataset,
         kernel: Kernel,
@@ -157,87 +111,73 @@ impl<'a> Scoreboard<'a> {
         order: Order,
         budget: Budget,
     ) -> Self {
-        let means = Means::choose(&kernel, &[&data.matrix]);
+        let arithmetic = Arithmetic::choose(&kernel, &[&data.matrix]);
         // The blocks of any pass are the blocks of the first, in another order.
         let order = match order {
             Order::ByClass | Order::Shuffled => order,
             _ => Order::Given,
         };
         let mut address = vec![(0, 0); data.len()];
-        let (mut residents, mut blocks, mut block_of_panel) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut panels, mut block_of_panel) = (Vec::new(), Vec::new());
         if let Some(mut pass) = PassOrder::new(data, order, 0, 0) {
             while let Some(block) = pass.next_block() {
-                let first = residents.len();
-                for rows in block.chunks(WIDTH) {
-                    for (lane, &i) in rows.iter().enumerate() {
-                        address[i as usize] = (residents.len() as u32, lane as u8);
+                let first = panels.len();
+                for examples in block.chunks(WIDTH) {
+                    for (lane, &i) in examples.iter().enumerate() {
+                        address[i as usize] = (panels.len() as u32, lane as u8);
                     }
-                    residents.push(rows.to_vec());
-                    block_of_panel.push(blocks.len() as u32);
+                    panels.push(ScorePanel {
+                        examples: examples.to_vec(),
+                        seen: 0,
+                        scores: vec![[0.0; WIDTH]; scheme.discriminators()],
+                        values: Vec::new(),
+                        packed: None,
+                    });
                 }
-                blocks.push(first..residents.len());
+                block_of_panel.resize(panels.len(), first..panels.len());
             }
         }
-        let keeps_products = matches!(means, Means::Bytes { .. })
-            && !matches!(kernel, Kernel::Rbf { .. } | Kernel::Sigmoid { .. });
-        let element = if keeps_products { 4 } else { 8 };
         // The data themselves count too: the budget is for everything held at once.
         let fixed = data.matrix.bytes()
-            + residents.len() * WIDTH * 8 * scheme.discriminators()
+            + panels.len() * WIDTH * 8 * scheme.discriminators()
             + data.len() * 12;
         let free = budget.bytes.saturating_sub(fixed);
-        let lane_budget = (free / 4).min(means.lane_bytes().max(64 * WIDTH * 48) * residents.len());
-        let kept_slots = if means == Means::Gram {
-            0
-        } else {
-            (free - lane_budget) / (residents.len() * WIDTH * element + means.row_bytes()).max(1)
+        let all_packed = arithmetic.packed_bytes().max(64 * WIDTH * 48) * panels.len();
+        let packed_budget = (free / 4).min(all_packed);
+        let slot_bytes = panels.len() * WIDTH * 8 + arithmetic.row_bytes();
+        let stored_slots = match arithmetic {
+            Arithmetic::Gram => 0,
+            _ => (free - packed_budget) / slot_bytes.max(1),
         };
-        let panels = residents
-            .iter()
-            .map(|_| Panel {
-                seen: 0,
-                scores: vec![[0.0; WIDTH]; scheme.discriminators()],
-                memory: if keeps_products {
-                    Memory::Products(Shelf { boards: Vec::new() })
-                } else {
-                    Memory::Values(Shelf { boards: Vec::new() })
-                },
-                lanes: None,
-            })
-            .collect();
-        Scoreboard {
-            shared: Shared {
+        ScoreCache {
+            updates: Updates {
                 data,
                 kernel,
                 constant,
-                means,
-                support: Support::new(means),
-                moves: Vec::new(),
-                kept_slots,
                 scheme,
+                arithmetic,
+                support: SupportRows::new(arithmetic),
+                all: Vec::new(),
+                stored_slots,
             },
             panels,
-            residents,
             address,
-            blocks,
             block_of_panel,
             slots: vec![NONE; data.len()],
             scratch: Scratch::default(),
             threads: budget.threads,
-            lane_bytes: 0,
-            lane_budget,
+            packed_budget,
         }
     }
 
     /// Notes an update on the example at `i`.
     pub(super) fn push(&mut self, i: usize, entry: &LogEntry) {
+        let Updates { data, support, .. } = &mut self.updates;
         if self.slots[i] == NONE {
-            self.slots[i] = self.shared.support.len() as u32;
-            self.shared
-                .support
-                .push(self.shared.data.row(i), self.shared.data.number(i) as u32);
+            self.slots[i] = support.len() as u32;
+            support.push(data.row(i), data.number(i) as u32);
         }
-        self.shared.moves.push(Move {
+        self.updates.all.push(SlotUpdate {
             slot: self.slots[i],
             raised: entry.raised,
             lowered: entry.lowered,
@@ -246,69 +186,32 @@ impl<'a> Scoreboard<'a> {
         });
     }
 
-    /// Forgets prepared rows of other blocks when they take more than their share.
-    fn make_room(&mut self, block: usize) {
-        if self.lane_bytes > self.lane_budget {
-            for (p, panel) in self.panels.iter_mut().enumerate() {
-                if !self.blocks[block].contains(&p) {
-                    panel.lanes = None;
-                }
-            }
-            self.lane_bytes = 0;
+    /// Forgets packed rows of other blocks than this when they take more than their share.
+    fn make_room(&mut self, block: &Range<usize>) {
+        let packed = self.panels.iter().filter_map(|panel| panel.packed.as_ref());
+        if packed.map(PackedRows::bytes).sum::<usize>() > self.packed_budget {
+            let (before, others) = self.panels.split_at_mut(block.start);
+            let after = &mut others[block.len()..];
+            (before.iter_mut().chain(after)).for_each(|panel| panel.packed = None);
         }
     }
 
     /// Brings the whole block of example `i` up to date, on all threads where that pays.
     pub(super) fn look_ahead(&mut self, i: usize) {
-        let panel = self.address[i].0 as usize;
-        let block = self.block_of_panel[panel] as usize;
-        self.make_room(block);
-        let range = self.blocks[block].clone();
-        let shared = &self.shared;
-        let panels = &mut self.panels[range.clone()];
-        let residents = &self.residents[range.clone()];
-        let pending: usize = panels.iter().map(|p| shared.moves.len() - p.seen).sum();
-        let each = shared.data.features().max(1) * WIDTH;
-        let threads = if pending * each < WORTH_A_THREAD {
-            1
-        } else {
-            self.threads.min(panels.len())
+        let block = self.block_of_panel[self.address[i].0 as usize].clone();
+        self.make_room(&block);
+        let updates = &self.updates;
+        let panels = &mut self.panels[block];
+        let pending: usize = panels.iter().map(|p| updates.all.len() - p.seen).sum();
+        let work = pending * updates.data.features().max(1) * WIDTH;
+        let threads = match work < WORTH_A_THREAD {
+            true => 1,
+            false => self.threads,
         };
-        let share = panels.len().div_ceil(threads);
-        let before: usize = panels
-            .iter()
-            .filter_map(|p| p.lanes.as_ref())
-            .map(Lanes::bytes)
-            .sum();
-        if threads == 1 {
-            for (panel, residents) in panels.iter_mut().zip(residents) {
-                shared.catch_up(panel, residents, &mut self.scratch);
-            }
-        } else {
-            std::thread::scope(|scope| {
-                let mut runs = panels.chunks_mut(share).zip(residents.chunks(share));
-                let own = runs.next();
-                for (panels, residents) in runs {
-                    scope.spawn(move || {
-                        let mut scratch = Scratch::default();
-                        for (panel, residents) in panels.iter_mut().zip(residents) {
-                            shared.catch_up(panel, residents, &mut scratch);
-                        }
-                    });
-                }
-                if let Some((panels, residents)) = own {
-                    for (panel, residents) in panels.iter_mut().zip(residents) {
-                        shared.catch_up(panel, residents, &mut self.scratch);
-                    }
-                }
-            });
-        }
-        let after: usize = self.panels[range]
-            .iter()
-            .filter_map(|p| p.lanes.as_ref())
-            .map(Lanes::bytes)
-            .sum();
-        self.lane_bytes += after - before;
+        parallel::chunks(panels, 1, threads, || {
+            let mut scratch = Scratch::default();
+            move |_, panel: &mut [ScorePanel]| updates.catch_up(&mut panel[0], &mut scratch)
+        });
     }
 
     /// The scores of example `i` now.
@@ -316,16 +219,11 @@ impl<'a> Scoreboard<'a> {
     pub(super) fn scores(&mut self, i: usize, out: &mut [f64]) {
         let (panel, lane) = self.address[i];
         let p = panel as usize;
-        if self.panels[p].seen < self.shared.moves.len() {
-            let had = self.panels[p].lanes.is_some();
-            if !had {
-                self.make_room(self.block_of_panel[p] as usize);
+        if self.panels[p].seen < self.updates.all.len() {
+            if self.panels[p].packed.is_none() {
+                self.make_room(&self.block_of_panel[p].clone());
             }
-            self.shared
-                .catch_up(&mut self.panels[p], &self.residents[p], &mut self.scratch);
-            if !had {
-                self.lane_bytes += self.panels[p].lanes.as_ref().map_or(0, Lanes::bytes);
-            }
+            (self.updates).catch_up(&mut self.panels[p], &mut self.scratch);
         }
         for (out, scores) in out.iter_mut().zip(&self.panels[p].scores) {
             *out = scores[lane as usize];
@@ -333,88 +231,75 @@ impl<'a> Scoreboard<'a> {
     }
 }
 
-impl Shared<'_> {
-    /// Adds to a panel's scores the moves it has not seen.
-    fn catch_up(&self, panel: &mut Panel, residents: &[u32], scratch: &mut Scratch) {
-        if panel.seen == self.moves.len() {
+impl Updates<'_> {
+    /// Adds to a panel's scores the updates it has not seen.
+    fn catch_up(&self, panel: &mut ScorePanel, scratch: &mut Scratch) {
+        if panel.seen == self.all.len() {
             return;
         }
-        let rows = residents.iter().map(|&i| self.data.row(i as usize));
-        let lanes = panel
-            .lanes
-            .get_or_insert_with(|| Lanes::new(self.means, rows));
+        let rows = panel.examples.iter().map(|&i| self.data.row(i as usize));
+        let packed = panel
+            .packed
+            .get_or_insert_with(|| PackedRows::new(self.arithmetic, rows));
         scratch.places.resize(self.support.len(), (0, 0));
-        while panel.seen < self.moves.len() {
-            // As many moves as AT_ONCE new slots cover.
-            scratch.round += 1;
-            scratch.fresh.clear();
-            let known = panel.memory.len();
-            let mut end = panel.seen;
-            while end < self.moves.len() {
-                let slot = self.moves[end].slot as usize;
-                if slot >= known && scratch.places[slot].0 != scratch.round {
-                    if scratch.fresh.len() == AT_ONCE {
-                        break;
-                    }
-                    scratch.places[slot] = (scratch.round, scratch.fresh.len() as u32);
-                    scratch.fresh.push(slot as u32);
-                }
-                end += 1;
-            }
-            let n = scratch.fresh.len();
-            match &mut panel.memory {
-                Memory::Products(shelf) => {
-                    scratch.products.resize(AT_ONCE, [0; WIDTH]);
-                    lanes.whole_products(&self.support, &scratch.fresh, &mut scratch.products[..n]);
-                    self.keep(shelf, &scratch.fresh, &scratch.products);
-                }
-                Memory::Values(shelf) => {
-                    scratch.values.resize(AT_ONCE, [0.0; WIDTH]);
-                    let out = &mut scratch.values[..n];
-                    lanes.values(
-                        &self.kernel,
-                        self.constant,
-                        &self.support,
-                        &scratch.fresh,
-                        out,
-                    );
-                    self.keep(shelf, &scratch.fresh, &scratch.values);
-                }
-            }
+        while panel.seen < self.all.len() {
+            let stored = panel.values.len();
+            let end = self.next_round(panel.seen, stored, scratch);
+            let fresh = &scratch.fresh;
+            scratch.values.resize(fresh.len(), [0.0; WIDTH]);
+            packed.values(
+                &self.kernel,
+                self.constant,
+                &self.support,
+                fresh,
+                &mut scratch.values,
+            );
             simd::dispatch(Apply {
-                shared: self,
-                moves: &self.moves[panel.seen..end],
-                lanes,
-                memory: &panel.memory,
-                known,
+                scheme: self.scheme,
+                updates: &self.all[panel.seen..end],
+                stored: &panel.values,
                 scratch,
                 scores: &mut panel.scores,
             });
+            // Slots are numbered as they come up, and every panel meets them in that order, so
+            // what a panel stores is always the first few.
+            for (&slot, values) in fresh.iter().zip(&scratch.values) {
+                if (slot as usize) < self.stored_slots && slot as usize == panel.values.len() {
+                    if panel.values.len() == panel.values.capacity() {
+                        panel.values.reserve_exact(GROWTH);
+                    }
+                    panel.values.push(*values);
+                }
+            }
             panel.seen = end;
         }
     }
 
-    /// Slots are numbered as they come up, and every panel meets them in that order, so
-    /// what a panel keeps is always the first few.
-    fn keep<T: Copy>(&self, shelf: &mut Shelf<T>, fresh: &[u32], rows: &[[T; WIDTH]]) {
-        let mut next = shelf.len();
-        for (&slot, row) in fresh.iter().zip(rows) {
-            if (slot as usize) < self.kept_slots && slot as usize == next {
-                shelf.push(*row);
-                next += 1;
+    /// Lists the slots whose values are not stored among the updates from `first` on, as many as
+    /// are found at once; gives where these updates end.
+    fn next_round(&self, first: usize, stored: usize, scratch: &mut Scratch) -> usize {
+        scratch.round += 1;
+        scratch.fresh.clear();
+        for (at, update) in self.all.iter().enumerate().skip(first) {
+            let slot = update.slot as usize;
+            if slot >= stored && scratch.places[slot].0 != scratch.round {
+                if scratch.fresh.len() == AT_ONCE {
+                    return at;
+                }
+                scratch.places[slot] = (scratch.round, scratch.fresh.len() as u32);
+                scratch.fresh.push(update.slot);
             }
         }
+        self.all.len()
     }
 }
 
-/// Adds moves to scores, in order.
+/// Adds updates to scores, in order.
 struct Apply<'a> {
-    shared: &'a Shared<'a>,
-    moves: &'a [Move],
-    lanes: &'a Lanes,
-    memory: &'a Memory,
-    /// Slots that were in memory before this round; later ones are among the fresh.
-    known: usize,
+    scheme: Scheme,
+    updates: &'a [SlotUpdate],
+    /// Values with the first slots; those with later ones are among the fresh.
+    stored: &'a [[f64; WIDTH]],
     scratch: &'a Scratch,
     scores: &'a mut [[f64; WIDTH]],
 }
@@ -424,49 +309,24 @@ impl Work for Apply<'_> {
 
     #[inline(always)]
     fn run<const LEVEL: u8>(self) {
-        let shared = self.shared;
-        let mut values = [0.0; WIDTH];
-        let mut held = NONE;
-        for m in self.moves {
-            if m.slot != held {
-                held = m.slot;
-                let slot = m.slot as usize;
-                let fresh = (slot >= self.known).then(|| self.scratch.places[slot].1 as usize);
-                match self.memory {
-                    Memory::Products(shelf) => {
-                        let products = match fresh {
-                            Some(place) => &self.scratch.products[place],
-                            None => shelf.get(slot),
-                        };
-                        self.lanes.values_of_whole(
-                            &shared.kernel,
-                            shared.constant,
-                            &shared.support,
-                            m.slot,
-                            products,
-                            &mut values,
-                        );
-                    }
-                    Memory::Values(shelf) => {
-                        values = match fresh {
-                            Some(place) => self.scratch.values[place],
-                            None => *shelf.get(slot),
-                        };
-                    }
+        for update in self.updates {
+            let slot = update.slot as usize;
+            let values = match self.stored.get(slot) {
+                Some(values) => values,
+                None => &self.scratch.values[self.scratch.places[slot].1 as usize],
+            };
+            for (s, k) in self.scores[update.raised as usize].iter_mut().zip(values) {
+                *s += update.coefficient * k;
+            }
+            if update.lowered != LogEntry::NONE {
+                for (s, k) in self.scores[update.lowered as usize].iter_mut().zip(values) {
+                    *s -= update.coefficient * k;
                 }
             }
-            for (s, k) in self.scores[m.raised as usize].iter_mut().zip(&values) {
-                *s += m.coefficient * k;
-            }
-            if m.lowered != LogEntry::NONE {
-                for (s, k) in self.scores[m.lowered as usize].iter_mut().zip(&values) {
-                    *s -= m.coefficient * k;
-                }
-            }
-            if m.divisor != 1.0 {
-                let group = shared.scheme.group(m.raised as usize);
-                for d in shared.scheme.members(group) {
-                    self.scores[d].iter_mut().for_each(|s| *s /= m.divisor);
+            if update.divisor != 1.0 {
+                let group = self.scheme.group(update.raised as usize);
+                for d in self.scheme.members(group) {
+                    self.scores[d].iter_mut().for_each(|s| *s /= update.divisor);
                 }
             }
         }

@@ -5,7 +5,7 @@
 //! run across them and each product is summed in ascending order of the features, exactly
 //! as one pair alone would be.
 
-use super::lanes::WIDTH;
+use super::packed::WIDTH;
 use crate::simd::{self, AVX512, BASE, Work};
 
 /// A number that products are summed in.

@@ -7,7 +7,7 @@ use super::dual_log::DualLog;
 use crate::scheme::Scheme;
 use crate::readout::LogEntry;
 use crate::data::{Dataset, Matrix, Precision, Row};
-use crate::kernel::{Kernel, Lanes, Means, Support, WIDTH};
+use crate::kernel::{Arithmetic, Kernel, PackedRows, SupportRows, WIDTH};
 use crate::options::{AtZero, Readout};
 use crate::simd::{self, Work};
 
@@ -125,8 +125,8 @@ impl KernelModel {
         &self.coefficients
     }
 
-    fn prepared(&self, means: Means) -> Support {
-        let mut support = Support::new(means);
+    fn prepared(&self, arithmetic: Arithmetic) -> SupportRows {
+        let mut support = SupportRows::new(arithmetic);
         for (k, &number) in self.rows.iter().enumerate() {
             if self.kernel == Kernel::Precomputed {
                 support.push(Row::Sparse64(&[], &[]), number);
@@ -178,8 +178,8 @@ impl KernelModel {
             return Vec::new();
         };
         let discriminators = scheme.discriminators();
-        let means = Means::choose(&first.kernel, &[&first.support, matrix]);
-        let support = first.prepared(means);
+        let arithmetic = Arithmetic::choose(&first.kernel, &[&first.support, matrix]);
+        let support = first.prepared(arithmetic);
         let slots: Vec<u32> = (0..support.len() as u32).collect();
         // Panel by panel, and in a panel row by row, every model's scores side by side.
         let width = models.len() * discriminators;
@@ -190,8 +190,8 @@ impl KernelModel {
             let (support, slots) = (&support, &slots);
             move |p: usize, out: &mut [f64]| {
                 let rows = p * WIDTH..p * WIDTH + out.len() / width;
-                let lanes = Lanes::new(means, rows.map(|i| matrix.row(i)));
-                lanes.values(&first.kernel, first.constant, support, slots, &mut values);
+                let packed = PackedRows::new(arithmetic, rows.map(|i| matrix.row(i)));
+                packed.values(&first.kernel, first.constant, support, slots, &mut values);
                 for (m, model) in models.iter().enumerate() {
                     model.read(scheme, at_zero, &values, &mut board);
                     for (lane, out) in out.chunks_exact_mut(width).enumerate() {

@@ -1,13 +1,13 @@
 //! The order in which examples are visited.
 //!
 //! `shuffled` never mixes more than it must: rows are permuted once (see
-//! [`Scatter`]), then each pass permutes blocks of 256 rows and the rows inside them. That depends on the number of rows, the seed and the pass alone, stays near
+//! [`RowPermutation`]), then each pass permutes blocks of 256 rows and the rows inside them. That depends on the number of rows, the seed and the pass alone, stays near
 //! the speed of sequential memory, and still mixes files sorted by label. `worst`,
 //! `mistakes` and `restart` depend on what happens; the loop asks for each visit.
 
 use std::ops::Range;
 
-use crate::data::{Dataset, Layout, Scatter};
+use crate::data::{Dataset, Layout, RowPermutation};
 use crate::options::Order;
 use crate::random::{Random, Stream};
 
@@ -97,7 +97,7 @@ enum Kind {
     Shuffled {
         blocks: Vec<u32>,
         random: Random,
-        scatter: Scatter,
+        permutation: RowPermutation,
     },
     Drawn(Random),
 }
@@ -120,7 +120,7 @@ impl<'a> PassOrder<'a> {
                 Kind::Shuffled {
                     blocks,
                     random,
-                    scatter: Scatter::new(n),
+                    permutation: RowPermutation::new(n),
                 }
             }
             Order::Random => Kind::Drawn(Random::new(seed, Stream::Order, epoch)),
@@ -171,18 +171,18 @@ impl<'a> PassOrder<'a> {
             Kind::Shuffled {
                 blocks,
                 random,
-                scatter,
+                permutation,
             } => {
                 let first = blocks[self.made] as usize * BLOCK;
                 let range = first..(first + BLOCK).min(n);
                 match self.data.layout {
-                    Layout::Scattered => {
+                    Layout::Permuted => {
                         block.extend(range.clone().map(|p| p as u32));
                         *together = Some(range);
                     }
                     Layout::AsGiven => {
                         block.resize(range.len(), 0);
-                        scatter.rows_from(first, block);
+                        permutation.rows_from(first, block);
                     }
                 }
                 random.shuffle(block);
@@ -229,7 +229,7 @@ mod tests {
     fn a_pass_visits_every_row_once_whatever_the_layout() {
         for n in [1, 5, 256, 257, 1000] {
             let given = data(n);
-            let permuted = data(n).scattered();
+            let permuted = data(n).permuted();
             for order in [Order::Given, Order::ByClass, Order::Shuffled, Order::Random] {
                 let visits = numbers(&given, order, 7, 3);
                 assert_eq!(visits, numbers(&permuted, order, 7, 3), "{order:?} {n}");

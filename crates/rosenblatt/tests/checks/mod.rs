@@ -179,7 +179,7 @@ fn read_twice(
 fn check_scattered(found: &Found) {
     let scattered = found
         .raw
-        .dataset(&found.preparation, None, Layout::Scattered)
+        .dataset(&found.preparation, None, Layout::Permuted)
         .expect("a layout changes nothing");
     check_dataset(&scattered, &found.raw);
     for number in 0..found.raw.rows() {

@@ -97,7 +97,7 @@ impl Toy {
         let data =
             Dataset::new(matrix, self.labels.clone(), classes, self.weights.clone()).unwrap();
         if storage.scattered {
-            data.scattered()
+            data.permuted()
         } else {
             data
         }

@@ -147,7 +147,7 @@ impl Loaded {
 
 fn layout(options: &Options) -> Layout {
     if options.order == Order::Shuffled {
-        Layout::Scattered
+        Layout::Permuted
     } else {
         Layout::AsGiven
     }
