@@ -24,7 +24,7 @@ use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
 
 use crate::data::read::{Preparation, ReadReport};
-use crate::data::{Buffer, Classes, Dataset, Indices, Layout, Lender, Matrix, Precision, Storage, Values};
+use crate::data::{Buffer, Classes, Dataset, Indices, Layout, Lender, Matrix, Owner, Precision, Storage, Values};
 use crate::error::{Error, Result};
 use crate::model::{Fingerprint, Parts, take_preparation};
 
@@ -307,7 +307,7 @@ impl Lent {
         #[cfg(target_endian = "little")]
         unsafe {
             let numbers = std::slice::from_raw_parts(bytes.as_ptr().cast::<T>(), count);
-            Ok(Buffer::lent_by(numbers, self.owner.clone()))
+            Ok(Buffer::lent_by(numbers, Owner::Lender(self.owner.clone())))
         }
     }
 }

@@ -9,7 +9,8 @@ pub fn enabled(name: &str) -> bool {
     static DISABLED: OnceLock<Vec<String>> = OnceLock::new();
     let disabled = DISABLED.get_or_init(|| {
         let list = std::env::var("ROSENBLATT_DISABLE").unwrap_or_default();
-        list.split(',').map(|name| name.trim().to_owned()).collect()
+        let names = list.split(',').map(str::trim);
+        names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
     });
     !disabled.iter().any(|disabled| disabled == name)
 }

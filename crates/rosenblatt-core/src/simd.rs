@@ -5,6 +5,9 @@
 //! the best one found. Levels differ in speed alone: nothing here reorders a sum, and a
 //! fused multiply-add is only used where its product is exact.
 
+#[cfg(target_arch = "x86_64")]
+use crate::optimisations;
+
 /// Nothing beyond the platform's baseline.
 pub(crate) const BASE: u8 = 0;
 /// AVX2, FMA and bit manipulation.
@@ -172,6 +175,9 @@ fn allowed(level: u8) -> bool {
 pub(crate) fn prefetch<T>(values: &[T]) {
     use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
     const LINE: usize = 64;
+    if !optimisations::enabled("prefetch") {
+        return;
+    }
     let start = values.as_ptr().cast::<i8>();
     // From the start of the first line, so that the last is not left out.
     let before = start.addr() % LINE;

@@ -73,10 +73,6 @@ impl Lender for Janitor {
             look_after(&self.mapped, limit);
         }
     }
-
-    fn is_limited(&self) -> bool {
-        self.limit.is_some()
-    }
 }
 
 impl Drop for Janitor {

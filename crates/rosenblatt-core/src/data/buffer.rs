@@ -16,32 +16,22 @@ pub struct Buffer<T: 'static>(Place<T>);
 #[derive(Clone)]
 enum Place<T: 'static> {
     Own(Vec<T>),
-    Lent {
-        values: &'static [T],
-        owner: Arc<dyn Lender>,
-    },
+    Lent { values: &'static [T], owner: Owner },
+}
+
+/// Who holds numbers that are lent.
+#[derive(Clone)]
+pub(crate) enum Owner {
+    /// Somebody who only keeps them.
+    Keeper { _held: Arc<dyn Any + Send + Sync> },
+    /// Somebody who wants to know what is read.
+    Lender(Arc<dyn Lender>),
 }
 
 /// An owner who wants to know how much of what he lent was read.
 pub(crate) trait Lender: Send + Sync {
     /// So many bytes were read.
     fn hear(&self, bytes: usize);
-
-    /// Whether not all of it may be in memory at a time.
-    fn is_limited(&self) -> bool;
-}
-
-/// An owner who does not.
-struct Owner {
-    _held: Arc<dyn Any + Send + Sync>,
-}
-
-impl Lender for Owner {
-    fn hear(&self, _: usize) {}
-
-    fn is_limited(&self) -> bool {
-        false
-    }
 }
 
 impl<T> Buffer<T> {
@@ -52,16 +42,16 @@ impl<T> Buffer<T> {
     /// write to them.
     #[allow(unsafe_code)] // A copy of the data is what this type is there to avoid.
     pub unsafe fn lent(values: &[T], owner: Arc<dyn Any + Send + Sync>) -> Self {
-        // SAFETY: as the caller promises; the lender holds the owner.
-        unsafe { Self::lent_by(values, Arc::new(Owner { _held: owner })) }
+        // SAFETY: as the caller promises.
+        unsafe { Self::lent_by(values, Owner::Keeper { _held: owner }) }
     }
 
-    /// The same, of a lender who wants to know what is read.
+    /// The same, of an owner of either kind.
     ///
     /// # Safety
     /// As for [`lent`](Self::lent).
     #[allow(unsafe_code)] // As above.
-    pub(crate) unsafe fn lent_by(values: &[T], owner: Arc<dyn Lender>) -> Self {
+    pub(crate) unsafe fn lent_by(values: &[T], owner: Owner) -> Self {
         // SAFETY: the slice is only reachable through this buffer and its clones, each of
         // which holds the owner, and the caller promises that the owner keeps it valid.
         let values = unsafe { std::slice::from_raw_parts(values.as_ptr(), values.len()) };
@@ -70,14 +60,13 @@ impl<T> Buffer<T> {
 
     /// Tells a lender that so many of the numbers were read.
     pub(crate) fn were_read(&self, count: usize) {
-        if let Place::Lent { owner, .. } = &self.0 {
-            owner.hear(count * size_of::<T>());
+        if let Place::Lent {
+            owner: Owner::Lender(lender),
+            ..
+        } = &self.0
+        {
+            lender.hear(count * size_of::<T>());
         }
-    }
-
-    /// Whether not all of the numbers may be in memory at a time.
-    pub(crate) fn are_limited(&self) -> bool {
-        matches!(&self.0, Place::Lent { owner, .. } if owner.is_limited())
     }
 
     /// Whether the numbers lie in memory of our own.

@@ -77,13 +77,6 @@ impl Values {
         }
     }
 
-    fn are_limited(&self) -> bool {
-        match self {
-            Values::F32(v) => v.are_limited(),
-            Values::F64(v) => v.are_limited(),
-        }
-    }
-
     fn were_read(&self, count: usize) {
         match self {
             Values::F32(v) => v.were_read(count),
@@ -326,13 +319,6 @@ impl Matrix {
     #[inline(always)]
     pub fn row(&self, i: usize) -> Row<'_> {
         Rows::of(self).row(i)
-    }
-
-    /// Whether not all rows may be in memory at a time.
-    pub(crate) fn is_limited(&self) -> bool {
-        match &self.0 {
-            Storage::Dense { values, .. } | Storage::Sparse { values, .. } => values.are_limited(),
-        }
     }
 
     /// Tells whoever lent the numbers that about so many rows were read.

@@ -16,11 +16,11 @@ pub mod synthetic;
 mod write;
 
 pub use buffer::Buffer;
-pub(crate) use buffer::Lender;
+pub(crate) use buffer::{Lender, Owner};
 pub use compress::compressed;
-pub(crate) use dot4::{dots_at as dots4, squared_norms as squared_norms4};
+pub(crate) use dot4::{dots as dots4, squared_norms as squared_norms4};
 pub use indices::Indices;
-pub(crate) use indices::{Index, NARROW, SomeIndices};
+pub(crate) use indices::{Index, SomeIndices};
 pub use labels::{ClassFinder, Classes};
 pub use matrix::{Matrix, Precision, Values};
 #[doc(hidden)]

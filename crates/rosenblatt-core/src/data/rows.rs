@@ -40,12 +40,6 @@ impl<'a, I, T> Lists<'a, I, T> {
         (&self.indices[range.clone()], &self.values[range])
     }
 
-    /// How many values there are.
-    #[cfg(target_arch = "x86_64")]
-    pub(crate) fn stored(self) -> usize {
-        self.indices.len()
-    }
-
     /// Those of row `i`.
     #[inline(always)]
     pub(crate) fn row(self, i: usize) -> (&'a [I], &'a [T]) {

@@ -10,6 +10,7 @@ use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::model::{Decision, DualLog, KernelModel};
+use crate::optimisations;
 use crate::options::{Bias, Readout};
 use crate::readout::LogEntry;
 use crate::scheme::Scheme;
@@ -253,7 +254,9 @@ impl Hypothesis for Dual<'_> {
     }
 
     fn look_ahead(&mut self, block: &[u32], _: &Block) {
-        if let Some(&first) = block.first() {
+        if let Some(&first) = block.first()
+            && optimisations::enabled("lookahead")
+        {
             self.score_cache.look_ahead(first as usize);
         }
     }

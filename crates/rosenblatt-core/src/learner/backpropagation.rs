@@ -144,11 +144,6 @@ impl<'a> Backpropagation<'a> {
         self.rate
     }
 
-    /// The network as it is, or the best start that ended if that was better.
-    pub(crate) fn network(&self) -> &Network {
-        &self.network
-    }
-
     /// First weights for the start of this number.
     fn begin(&mut self, sizes: &[usize], attempt: u64) {
         let mut random = Random::new(self.options.seed, Stream::Start, attempt);

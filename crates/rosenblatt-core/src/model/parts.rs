@@ -20,7 +20,6 @@ use sha2::{Digest, Sha256};
 
 use crate::data::{Matrix, Precision, Storage, StringTable, Values};
 use crate::error::{Error, ErrorKind, Result};
-use crate::large;
 pub use array::{Array, Element};
 
 /// The metadata key under which the JSON text stands.
@@ -100,6 +99,11 @@ impl<'a> Parts<'a> {
             .remove(name)
             .ok_or_else(|| bad(format_args!("the tensor {name} is missing")))?;
         T::unwrap(array).ok_or_else(|| bad(format_args!("the tensor {name} has the wrong type")))
+    }
+
+    /// Takes a list or table out where there is one.
+    pub fn take_optional<T: Element>(&mut self, name: &str) -> Result<Option<Vec<T>>> {
+        self.has(name).then(|| self.take(name)).transpose()
     }
 
     /// Takes a list out that must have this length.
@@ -217,30 +221,17 @@ impl<'a> Parts<'a> {
             found.map(|(_, array)| array.bytes()).collect()
         };
         let (before, after) = (bytes(before), bytes(&after[1..]));
-        let hash = || -> [u8; DIGEST_BYTES] {
-            let mut hash = Sha256::new();
-            hash.update(&head);
-            (before.iter().chain(&after)).for_each(|bytes| hash.update(bytes));
-            hash.finalize().into()
-        };
-        let write_before = |out: &mut dyn Write| {
+        let mut hash = Sha256::new();
+        hash.update(&head);
+        (before.iter().chain(&after)).for_each(|bytes| hash.update(bytes));
+        let digest = hash.finalize();
+        let mut write = || {
             out.write_all(&head)?;
-            before.iter().try_for_each(|bytes| out.write_all(bytes))
+            before.iter().try_for_each(|bytes| out.write_all(bytes))?;
+            out.write_all(&digest)?;
+            after.iter().try_for_each(|bytes| out.write_all(bytes))
         };
-        // Hashing takes as long as writing.
-        let many = before.iter().map(|bytes| bytes.len()).sum::<usize>() >= large::MANY;
-        let (digest, written) = std::thread::scope(|scope| {
-            let hashing = many
-                .then(|| std::thread::Builder::new().spawn_scoped(scope, hash).ok())
-                .flatten();
-            let written = write_before(out);
-            let digest = hashing.and_then(|thread| thread.join().ok());
-            (digest.unwrap_or_else(hash), written)
-        });
-        written
-            .and_then(|()| out.write_all(&digest))
-            .and_then(|()| after.iter().try_for_each(|bytes| out.write_all(bytes)))
-            .map_err(|e| Error::new(ErrorKind::Io, e.to_string()))
+        write().map_err(|e| Error::new(ErrorKind::Io, e.to_string()))
     }
 
     /// What stands before the arrays of the file.
