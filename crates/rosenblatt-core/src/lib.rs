@@ -10,6 +10,7 @@ mod classifier;
 pub mod data;
 pub mod embedding;
 mod error;
+#[doc(hidden)]
 pub mod file;
 pub mod geometry;
 mod hypothesis;
@@ -18,10 +19,13 @@ mod large;
 pub mod learner;
 pub mod metrics;
 pub mod model;
+#[doc(hidden)]
 pub mod optimisations;
 pub mod options;
+#[doc(hidden)]
 pub mod parallel;
 pub mod progress;
+#[doc(hidden)]
 pub mod random;
 pub mod readout;
 pub mod report;
@@ -31,7 +35,13 @@ mod simd;
 pub mod training;
 pub mod weights;
 
-pub use classifier::Classifier;
+pub use classifier::{Classifier, RowSource};
 pub use error::{Error, ErrorKind, Position, Remedy, Result};
 pub use options::Options;
 pub use session::Session;
+
+/// What the crates of this workspace share; not for users, and without any promise.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::{file, optimisations, parallel, random};
+}

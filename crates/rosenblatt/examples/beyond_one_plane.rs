@@ -15,7 +15,8 @@ use rosenblatt::data::{Dataset, Layout, synthetic};
 use rosenblatt::model::Decision;
 use rosenblatt::options::{LearnerKind, Readout};
 use rosenblatt::Session;
-use rosenblatt::{Options, Result, parallel};
+use rosenblatt::internal::parallel;
+use rosenblatt::{Options, Result};
 
 fn mnist(folder: &Path, part: &str) -> Result<Dataset> {
     let images = folder.join(format!("{part}-images-idx3-ubyte.gz"));

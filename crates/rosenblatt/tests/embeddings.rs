@@ -4,7 +4,7 @@ use rosenblatt::Options;
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::model::{Decision, Model};
 use rosenblatt::options::{Bias, LearnerKind, Order, Readout};
-use rosenblatt::random::{Random, Stream};
+use rosenblatt::internal::random::{Random, Stream};
 use rosenblatt::Session;
 use rosenblatt::progress::Stop;
 

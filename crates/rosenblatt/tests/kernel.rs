@@ -336,7 +336,7 @@ fn naive(data: &Dataset, kernel: &Kernel, passes: usize) -> Vec<usize> {
 }
 
 fn random_rows(seed: u64, n: usize, d: usize, whole: bool) -> Vec<Vec<f64>> {
-    let mut random = rosenblatt::random::Random::new(seed, rosenblatt::random::Stream::Sample, 0);
+    let mut random = rosenblatt::internal::random::Random::new(seed, rosenblatt::internal::random::Stream::Sample, 0);
     (0..n)
         .map(|_| {
             (0..d)

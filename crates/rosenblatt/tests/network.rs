@@ -6,7 +6,7 @@ use rosenblatt::model::{Decision, Model, Network};
 use rosenblatt::learner::Loss;
 use rosenblatt::model::Activation;
 use rosenblatt::options::{LearnerKind, Multiclass};
-use rosenblatt::random::{Random, Stream};
+use rosenblatt::internal::random::{Random, Stream};
 use rosenblatt::Session;
 use rosenblatt::progress::Stop;
 

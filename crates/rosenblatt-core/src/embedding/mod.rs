@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 
 /// Which embedding.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Embed {
     /// All monomials up to a degree.
     Monomials {

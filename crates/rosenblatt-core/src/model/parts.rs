@@ -69,14 +69,14 @@ impl<'a> Parts<'a> {
 
     /// Adds a list.
     pub fn put<T: Element + 'a>(&mut self, name: &str, values: Vec<T>) {
-        let array = T::wrap(Cow::Owned(values));
+        let array = Array::new(Cow::Owned(values));
         self.arrays
             .insert(name.to_owned(), (vec![array.len()], array));
     }
 
     /// Adds a table of `columns` columns, row by row.
     pub fn put_table<T: Element>(&mut self, name: &str, columns: usize, values: Cow<'a, [T]>) {
-        let array = T::wrap(values);
+        let array = Array::new(values);
         let rows = array.len().checked_div(columns).unwrap_or(0);
         self.arrays
             .insert(name.to_owned(), (vec![rows, columns], array));
@@ -98,7 +98,7 @@ impl<'a> Parts<'a> {
             .arrays
             .remove(name)
             .ok_or_else(|| bad(format_args!("the tensor {name} is missing")))?;
-        T::unwrap(array).ok_or_else(|| bad(format_args!("the tensor {name} has the wrong type")))
+        array.values().ok_or_else(|| bad(format_args!("the tensor {name} has the wrong type")))
     }
 
     /// Takes a list or table out where there is one.
@@ -202,7 +202,7 @@ impl<'a> Parts<'a> {
 
     /// Writes the file's bytes, array by array, so that they are never held all together.
     pub fn write_to(&self, out: &mut dyn Write) -> Result<()> {
-        let digest = (vec![DIGEST_BYTES], u8::wrap(vec![0; DIGEST_BYTES].into()));
+        let digest = (vec![DIGEST_BYTES], Array::new::<u8>(vec![0; DIGEST_BYTES].into()));
         let named = self.arrays.iter().map(|(name, part)| (name.as_str(), part));
         let arrays: BTreeMap<&str, &(Vec<usize>, Array<'_>)> =
             named.chain([(DIGEST, &digest)]).collect();
@@ -216,7 +216,7 @@ impl<'a> Parts<'a> {
                 .position(|name| name == DIGEST)
                 .ok_or_else(|| bad("the digest has no place"))?,
         );
-        let bytes = |names: &[String]| -> Vec<Cow<'_, [u8]>> {
+        let bytes = |names: &[String]| -> Vec<&[u8]> {
             let found = names.iter().filter_map(|name| arrays.get(name.as_str()));
             found.map(|(_, array)| array.bytes()).collect()
         };

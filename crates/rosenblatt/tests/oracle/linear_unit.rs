@@ -4,7 +4,7 @@ use rosenblatt::Options;
 use rosenblatt::data::{Precision, RowPermutation};
 use rosenblatt::learner::Gradient;
 use rosenblatt::options::{Bias, ClassWeight, LearnerKind, Multiclass, Order, Start};
-use rosenblatt::random::{Random, Stream};
+use rosenblatt::internal::random::{Random, Stream};
 use rosenblatt::progress::Stop;
 
 use crate::common::{self, Storage, Toy, close, dot, planes, score, trained};
