@@ -53,7 +53,7 @@ fn without_zeros(packed: &[f64], discriminators: usize) -> Option<(Vec<u8>, Vec<
             kept.extend_from_slice(weights);
         }
     }
-    let mut shape = Shape {
+    let mut shape = KeptShape {
         discriminators,
         features,
         kept: kept.len() / discriminators,
@@ -85,13 +85,13 @@ fn set_places(bits: &[u8]) -> impl Iterator<Item = usize> + '_ {
 }
 
 /// Weights of which some are kept.
-struct Shape {
+struct KeptShape {
     discriminators: usize,
     features: usize,
     kept: usize,
 }
 
-impl Shape {
+impl KeptShape {
     /// Bytes of the kept weights and the bits.
     fn bytes(&self) -> usize {
         let weights = self.kept.saturating_mul(8 * self.discriminators);
@@ -126,7 +126,7 @@ pub(super) fn take_weights(parts: &mut Parts<'_>, prefix: &str, scheme: Scheme) 
     let weights = if parts.has(&format!("{name}.present")) {
         let features: usize = parts.take_fact(&format!("{name}.features"))?;
         let bits: Vec<u8> = parts.take_len(&format!("{name}.present"), features.div_ceil(8))?;
-        let shape = Shape {
+        let shape = KeptShape {
             discriminators,
             features,
             kept: rows,

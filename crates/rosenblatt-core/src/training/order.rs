@@ -73,7 +73,7 @@ pub const BLOCK: usize = 256;
 #[derive(Debug)]
 pub(crate) struct PassOrder<'a> {
     data: &'a Dataset,
-    kind: Kind,
+    kind: PassKind,
     /// Blocks made so far.
     made: usize,
     block: Block,
@@ -91,7 +91,7 @@ pub(crate) struct Block {
 }
 
 #[derive(Debug)]
-enum Kind {
+enum PassKind {
     Given,
     Listed(Vec<u32>),
     Shuffled {
@@ -107,23 +107,23 @@ impl<'a> PassOrder<'a> {
     pub(crate) fn new(data: &'a Dataset, order: Order, seed: u64, epoch: u64) -> Option<Self> {
         let n = data.len();
         let kind = match order {
-            Order::Given => Kind::Given,
+            Order::Given => PassKind::Given,
             Order::ByClass => {
                 let mut positions: Vec<u32> = (0..n).map(|r| data.position(r) as u32).collect();
                 positions.sort_by_key(|&p| std::cmp::Reverse(data.labels[p as usize])); // stable
-                Kind::Listed(positions)
+                PassKind::Listed(positions)
             }
             Order::Shuffled => {
                 let mut random = Random::new(seed, Stream::Order, epoch);
                 let mut blocks: Vec<u32> = (0..n.div_ceil(BLOCK) as u32).collect();
                 random.shuffle(&mut blocks);
-                Kind::Shuffled {
+                PassKind::Shuffled {
                     blocks,
                     random,
                     permutation: RowPermutation::new(n),
                 }
             }
-            Order::Random => Kind::Drawn(Random::new(seed, Stream::Order, epoch)),
+            Order::Random => PassKind::Drawn(Random::new(seed, Stream::Order, epoch)),
             Order::Mistakes | Order::Worst | Order::Restart => return None,
         };
         let mut order = PassOrder {
@@ -163,12 +163,12 @@ impl<'a> PassOrder<'a> {
             return;
         }
         match &mut self.kind {
-            Kind::Given => {
+            PassKind::Given => {
                 block.extend((start..end).map(|r| self.data.position(r) as u32));
                 *together = (self.data.layout == Layout::AsGiven).then_some(start..end);
             }
-            Kind::Listed(positions) => block.extend_from_slice(&positions[start..end]),
-            Kind::Shuffled {
+            PassKind::Listed(positions) => block.extend_from_slice(&positions[start..end]),
+            PassKind::Shuffled {
                 blocks,
                 random,
                 permutation,
@@ -187,7 +187,7 @@ impl<'a> PassOrder<'a> {
                 }
                 random.shuffle(block);
             }
-            Kind::Drawn(random) => {
+            PassKind::Drawn(random) => {
                 // Drawn as row numbers, so that the layout does not matter.
                 block.extend(
                     (start..end)
