@@ -32,6 +32,7 @@ pub mod report;
 pub mod scheme;
 mod session;
 mod simd;
+pub mod synthetic;
 pub mod training;
 pub mod weights;
 

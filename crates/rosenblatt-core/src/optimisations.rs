@@ -10,7 +10,10 @@ pub fn enabled(name: &str) -> bool {
     let disabled = DISABLED.get_or_init(|| {
         let list = std::env::var("ROSENBLATT_DISABLE").unwrap_or_default();
         let names = list.split(',').map(str::trim);
-        names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+        names
+            .filter(|name| !name.is_empty())
+            .map(str::to_owned)
+            .collect()
     });
     !disabled.iter().any(|disabled| disabled == name)
 }

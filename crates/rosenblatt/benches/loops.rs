@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use rosenblatt::data::read::{Preparation, ReadOptions, Scale, read_from};
-use rosenblatt::data::synthetic::{self, Kind, generate};
+use rosenblatt::synthetic::{self, Kind, generate};
 use rosenblatt::data::{Dataset, Layout, TextFormat, write};
 use rosenblatt::model::Fingerprint;
 use rosenblatt::options::Readout;

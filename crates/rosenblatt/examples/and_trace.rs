@@ -35,7 +35,12 @@ impl Callback for Trace {
 
 fn main() -> Result<()> {
     let matrix = Matrix::dense(4, 2, vec![0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0])?;
-    let data = Dataset::new(matrix, vec![0, 0, 0, 1], Classes::from_labels(["no", "yes"]), None)?;
+    let data = Dataset::new(
+        matrix,
+        vec![0, 0, 0, 1],
+        Classes::from_labels(["no", "yes"]),
+        None,
+    )?;
     let options = Options {
         order: Order::Given,
         readout: Some(Readout::Last),

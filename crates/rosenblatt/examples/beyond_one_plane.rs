@@ -11,7 +11,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use rosenblatt::data::read::{Preparation, ReadOptions, read};
-use rosenblatt::data::{Dataset, Layout, synthetic};
+use rosenblatt::data::{Dataset, Layout};
+use rosenblatt::synthetic;
 use rosenblatt::model::Decision;
 use rosenblatt::options::{LearnerKind, Readout};
 use rosenblatt::Session;

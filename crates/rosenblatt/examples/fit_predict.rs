@@ -4,8 +4,22 @@
 use rosenblatt::{Classifier, Result};
 
 fn main() -> Result<()> {
-    let rows = [[5.1, 1.4], [4.9, 1.5], [6.4, 4.5], [6.9, 4.9], [6.3, 6.0], [5.8, 5.1]];
-    let kinds = ["setosa", "setosa", "versicolor", "versicolor", "virginica", "virginica"];
+    let rows = [
+        [5.1, 1.4],
+        [4.9, 1.5],
+        [6.4, 4.5],
+        [6.9, 4.9],
+        [6.3, 6.0],
+        [5.8, 5.1],
+    ];
+    let kinds = [
+        "setosa",
+        "setosa",
+        "versicolor",
+        "versicolor",
+        "virginica",
+        "virginica",
+    ];
 
     let classifier = Classifier::fit(&rows, kinds)?;
     let predicted = classifier.predict(&[[5.0, 1.3], [6.2, 5.8]])?;

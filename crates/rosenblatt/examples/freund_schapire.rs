@@ -10,14 +10,14 @@
 use std::path::Path;
 use std::time::Instant;
 
+use rosenblatt::Session;
 use rosenblatt::data::read::{Preparation, ReadOptions, read};
 use rosenblatt::data::{Dataset, Layout};
+use rosenblatt::internal::random::{Random, Stream};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::{Decision, KernelModel};
-use rosenblatt::scheme::Scheme;
 use rosenblatt::options::{AtZero, LearnerKind, Multiclass, Readout};
-use rosenblatt::internal::random::{Random, Stream};
-use rosenblatt::Session;
+use rosenblatt::scheme::Scheme;
 use rosenblatt::{Error, Options, Result};
 
 /// Passes at which the paper measures.

@@ -2,9 +2,9 @@
 //! last weights bound the margin, and with it the number of updates that were ever possible.
 #![allow(clippy::print_stdout)] // It is there to print.
 
-use rosenblatt::data::synthetic::{self, Kind, generate};
 use rosenblatt::options::Readout;
 use rosenblatt::progress::Stop;
+use rosenblatt::synthetic::{self, Kind, generate};
 use rosenblatt::{Options, Result, Session};
 
 fn main() -> Result<()> {
@@ -28,7 +28,10 @@ fn main() -> Result<()> {
         progress.updates
     );
     if let (Some(margin), Some(most)) = (fitted.margin, fitted.updates_at_most) {
-        println!("the margin is at least {:.4}, so {most} updates are the most", margin.lower);
+        println!(
+            "the margin is at least {:.4}, so {most} updates are the most",
+            margin.lower
+        );
         assert!(progress.updates <= most);
     }
     Ok(())

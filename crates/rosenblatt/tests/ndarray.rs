@@ -12,7 +12,10 @@ fn arrays_are_fitted_and_predicted_whatever_their_layout() {
     assert_eq!(classifier.predict(&rows).unwrap(), ["0", "0", "0", "1"]);
     // Columns one after the other, as a transposed array has them.
     let by_column = rows.t().as_standard_layout().to_owned().reversed_axes();
-    assert_eq!(classifier.predict(&by_column).unwrap(), ["0", "0", "0", "1"]);
+    assert_eq!(
+        classifier.predict(&by_column).unwrap(),
+        ["0", "0", "0", "1"]
+    );
     let wider = array![[0.0, 0.0, 1.0]];
     assert!(classifier.predict(&wider).is_err());
     assert!(classifier.predict(&array![[0.0]]).is_err());

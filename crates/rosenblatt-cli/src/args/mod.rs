@@ -270,7 +270,7 @@ pub struct VerifyArgs {
 pub struct GenerateArgs {
     /// What to make
     #[arg(value_parser = kind, long_help = kinds_help())]
-    pub kind: rosenblatt::data::synthetic::Kind,
+    pub kind: rosenblatt::synthetic::Kind,
     /// Where the data go; the name says the format (.svm, .csv, .tsv, and .gz, .zst, .bz2 or .xz after it); - prints CSV
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
@@ -306,13 +306,13 @@ pub struct GenerateArgs {
     pub seed: u64,
 }
 
-fn kind(name: &str) -> Result<rosenblatt::data::synthetic::Kind, rosenblatt::Error> {
-    rosenblatt::data::synthetic::Kind::find(name)
+fn kind(name: &str) -> Result<rosenblatt::synthetic::Kind, rosenblatt::Error> {
+    rosenblatt::synthetic::Kind::find(name)
 }
 
 fn kinds_help() -> String {
     let mut text = String::from("What to make:\n");
-    for kind in rosenblatt::data::synthetic::Kind::all() {
+    for kind in rosenblatt::synthetic::Kind::all() {
         text.push_str(&format!("  {:<14} {}\n", kind.name(), kind.summary()));
     }
     text

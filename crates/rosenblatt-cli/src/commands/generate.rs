@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rosenblatt::Error;
-use rosenblatt::data::synthetic::{self, Kind, Options};
+use rosenblatt::synthetic::{self, Kind, Options};
 use rosenblatt::data::{TextFormat, compressed};
 use rosenblatt::file::write_aside;
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use rosenblatt::data::synthetic::{self, Kind};
+use rosenblatt::synthetic::{self, Kind};
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision, Row};
 use rosenblatt::embedding::Embed;
 use rosenblatt::model::Model;

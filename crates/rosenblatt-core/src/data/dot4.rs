@@ -15,12 +15,7 @@ type Pairs<'a, I, T> = (&'a [I], &'a [T]);
 /// # Panics
 /// If a row has a feature beyond `weights`.
 #[inline]
-pub(crate) fn dots(
-    rows: Rows<'_>,
-    examples: [usize; 4],
-    weights: &[f64],
-    start: f64,
-) -> [f64; 4] {
+pub(crate) fn dots(rows: Rows<'_>, examples: [usize; 4], weights: &[f64], start: f64) -> [f64; 4] {
     in_step(rows, examples, start, |j, x| weights[j] * x)
 }
 
@@ -200,7 +195,10 @@ mod tests {
                 for start in [0.25, -0.0] {
                     let found = dots(rows, [0, 1, 2, 3], &weights, start);
                     for (i, found) in found.into_iter().enumerate() {
-                        assert_eq!(matrix.row(i).dot(&weights, start).to_bits(), found.to_bits());
+                        assert_eq!(
+                            matrix.row(i).dot(&weights, start).to_bits(),
+                            found.to_bits()
+                        );
                     }
                 }
                 for (i, found) in squared_norms(rows, [0, 1, 2, 3]).into_iter().enumerate() {

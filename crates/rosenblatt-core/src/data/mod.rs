@@ -12,7 +12,6 @@ mod row;
 mod rows;
 mod permutation;
 pub mod split;
-pub mod synthetic;
 mod write;
 
 pub use buffer::Buffer;

@@ -94,7 +94,11 @@ impl SeparatorMargin {
         MarginBracket {
             lower: self.lower,
             upper: self.upper.max(self.lower),
-            kind: if bias == Bias::Lifted { "lifted" } else { "plain" },
+            kind: if bias == Bias::Lifted {
+                "lifted"
+            } else {
+                "plain"
+            },
         }
     }
 }

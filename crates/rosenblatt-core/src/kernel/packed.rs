@@ -1,8 +1,8 @@
 //! 32 rows side by side, and the ways to their kernel values with many others.
 
+mod arithmetic;
 mod finish;
 mod inverted_index;
-mod arithmetic;
 
 pub(crate) use arithmetic::Arithmetic;
 
@@ -10,7 +10,7 @@ use finish::{Elementwise, Finish};
 use inverted_index::InvertedIndex;
 
 use super::Kernel;
-use super::support::{SupportStore, SupportRows};
+use super::support::{SupportRows, SupportStore};
 use super::tile::{self, Products, Quad};
 use crate::data::Row;
 use crate::simd;
@@ -83,7 +83,9 @@ impl PackedRows {
                 }
                 PackedStore::Sparse(InvertedIndex::new(sparse))
             }
-            Arithmetic::Gram => PackedStore::Gram(rows.map(|row| row.to_dense(row.width())).collect()),
+            Arithmetic::Gram => {
+                PackedStore::Gram(rows.map(|row| row.to_dense(row.width())).collect())
+            }
         };
         PackedRows {
             squared_norms,

@@ -4,11 +4,11 @@
 //! matrix products; a vote replays the log on the same kernel values.
 
 use super::dual_log::DualLog;
-use crate::scheme::Scheme;
-use crate::readout::LogEntry;
 use crate::data::{Dataset, Matrix, Precision, Row};
 use crate::kernel::{Arithmetic, Kernel, PackedRows, SupportRows, WIDTH};
 use crate::options::{AtZero, Readout};
+use crate::readout::LogEntry;
+use crate::scheme::Scheme;
 use crate::simd::{self, Work};
 
 /// What a kernel learner leaves behind.

@@ -4,11 +4,11 @@ use super::file::bad;
 use super::parts::Parts;
 use super::state_file::{put_entries, take_entries};
 use super::{DualLog, KernelModel};
-use crate::scheme::Scheme;
 use crate::data::Precision;
 use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::options::Options;
+use crate::scheme::Scheme;
 
 /// Puts a kernel model among the parts. The kernel itself stands in the options.
 pub(super) fn put(parts: &mut Parts<'_>, model: &KernelModel) {

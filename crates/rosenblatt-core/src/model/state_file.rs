@@ -1,13 +1,13 @@
 //! What a run remembers as parts, and back.
 
+use super::LinearState;
 use super::file::bad;
 use super::parts::Parts;
 use super::weights_file::{put_weights, take_weights};
-use super::LinearState;
+use crate::error::Result;
 use crate::readout::{Average, LogEntry, UpdateLog};
 use crate::scheme::Scheme;
 use crate::weights::Weights;
-use crate::error::Result;
 
 /// Puts what a run remembers among the parts.
 pub(super) fn put<'a>(parts: &mut Parts<'a>, state: &'a LinearState) {
@@ -41,7 +41,10 @@ pub(super) fn put_entries(parts: &mut Parts<'_>, prefix: &str, entries: &[LogEnt
     parts.put(&name("row"), each().map(|e| e.row).collect());
     parts.put(&name("raised"), each().map(|e| e.raised).collect());
     parts.put(&name("lowered"), each().map(|e| e.lowered).collect());
-    parts.put(&name("coefficient"), each().map(|e| e.coefficient).collect());
+    parts.put(
+        &name("coefficient"),
+        each().map(|e| e.coefficient).collect(),
+    );
     parts.put(&name("divisor"), each().map(|e| e.divisor).collect());
     parts.put(&name("survived"), each().map(|e| e.survived).collect());
 }
@@ -82,7 +85,9 @@ pub(super) fn take(parts: &mut Parts<'_>, scheme: Scheme) -> Result<Option<Linea
     };
     let mut optional = |prefix: &str| {
         let there = parts.has(&format!("{prefix}bias"));
-        there.then(|| take_weights(parts, prefix, scheme)).transpose()
+        there
+            .then(|| take_weights(parts, prefix, scheme))
+            .transpose()
     };
     let kept = optional("state.kept.")?;
     let confidence = optional("state.confidence.")?;

@@ -6,9 +6,9 @@
 
 use super::file::bad;
 use super::parts::Parts;
+use crate::error::Result;
 use crate::scheme::Scheme;
 use crate::weights::Weights;
-use crate::error::Result;
 
 /// Features from which on zeros are left out.
 const MANY: usize = 1 << 12;

@@ -21,8 +21,10 @@ use std::io::Write;
 
 use kinds::Count::{self, Fixed, Free};
 
-use super::write::{RowWriter, TextFormat, write as write_dataset};
-use super::{Classes, Dataset, FeatureNames, Matrix, Precision, Values};
+use crate::data::{
+    Classes, Dataset, FeatureNames, Matrix, Precision, RowWriter, TextFormat, Values,
+    write as write_dataset,
+};
 use crate::error::{Error, Result};
 use crate::random::{Random, Stream};
 
@@ -316,7 +318,7 @@ fn numbered(k: usize) -> Classes {
 /// Makes the data.
 ///
 /// ```
-/// use rosenblatt_core::data::synthetic::{Kind, Options, generate};
+/// use rosenblatt_core::synthetic::{Kind, Options, generate};
 /// let options = Options { examples: Some(50), margin: Some(0.1), ..Options::new(Kind::Separable) };
 /// let made = generate(&options)?;
 /// assert_eq!(made.dataset.len(), 50);

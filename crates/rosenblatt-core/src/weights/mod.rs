@@ -259,11 +259,7 @@ impl Weights {
     }
 
     /// `f(d, own, other)` of every weight and bias, all discriminators in one pass.
-    pub(crate) fn combined(
-        &self,
-        other: &Weights,
-        f: impl Fn(usize, f64, f64) -> f64,
-    ) -> Weights {
+    pub(crate) fn combined(&self, other: &Weights, f: impl Fn(usize, f64, f64) -> f64) -> Weights {
         let (k, stride) = (self.discriminators, self.stride);
         let mut made = Weights::zero(k, self.features());
         for (d, bias) in made.bias[..k].iter_mut().enumerate() {

@@ -120,6 +120,9 @@ fn weights_are_combined_place_by_place() {
             let expected = (j % 1013 + d + d * (j % 77)) as f64;
             assert_eq!(combined.get(d, j), expected);
         }
-        assert_eq!(combined.bias(discriminators - 1), discriminators as f64 - 0.5);
+        assert_eq!(
+            combined.bias(discriminators - 1),
+            discriminators as f64 - 0.5
+        );
     }
 }

@@ -36,8 +36,7 @@ impl Arithmetic {
         }
         // A dense product costs about a twentieth of a sparse one per value.
         let is_thin = |m: &&Matrix| {
-            m.is_sparse()
-                && (m.columns() > 1 << 16 || m.non_zeros() * 20 < m.rows() * m.columns())
+            m.is_sparse() && (m.columns() > 1 << 16 || m.non_zeros() * 20 < m.rows() * m.columns())
         };
         if matrices.iter().any(is_thin) {
             return Arithmetic::Sparse { columns };

@@ -2,7 +2,13 @@ use super::*;
 use crate::data::{Matrix, Precision};
 use proptest::prelude::*;
 
-fn check(kernel: &Kernel, arithmetic: Arithmetic, rows: &[Vec<f64>], precision: Precision, sparse: bool) {
+fn check(
+    kernel: &Kernel,
+    arithmetic: Arithmetic,
+    rows: &[Vec<f64>],
+    precision: Precision,
+    sparse: bool,
+) {
     let columns = rows[0].len();
     let dense = Matrix::dense_from_rows(columns, rows, precision);
     let matrix = if sparse {
