@@ -1,4 +1,4 @@
-//! Fit and predict in three lines, from slices.
+//! Fit and predict in three lines, from slices or arrays.
 
 use crate::data::{Classes, Dataset, Matrix};
 use crate::error::{Error, Result};
@@ -39,27 +39,30 @@ pub struct Classifier {
 impl Classifier {
     /// Trains with default options. Each row has as many numbers as the first; each label is
     /// anything that can be written as text.
-    pub fn fit<R: AsRef<[f64]>, L: ToString>(rows: &[R], labels: &[L]) -> Result<Self> {
+    pub fn fit(
+        rows: &(impl RowSource + ?Sized),
+        labels: impl IntoIterator<Item = impl ToString>,
+    ) -> Result<Self> {
         Self::fit_with(&Options::default(), rows, labels)
     }
 
     /// Trains with these options.
-    pub fn fit_with<R: AsRef<[f64]>, L: ToString>(
+    pub fn fit_with(
         options: &Options,
-        rows: &[R],
-        labels: &[L],
+        rows: &(impl RowSource + ?Sized),
+        labels: impl IntoIterator<Item = impl ToString>,
     ) -> Result<Self> {
-        let labels: Vec<String> = labels.iter().map(L::to_string).collect();
+        let labels: Vec<String> = labels.into_iter().map(|label| label.to_string()).collect();
         let classes = Classes::from_labels(labels.iter().map(String::as_str));
         let numbers = labels.iter().filter_map(|label| classes.find(label));
-        let data = Dataset::new(matrix(rows, None)?, numbers.collect(), classes, None)?;
+        let data = Dataset::new(rows.to_matrix(None)?, numbers.collect(), classes, None)?;
         let model = Session::new(options).train(&data)?.model;
         Ok(Classifier { model })
     }
 
     /// The label of each row.
-    pub fn predict<R: AsRef<[f64]>>(&self, rows: &[R]) -> Result<Vec<&str>> {
-        let matrix = matrix(rows, Some(self.model.features()))?;
+    pub fn predict(&self, rows: &(impl RowSource + ?Sized)) -> Result<Vec<&str>> {
+        let matrix = rows.to_matrix(Some(self.model.features()))?;
         let classes = self.model.predict(&matrix, parallel::available())?;
         let names = classes.into_iter().map(|c| self.model.classes.name(c));
         Ok(names.collect())
@@ -67,8 +70,8 @@ impl Classifier {
 
     /// The scores of each row: one for two classes (positive speaks for the second), else one a
     /// discriminator.
-    pub fn decision_function<R: AsRef<[f64]>>(&self, rows: &[R]) -> Result<Vec<Vec<f64>>> {
-        let matrix = matrix(rows, Some(self.model.features()))?;
+    pub fn decision_function(&self, rows: &(impl RowSource + ?Sized)) -> Result<Vec<Vec<f64>>> {
+        let matrix = rows.to_matrix(Some(self.model.features()))?;
         let scores = self.model.scores(&matrix, parallel::available())?;
         let each = scores.chunks(self.model.scheme.discriminators());
         Ok(each.map(<[f64]>::to_vec).collect())
@@ -85,18 +88,53 @@ impl Classifier {
     }
 }
 
-/// Rows of one length as a matrix.
-fn matrix<R: AsRef<[f64]>>(rows: &[R], columns: Option<usize>) -> Result<Matrix> {
-    let columns = columns.unwrap_or_else(|| rows.first().map_or(0, |row| row.as_ref().len()));
-    let odd = rows.iter().position(|row| row.as_ref().len() != columns);
-    if let Some(i) = odd {
-        return Err(Error::data(format!(
-            "row {} has {} numbers, expected {columns}",
-            i + 1,
-            rows[i].as_ref().len()
-        ))
-        .remedy("give every row the same number of features"));
+/// Rows of numbers: slices, arrays or vectors of rows, a [`Matrix`], and with the feature
+/// `ndarray` a two-dimensional array.
+pub trait RowSource {
+    /// The rows as a matrix. Where they carry no number of columns themselves, each has as many as
+    /// `columns` says, or else as the first.
+    fn to_matrix(&self, columns: Option<usize>) -> Result<Matrix>;
+}
+
+impl RowSource for Matrix {
+    fn to_matrix(&self, _: Option<usize>) -> Result<Matrix> {
+        Ok(self.clone())
     }
-    let values = rows.iter().flat_map(|row| row.as_ref()).copied().collect();
-    Matrix::dense(rows.len(), columns, values)
+}
+
+impl<R: AsRef<[f64]>> RowSource for [R] {
+    fn to_matrix(&self, columns: Option<usize>) -> Result<Matrix> {
+        let columns = columns.unwrap_or_else(|| self.first().map_or(0, |row| row.as_ref().len()));
+        let odd = self.iter().position(|row| row.as_ref().len() != columns);
+        if let Some(i) = odd {
+            return Err(Error::data(format!(
+                "row {} has {} numbers, expected {columns}",
+                i + 1,
+                self[i].as_ref().len()
+            ))
+            .remedy("give every row the same number of features"));
+        }
+        let values: Vec<f64> = self.iter().flat_map(|row| row.as_ref()).copied().collect();
+        Matrix::dense(self.len(), columns, values)
+    }
+}
+
+impl<R: AsRef<[f64]>> RowSource for Vec<R> {
+    fn to_matrix(&self, columns: Option<usize>) -> Result<Matrix> {
+        self.as_slice().to_matrix(columns)
+    }
+}
+
+impl<R: AsRef<[f64]>, const N: usize> RowSource for [R; N] {
+    fn to_matrix(&self, columns: Option<usize>) -> Result<Matrix> {
+        self.as_slice().to_matrix(columns)
+    }
+}
+
+#[cfg(feature = "ndarray")]
+impl<S: ndarray::Data<Elem = f64>> RowSource for ndarray::ArrayBase<S, ndarray::Ix2> {
+    fn to_matrix(&self, _: Option<usize>) -> Result<Matrix> {
+        let values: Vec<f64> = self.iter().copied().collect();
+        Matrix::dense(self.nrows(), self.ncols(), values)
+    }
 }

@@ -16,30 +16,36 @@ pub mod kernel;
 pub mod learner;
 pub mod metrics;
 pub mod model;
+#[doc(hidden)]
+pub mod optimisations;
 pub mod options;
+#[doc(hidden)]
 pub mod parallel;
 pub mod progress;
+#[doc(hidden)]
 pub mod random;
 pub mod readout;
 pub mod report;
 pub mod scheme;
 mod session;
 mod simd;
+pub mod synthetic;
 pub mod training;
 pub mod weights;
 
-pub use classifier::Classifier;
+pub use classifier::{Classifier, RowSource};
 pub use error::{Error, ErrorKind, Position, Remedy, Result};
 pub use options::Options;
 pub use session::Session;
 
-/// What the other crates of the workspace share with this one. It may change at any time.
+/// What the crates of this workspace share; not for users, and without any promise.
 #[doc(hidden)]
 pub mod internal {
+    pub use crate::data::{Index, Lender, Owner, SomeIndices, label_number};
     pub use crate::file::write_atomic;
+    pub use crate::{optimisations, parallel, random};
+    /// Work compiled for several levels of the processor.
     pub mod simd {
         pub use crate::simd::*;
     }
-    pub use crate::data::{Index, Lender, SomeIndices, label_number};
-    pub use crate::{parallel, random};
 }

@@ -15,6 +15,7 @@ use crate::training::{Fitted, MarginBracket};
 
 /// The outcome of a training run, for people and programs.
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct TrainReport {
     /// Which learner.
     pub learner: &'static str,
@@ -98,6 +99,7 @@ pub struct TrainReport {
 
 /// Accuracy on held-out examples.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[non_exhaustive]
 pub struct Held {
     /// The share predicted right.
     pub accuracy: f64,
@@ -118,6 +120,7 @@ pub struct Seconds {
 
 /// A discriminator and the features that move it most.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Discriminator {
     /// What a positive score speaks for.
     pub name: String,
@@ -131,6 +134,7 @@ pub struct Discriminator {
 
 /// How near a plane of largest margin is to the best.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PlaneReport {
     /// What a positive score speaks for.
     pub name: String,

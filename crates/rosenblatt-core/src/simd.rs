@@ -5,30 +5,15 @@
 //! the best one found. Levels differ in speed alone: nothing here reorders a sum, and a
 //! fused multiply-add is only used where its product is exact.
 
+#[cfg(target_arch = "x86_64")]
+use crate::optimisations;
+
 /// Nothing beyond the platform's baseline.
 pub const BASE: u8 = 0;
 /// AVX2, FMA and bit manipulation.
 pub const AVX2: u8 = 1;
 /// AVX-512.
 pub const AVX512: u8 = 2;
-/// Says that work runs at the level of AVX-512, so that the processor has it.
-#[derive(Debug, Clone, Copy)]
-#[cfg(target_arch = "x86_64")]
-pub(crate) struct Widest(());
-
-#[cfg(target_arch = "x86_64")]
-impl Widest {
-    /// Only [`dispatch`] runs anything at that level, and only where it found the features.
-    #[inline(always)]
-    pub(crate) fn at<const LEVEL: u8>() -> Option<Self> {
-        (LEVEL == AVX512).then_some(Widest(()))
-    }
-
-    /// Whether the processor has what [`dispatch`] needs for it.
-    pub(crate) fn found() -> Option<Self> {
-        has_widest().then_some(Widest(()))
-    }
-}
 
 /// A piece of work; `run` must be `#[inline(always)]`, and so must all it calls in loops.
 pub trait Work {
@@ -47,14 +32,11 @@ pub fn dispatch<W: Work>(work: W) -> W::Output {
     fn widest<W: Work>(work: W) -> W::Output {
         work.run::<AVX512>()
     }
-    if has_widest() {
+    if has_avx512() {
         // SAFETY: every feature that `widest` is compiled for was just found.
         unsafe { widest(work) }
-    } else if has_wide() {
-        // SAFETY: every feature that `wide` is compiled for was just found.
-        unsafe { wide(work) }
     } else {
-        work.run::<BASE>()
+        dispatch_avx2(work)
     }
 }
 
@@ -64,18 +46,16 @@ pub fn dispatch<W: Work>(work: W) -> W::Output {
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)] // measured: text is read a third slower without it
 pub fn dispatch_avx2<W: Work>(work: W) -> W::Output {
-    if has_wide() {
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    fn wide<W: Work>(work: W) -> W::Output {
+        work.run::<AVX2>()
+    }
+    if has_avx2() {
         // SAFETY: every feature that `wide` is compiled for was just found.
         unsafe { wide(work) }
     } else {
         work.run::<BASE>()
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-fn wide<W: Work>(work: W) -> W::Output {
-    work.run::<AVX2>()
 }
 
 /// The highest level that may be used: the environment variable `ROSENBLATT_CPU` (`avx2` or
@@ -91,7 +71,7 @@ fn at_most() -> u8 {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn has_wide() -> bool {
+fn has_avx2() -> bool {
     at_most() >= AVX2
         && is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("fma")
@@ -102,8 +82,8 @@ fn has_wide() -> bool {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) fn has_widest() -> bool {
-    has_wide()
+pub(crate) fn has_avx512() -> bool {
+    has_avx2()
         && at_most() >= AVX512
         && is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
@@ -132,6 +112,9 @@ pub fn dispatch<W: Work>(work: W) -> W::Output {
 pub fn prefetch<T>(values: &[T]) {
     use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
     const LINE: usize = 64;
+    if !optimisations::enabled("prefetch") {
+        return;
+    }
     let start = values.as_ptr().cast::<i8>();
     // From the start of the first line, so that the last is not left out.
     let before = start.addr() % LINE;

@@ -48,11 +48,8 @@ pub(crate) fn matrix(rows: &Bound<'_, PyAny>) -> PyResult<Matrix> {
         array: &PyReadonlyArray2<'_, T>,
         wrap: fn(Buffer<T>) -> Values,
     ) -> PyResult<Matrix> {
-        Ok(Matrix::Dense {
-            rows: array.shape()[0],
-            columns: array.shape()[1],
-            values: wrap(lend(array.as_slice()?, array.as_any().clone())),
-        })
+        let values = wrap(lend(array.as_slice()?, array.as_any().clone()));
+        Matrix::dense(array.shape()[0], array.shape()[1], values).map_err(raised)
     }
     if let Ok(array) = rows.extract::<PyReadonlyArray2<'_, f32>>() {
         return dense(&array, Values::F32);

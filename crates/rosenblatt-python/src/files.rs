@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyRange, PyTuple};
 use rosenblatt::read::{self, ColumnKind, Format, OnError, Preparation, ReadOptions, Scale};
-use rosenblatt::data::{FeatureNames, Layout, Matrix, Precision, Values};
+use rosenblatt::data::{FeatureNames, Layout, Matrix, Precision, Storage, Values};
 
 use crate::model::Model;
 use crate::{arrays, raised};
@@ -20,13 +20,13 @@ fn values<'py>(py: Python<'py>, values: &Values) -> Bound<'py, PyAny> {
 
 /// A two-dimensional array, or (columns, offsets, indices, values).
 fn rows<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Bound<'py, PyAny>> {
-    match matrix {
-        Matrix::Dense {
+    match matrix.storage() {
+        Storage::Dense {
             rows,
             columns,
             values: v,
         } => values(py, v).call_method1("reshape", ((*rows, *columns),)),
-        Matrix::Sparse {
+        Storage::Sparse {
             columns,
             offsets,
             indices,

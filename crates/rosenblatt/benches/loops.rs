@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use rosenblatt::read::{Preparation, ReadOptions, Scale, read_from};
-use rosenblatt::data::synthetic::{self, Kind, generate};
+use rosenblatt::synthetic::{self, Kind, generate};
 use rosenblatt::data::{Dataset, Layout};
 use rosenblatt::write::{TextFormat, write};
 use rosenblatt::model::Fingerprint;

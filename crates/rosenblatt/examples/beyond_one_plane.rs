@@ -11,13 +11,15 @@ use std::path::Path;
 use std::time::Instant;
 
 use rosenblatt::read::{Preparation, ReadOptions, read};
-use rosenblatt::data::{Dataset, Layout, synthetic};
+use rosenblatt::data::{Dataset, Layout};
+use rosenblatt::synthetic;
 use rosenblatt::model::Decision;
 use rosenblatt::kernel::Kernel;
 use rosenblatt::learner::{KernelPerceptron, NetworkLearner};
 use rosenblatt::options::Readout;
 use rosenblatt::Session;
-use rosenblatt::{Options, Result, parallel};
+use rosenblatt::internal::parallel;
+use rosenblatt::{Options, Result};
 
 fn mnist(folder: &Path, part: &str) -> Result<Dataset> {
     let images = folder.join(format!("{part}-images-idx3-ubyte.gz"));

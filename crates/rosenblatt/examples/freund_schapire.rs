@@ -12,12 +12,12 @@ use std::time::Instant;
 
 use rosenblatt::read::{Preparation, ReadOptions, read};
 use rosenblatt::data::{Dataset, Layout};
+use rosenblatt::internal::random::{Random, Stream};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::{Decision, KernelModel};
 use rosenblatt::scheme::Scheme;
 use rosenblatt::learner::KernelPerceptron;
 use rosenblatt::options::{AtZero, Multiclass, Readout};
-use rosenblatt::random::{Random, Stream};
 use rosenblatt::Session;
 use rosenblatt::{Error, Options, Result};
 
@@ -222,7 +222,7 @@ fn measure(
     let clock = Clock::start();
     let classes = fitted
         .model
-        .predict(&test.matrix, rosenblatt::parallel::available())?;
+        .predict(&test.matrix, rosenblatt::internal::parallel::available())?;
     let right = classes
         .iter()
         .zip(&test.labels)
@@ -263,16 +263,10 @@ fn measure(
             readings.push((t, row, model));
         }
     }
-    let models: Vec<&KernelModel> = readings.iter().map(|r| &r.2).collect();
-    let scores = KernelModel::scores_together(
-        &models,
-        scheme,
-        AtZero::Positive,
-        &test.matrix,
-        rosenblatt::parallel::available(),
-    );
-    for ((t, row, _), scores) in readings.iter().zip(&scores) {
-        sums[*t][*row] += error_percent(scores, test, scheme);
+    let threads = rosenblatt::internal::parallel::available();
+    for (t, row, model) in &readings {
+        let scores = model.scores(scheme, AtZero::Positive, &test.matrix, threads);
+        sums[*t][*row] += error_percent(&scores, test, scheme);
     }
     eprintln!("  {} read-outs on them in {clock}", readings.len());
     Ok(())

@@ -171,7 +171,7 @@ fn as_whole_numbers(data: &Dataset) -> Result<Option<(u32, Dataset)>> {
             let matrix = Matrix::dense_from_rows(data.features(), &rows, Precision::F64);
             let labels = (0..data.len()).map(|n| data.labels[data.position(n)]);
             let data = Dataset::new(matrix, labels.collect(), data.classes.clone(), None)?;
-            let data = data.scattered();
+            let data = data.permuted();
             return Ok(whole_numbers(&data).then_some((digits as u32, data)));
         }
     }
@@ -244,7 +244,7 @@ fn main() -> Result<()> {
             read(&file, &reading)
         })?;
         let preparation = Preparation::fit(&raw, None, Some(Scale::None))?;
-        let data = raw.into_dataset(&preparation, Layout::Scattered)?;
+        let data = raw.into_dataset(&preparation, Layout::Permuted)?;
         as_it_must &= compare_all(&file, &data)?;
         if !whole_numbers(&data)
             && let Some((digits, whole)) = as_whole_numbers(&data)?

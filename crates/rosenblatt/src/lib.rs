@@ -1,19 +1,28 @@
 //! The perceptron family: fast, exact about what it knows, and the same answer everywhere.
 //!
+//! Fit and predict, from slices (or, with the feature `ndarray`, from a two-dimensional array):
+//!
+//! ```
+//! use rosenblatt::Classifier;
+//!
+//! let rows = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
+//! let classifier = Classifier::fit(&rows, ["no", "no", "no", "yes"])?;
+//! assert_eq!(classifier.predict(&[[0.9, 0.8], [0.1, 0.9]])?, ["yes", "no"]);
+//! # Ok::<(), rosenblatt::Error>(())
+//! ```
+//!
 //! A perceptron sees an example, predicts, and corrects itself when wrong. Read a file (or
 //! make a [`Dataset`](data::Dataset) of arrays), say what you want in [`Options`], and train
 //! in a [`Session`]; the run ends with a reason.
 //!
 //! ```
-//! use rosenblatt::Options;
-//! use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
+//! use rosenblatt::data::{Classes, Dataset, Matrix};
 //! use rosenblatt::options::{Order, Readout};
 //! use rosenblatt::Session;
 //! use rosenblatt::progress::Stop;
 //!
 //! // Boolean AND, in this order.
-//! let rows = [vec![0.0, 0.0], vec![0.0, 1.0], vec![1.0, 0.0], vec![1.0, 1.0]];
-//! let matrix = Matrix::dense_from_rows(2, &rows, Precision::F32);
+//! let matrix = Matrix::dense(4, 2, vec![0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0])?;
 //! let classes = Classes::from_labels(["no", "yes"]);
 //! let data = Dataset::new(matrix, vec![0, 0, 0, 1], classes, None)?;
 //!

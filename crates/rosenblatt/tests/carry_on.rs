@@ -5,7 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use rosenblatt::read::{Batches, Preparation, ReadOptions};
-use rosenblatt::data::{Buffer, Dataset, Matrix, Precision, StringTable, Values};
+use rosenblatt::data::{Buffer, Dataset, Matrix, Precision, Storage, StringTable, Values};
 use rosenblatt::model::Model;
 use rosenblatt::learner::{Gradient, KernelPerceptron, LinearUnit};
 use rosenblatt::options::{Bias, ClassWeight, Order, Readout};
@@ -166,18 +166,15 @@ fn lent_arrays_train_as_owned_ones_do() {
     }
     let toy = common::reals(8, 70, 5, 3);
     let owned = toy.dataset();
-    let Matrix::Dense { values, .. } = &owned.matrix else {
+    let Storage::Dense { values, .. } = owned.matrix.storage() else {
         panic!("toys are dense");
     };
     let mut lent = owned.clone();
-    lent.matrix = Matrix::Dense {
-        rows: owned.len(),
-        columns: owned.features(),
-        values: match values {
-            Values::F32(v) => Values::F32(lend(v)),
-            Values::F64(v) => Values::F64(lend(v)),
-        },
+    let values = match values {
+        Values::F32(v) => Values::F32(lend(v)),
+        Values::F64(v) => Values::F64(lend(v)),
     };
+    lent.matrix = Matrix::dense(owned.len(), owned.features(), values).unwrap();
     let options = Options {
         epochs: Some(5),
         ..Options::default()

@@ -5,7 +5,7 @@ use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::model::{Decision, Model};
 use rosenblatt::learner::KernelPerceptron;
 use rosenblatt::options::{Bias, LearnerChoice, Order, Readout};
-use rosenblatt::random::{Random, Stream};
+use rosenblatt::internal::random::{Random, Stream};
 use rosenblatt::Session;
 use rosenblatt::progress::Stop;
 

@@ -345,7 +345,7 @@ fn naive(data: &Dataset, kernel: &Kernel, passes: usize) -> Vec<usize> {
 }
 
 fn random_rows(seed: u64, n: usize, d: usize, whole: bool) -> Vec<Vec<f64>> {
-    let mut random = rosenblatt::random::Random::new(seed, rosenblatt::random::Stream::Sample, 0);
+    let mut random = rosenblatt::internal::random::Random::new(seed, rosenblatt::internal::random::Stream::Sample, 0);
     (0..n)
         .map(|_| {
             (0..d)
@@ -429,7 +429,7 @@ proptest! {
             prop_assert!(model.to_bytes().unwrap() == bytes, "{} threads, {:?} bytes", threads, memory);
             prop_assert!(model.scores(&data.matrix, threads).unwrap() == scores);
         }
-        let scattered = Session::new(&options).train(&data.clone().scattered()).unwrap().model;
+        let scattered = Session::new(&options).train(&data.clone().permuted()).unwrap().model;
         prop_assert!(scattered.to_bytes().unwrap() == bytes);
         let thin = Session::new(&options).train(&sparse(&data)).unwrap().model;
         prop_assert_eq!(&kernel_model(&thin).log, &kernel_model(&reference).log);
@@ -604,7 +604,7 @@ fn a_gram_matrix_is_a_kernel_too() {
             precomputed.scores(&given.matrix, 1).unwrap()
         );
         let scattered = Session::new(&kernel_options("precomputed"))
-            .train(&given.scattered())
+            .train(&given.permuted())
             .unwrap()
             .model;
         assert_eq!(kernel_model(&scattered).log, kernel_model(&direct).log);

@@ -6,7 +6,7 @@ use rosenblatt::model::{Decision, Model, Network};
 use rosenblatt::learner::{Loss, NetworkLearner};
 use rosenblatt::model::Activation;
 use rosenblatt::options::Multiclass;
-use rosenblatt::random::{Random, Stream};
+use rosenblatt::internal::random::{Random, Stream};
 use rosenblatt::Session;
 use rosenblatt::progress::Stop;
 
@@ -143,7 +143,7 @@ fn a_seed_decides_everything_and_the_file_keeps_it() {
     let bytes = model.to_bytes().unwrap();
     assert_eq!(train(3, &data, &options).to_bytes().unwrap(), bytes);
     assert_eq!(
-        train(1, &data.clone().scattered(), &options)
+        train(1, &data.clone().permuted(), &options)
             .to_bytes()
             .unwrap(),
         bytes

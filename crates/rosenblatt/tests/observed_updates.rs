@@ -11,7 +11,7 @@ use rosenblatt::certificate::{
 };
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::options::{Bias, ClassWeight, Multiclass, Start, Ties};
-use rosenblatt::random::Random;
+use rosenblatt::internal::random::Random;
 use rosenblatt::progress::Stop;
 
 fn one_of<T: Clone>(random: &mut Random, choices: &[T]) -> T {

@@ -46,7 +46,7 @@ impl Cli {
     /// The number of threads to use.
     pub fn threads(&self) -> usize {
         self.threads
-            .map_or_else(rosenblatt::parallel::available, usize::from)
+            .map_or_else(rosenblatt::internal::parallel::available, usize::from)
     }
 }
 
@@ -270,7 +270,7 @@ pub struct VerifyArgs {
 pub struct GenerateArgs {
     /// Kind of data
     #[arg(value_parser = kind, long_help = kinds_help())]
-    pub kind: rosenblatt::data::synthetic::Kind,
+    pub kind: rosenblatt::synthetic::Kind,
     /// Output file; its extension selects the format (.svm, .csv, .tsv, and .gz, .zst, .bz2 or .xz after it); - prints CSV
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
@@ -306,13 +306,13 @@ pub struct GenerateArgs {
     pub seed: u64,
 }
 
-fn kind(name: &str) -> Result<rosenblatt::data::synthetic::Kind, rosenblatt::Error> {
-    rosenblatt::data::synthetic::Kind::find(name)
+fn kind(name: &str) -> Result<rosenblatt::synthetic::Kind, rosenblatt::Error> {
+    rosenblatt::synthetic::Kind::find(name)
 }
 
 fn kinds_help() -> String {
     let mut text = String::from("Kind of data:\n");
-    for kind in rosenblatt::data::synthetic::Kind::all() {
+    for kind in rosenblatt::synthetic::Kind::all() {
         text.push_str(&format!("  {:<14} {}\n", kind.name(), kind.summary()));
     }
     text

@@ -189,7 +189,7 @@ pub fn make(
     source.refuse_foreign(raw.report(), raw.label_texts())?;
     let report = raw.report().clone();
     let preparation = Preparation::fit(&raw, None, options.scale)?;
-    let examples = raw.into_dataset(&preparation, Layout::Scattered)?;
+    let examples = raw.into_dataset(&preparation, Layout::Permuted)?;
     cache::write(
         path,
         &examples,

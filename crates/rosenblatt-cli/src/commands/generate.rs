@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rosenblatt::Error;
-use rosenblatt::data::synthetic::{Kind, Options};
+use rosenblatt::synthetic::{Kind, Options};
 use rosenblatt::write::{self, TextFormat, compressed, write_atomic};
 use serde_json::json;
 

@@ -6,7 +6,7 @@ use rosenblatt::Error;
 use rosenblatt::read::{Batches, load_model};
 use rosenblatt::write::write_atomic;
 use rosenblatt::model::Model;
-use rosenblatt::parallel;
+use rosenblatt::internal::parallel;
 
 use super::batches;
 use super::context::Context;

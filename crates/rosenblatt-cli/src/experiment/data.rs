@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use rosenblatt::Session;
-use rosenblatt::data::synthetic::{self, Kind};
+use rosenblatt::synthetic::{self, Kind};
 use rosenblatt::data::{Dataset, Precision};
 use rosenblatt::options::{Bias, Readout};
 use rosenblatt::progress::Stop;

@@ -321,9 +321,9 @@ impl Rows for TwoSides<'_> {
     }
 
     fn terms(&self) -> usize {
-        match &self.rows.data.matrix {
-            crate::data::Matrix::Dense { .. } => self.dimension(),
-            crate::data::Matrix::Sparse { offsets, .. } => {
+        match self.rows.data.matrix.storage() {
+            crate::data::Storage::Dense { .. } => self.dimension(),
+            crate::data::Storage::Sparse { offsets, .. } => {
                 let longest = offsets.windows(2).map(|o| o[1] - o[0]).max();
                 longest.unwrap_or(0) + 1
             }

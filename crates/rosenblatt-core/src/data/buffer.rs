@@ -19,9 +19,12 @@ enum Place<T: 'static> {
     Lent { values: &'static [T], owner: Owner },
 }
 
+/// Who holds numbers that are lent.
 #[derive(Clone)]
-enum Owner {
-    Anyone { _owner: Arc<dyn Any + Send + Sync> },
+pub enum Owner {
+    /// Somebody who only keeps them.
+    Keeper { _held: Arc<dyn Any + Send + Sync> },
+    /// Somebody who wants to know what is read.
     Lender(Arc<dyn Lender>),
 }
 
@@ -29,9 +32,6 @@ enum Owner {
 pub trait Lender: Send + Sync {
     /// So many bytes were read.
     fn hear(&self, bytes: usize);
-
-    /// Whether not all of it may be in memory at a time.
-    fn is_limited(&self) -> bool;
 }
 
 impl<T> Buffer<T> {
@@ -43,22 +43,16 @@ impl<T> Buffer<T> {
     #[allow(unsafe_code)] // A copy of the data is what this type is there to avoid.
     pub unsafe fn lent(values: &[T], owner: Arc<dyn Any + Send + Sync>) -> Self {
         // SAFETY: as the caller promises.
-        unsafe { Self::held(values, Owner::Anyone { _owner: owner }) }
+        unsafe { Self::lent_by(values, Owner::Keeper { _held: owner }) }
     }
 
-    /// The same, of a lender who wants to know what is read.
+    /// The same, of an owner of either kind.
     ///
     /// # Safety
     /// As for [`lent`](Self::lent).
     #[allow(unsafe_code)] // As above.
     #[doc(hidden)]
-    pub unsafe fn lent_by(values: &[T], lender: Arc<dyn Lender>) -> Self {
-        // SAFETY: as the caller promises.
-        unsafe { Self::held(values, Owner::Lender(lender)) }
-    }
-
-    #[allow(unsafe_code)] // As above.
-    unsafe fn held(values: &[T], owner: Owner) -> Self {
+    pub unsafe fn lent_by(values: &[T], owner: Owner) -> Self {
         // SAFETY: the slice is only reachable through this buffer and its clones, each of
         // which holds the owner, and the caller promises that the owner keeps it valid.
         let values = unsafe { std::slice::from_raw_parts(values.as_ptr(), values.len()) };
@@ -73,17 +67,6 @@ impl<T> Buffer<T> {
         } = &self.0
         {
             lender.hear(count * size_of::<T>());
-        }
-    }
-
-    /// Whether not all of the numbers may be in memory at a time.
-    pub(crate) fn are_limited(&self) -> bool {
-        match &self.0 {
-            Place::Lent {
-                owner: Owner::Lender(lender),
-                ..
-            } => lender.is_limited(),
-            _ => false,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::buffer::Buffer;
+use crate::optimisations;
 
 /// Columns beyond which an index needs more than 16 bits.
 pub(crate) const NARROW: usize = 1 << 16;
@@ -78,7 +79,7 @@ impl Indices {
     /// Whether those of so many columns fit 16 bits.
     #[doc(hidden)]
     pub fn fit_narrow(columns: usize) -> bool {
-        columns <= NARROW
+        columns <= NARROW && optimisations::enabled("short-indices")
     }
 
     /// How many there are.

@@ -77,13 +77,6 @@ impl Values {
         }
     }
 
-    fn are_limited(&self) -> bool {
-        match self {
-            Values::F32(v) => v.are_limited(),
-            Values::F64(v) => v.are_limited(),
-        }
-    }
-
     fn were_read(&self, count: usize) {
         match self {
             Values::F32(v) => v.were_read(count),
@@ -100,9 +93,13 @@ impl Values {
     }
 }
 
-/// A table of numbers, row by row.
+/// A table of numbers, row by row, dense or sparse.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Matrix {
+pub struct Matrix(Storage);
+
+/// How the numbers of a [`Matrix`] are stored.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Storage {
     /// All values of each row, one row after the other.
     Dense {
         /// Number of rows.
@@ -125,18 +122,30 @@ pub enum Matrix {
     },
 }
 
+impl From<Vec<f64>> for Values {
+    fn from(values: Vec<f64>) -> Self {
+        Values::F64(values.into())
+    }
+}
+
+impl From<Vec<f32>> for Values {
+    fn from(values: Vec<f32>) -> Self {
+        Values::F32(values.into())
+    }
+}
+
 impl Matrix {
     /// A sparse matrix without rows.
     pub fn empty_sparse(columns: usize, precision: Precision) -> Self {
-        Matrix::Sparse {
+        Matrix(Storage::Sparse {
             columns,
             offsets: vec![0].into(),
             indices: Vec::<u32>::new().into(),
             values: Values::new(precision),
-        }
+        })
     }
 
-    /// A sparse matrix from the parts of [`Matrix::Sparse`], checked: offsets that ascend
+    /// A sparse matrix from `rows + 1` offsets, column indices and values, checked: offsets that ascend
     /// from 0 to the number of values, indices that ascend within each row and stay below
     /// `columns`, no value that is zero.
     pub fn sparse(
@@ -175,12 +184,12 @@ impl Matrix {
                 Error::data("a sparse matrix stores a zero").remedy("leave out what is zero")
             );
         }
-        Ok(Matrix::Sparse {
+        Ok(Matrix(Storage::Sparse {
             columns,
             offsets,
             indices: Indices::Wide(indices),
             values,
-        })
+        }))
     }
 
     /// A dense matrix from rows of equal length.
@@ -190,52 +199,84 @@ impl Matrix {
             assert_eq!(row.len(), columns, "rows of one matrix have one length");
             row.iter().for_each(|&x| values.push(x));
         }
-        Matrix::Dense {
+        Matrix(Storage::Dense {
             rows: rows.len(),
             columns,
             values,
-        }
+        })
     }
 
     /// A dense matrix of `rows · columns` values, row by row.
-    pub fn dense(rows: usize, columns: usize, values: Vec<f64>) -> Result<Self> {
+    pub fn dense(rows: usize, columns: usize, values: impl Into<Values>) -> Result<Self> {
+        let values = values.into();
         if rows.checked_mul(columns) != Some(values.len()) {
             return Err(Error::data(format!(
                 "{} values for {rows} rows of {columns} columns",
                 values.len()
             )));
         }
-        Ok(Matrix::Dense {
+        Ok(Matrix(Storage::Dense {
             rows,
             columns,
-            values: Values::F64(values.into()),
-        })
+            values,
+        }))
+    }
+
+    /// A matrix of arrays that a reader made: their lengths are checked, the order of the indices
+    /// is not. (Wrong indices make panics, never reads beyond an array.)
+    ///
+    /// # Panics
+    /// If the lengths do not fit each other.
+    #[doc(hidden)]
+    pub fn from_storage(storage: Storage) -> Self {
+        let fits = match &storage {
+            Storage::Dense {
+                rows,
+                columns,
+                values,
+            } => rows.checked_mul(*columns) == Some(values.len()),
+            Storage::Sparse {
+                offsets,
+                indices,
+                values,
+                ..
+            } => offsets.last() == Some(&values.len()) && indices.len() == values.len(),
+        };
+        assert!(fits, "the arrays of a matrix fit each other");
+        Matrix(storage)
+    }
+
+    /// How its numbers are stored.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn storage(&self) -> &Storage {
+        &self.0
     }
 
     /// Whether only values that are not zero are stored.
     pub fn is_sparse(&self) -> bool {
-        matches!(self, Matrix::Sparse { .. })
+        matches!(&self.0, Storage::Sparse { .. })
     }
 
     /// The number of rows.
     pub fn rows(&self) -> usize {
-        match self {
-            Matrix::Dense { rows, .. } => *rows,
-            Matrix::Sparse { offsets, .. } => offsets.len() - 1,
+        match &self.0 {
+            Storage::Dense { rows, .. } => *rows,
+            Storage::Sparse { offsets, .. } => offsets.len() - 1,
         }
     }
 
     /// The number of columns.
     pub fn columns(&self) -> usize {
-        match self {
-            Matrix::Dense { columns, .. } | Matrix::Sparse { columns, .. } => *columns,
+        match &self.0 {
+            Storage::Dense { columns, .. } | Storage::Sparse { columns, .. } => *columns,
         }
     }
 
     /// The precision of its values.
     pub fn precision(&self) -> Precision {
-        match self {
-            Matrix::Dense { values, .. } | Matrix::Sparse { values, .. } => values.precision(),
+        match &self.0 {
+            Storage::Dense { values, .. } | Storage::Sparse { values, .. } => values.precision(),
         }
     }
 
@@ -245,9 +286,9 @@ impl Matrix {
             Precision::F32 => 4,
             Precision::F64 => 8,
         };
-        match self {
-            Matrix::Dense { values, .. } => values.len() * width,
-            Matrix::Sparse {
+        match &self.0 {
+            Storage::Dense { values, .. } => values.len() * width,
+            Storage::Sparse {
                 offsets,
                 indices,
                 values,
@@ -258,16 +299,16 @@ impl Matrix {
 
     /// The number of values that are not zero, however stored.
     pub fn non_zeros(&self) -> usize {
-        match self {
-            Matrix::Dense {
+        match &self.0 {
+            Storage::Dense {
                 values: Values::F32(v),
                 ..
             } => v.iter().filter(|&&x| x != 0.0).count(),
-            Matrix::Dense {
+            Storage::Dense {
                 values: Values::F64(v),
                 ..
             } => v.iter().filter(|&&x| x != 0.0).count(),
-            Matrix::Sparse { indices, .. } => indices.len(),
+            Storage::Sparse { indices, .. } => indices.len(),
         }
     }
 
@@ -280,20 +321,13 @@ impl Matrix {
         Rows::of(self).row(i)
     }
 
-    /// Whether not all rows may be in memory at a time.
-    pub(crate) fn is_limited(&self) -> bool {
-        match self {
-            Matrix::Dense { values, .. } | Matrix::Sparse { values, .. } => values.are_limited(),
-        }
-    }
-
     /// Tells whoever lent the numbers that about so many rows were read.
     pub(crate) fn were_read(&self, rows: usize) {
-        match self {
-            Matrix::Dense {
+        match &self.0 {
+            Storage::Dense {
                 columns, values, ..
             } => values.were_read(rows * columns),
-            Matrix::Sparse {
+            Storage::Sparse {
                 indices, values, ..
             } => {
                 let each = indices.len().div_ceil(self.rows().max(1));
@@ -318,12 +352,12 @@ impl Matrix {
     /// # Panics
     /// If the matrix is dense.
     pub fn push_sparse(&mut self, row: impl IntoIterator<Item = (u32, f64)>) {
-        let Matrix::Sparse {
+        let Storage::Sparse {
             columns,
             offsets,
             indices,
             values,
-        } = self
+        } = &mut self.0
         else {
             panic!("push_sparse appends to a sparse matrix");
         };
@@ -358,10 +392,10 @@ impl Matrix {
 
     /// The rows named, in that order, in the same storage.
     pub fn select(&self, rows: impl ExactSizeIterator<Item = usize> + Clone) -> Matrix {
-        match self {
-            Matrix::Dense {
+        Matrix(match &self.0 {
+            Storage::Dense {
                 columns, values, ..
-            } => Matrix::Dense {
+            } => Storage::Dense {
                 rows: rows.len(),
                 columns: *columns,
                 values: match values {
@@ -373,7 +407,7 @@ impl Matrix {
                     }
                 },
             },
-            Matrix::Sparse {
+            Storage::Sparse {
                 columns,
                 offsets,
                 indices,
@@ -387,7 +421,7 @@ impl Matrix {
                     end += range.len();
                     new_offsets.push(end);
                 }
-                Matrix::Sparse {
+                Storage::Sparse {
                     columns: *columns,
                     offsets: new_offsets.into(),
                     indices: match indices {
@@ -400,7 +434,7 @@ impl Matrix {
                     },
                 }
             }
-        }
+        })
     }
 }
 

@@ -8,27 +8,28 @@ mod matrix;
 mod names;
 mod row;
 mod rows;
-mod scatter;
+mod permutation;
 pub mod split;
-pub mod synthetic;
 
 pub use buffer::Buffer;
 #[doc(hidden)]
-pub use buffer::Lender;
-pub(crate) use dot4::{dots_at as dots4, squared_norms as squared_norms4};
+pub use buffer::{Lender, Owner};
+pub(crate) use dot4::{dots as dots4, squared_norms as squared_norms4};
 pub use indices::Indices;
-pub(crate) use indices::NARROW;
+
 #[doc(hidden)]
 pub use indices::{Index, SomeIndices};
 #[doc(hidden)]
 pub use labels::label_number;
 pub use labels::{ClassFinder, Classes};
 pub use matrix::{Matrix, Precision, Values};
+#[doc(hidden)]
+pub use matrix::Storage;
 pub use names::{FeatureNames, StringTable};
 pub use row::Row;
 pub(crate) use row::by_storage;
 pub(crate) use rows::Rows;
-pub use scatter::Scatter;
+pub use permutation::RowPermutation;
 
 use crate::error::{Error, Result};
 
@@ -38,8 +39,8 @@ pub enum Layout {
     /// In the order of the file.
     #[default]
     AsGiven,
-    /// Scattered by [`Scatter`], which makes shuffled passes nearly sequential in memory.
-    Scattered,
+    /// Permuted by [`RowPermutation`], which makes shuffled passes nearly sequential in memory.
+    Permuted,
 }
 
 /// Labelled examples: features, classes, and what they are called.
@@ -148,7 +149,7 @@ impl Dataset {
     pub fn number(&self, i: usize) -> usize {
         match self.layout {
             Layout::AsGiven => i,
-            Layout::Scattered => Scatter::new(self.len()).row_at(i),
+            Layout::Permuted => RowPermutation::new(self.len()).row_at(i),
         }
     }
 
@@ -159,7 +160,7 @@ impl Dataset {
                 let counted = numbers.iter_mut().zip(first..);
                 counted.for_each(|(number, i)| *number = i as u32);
             }
-            Layout::Scattered => Scatter::new(self.len()).rows_from(first, numbers),
+            Layout::Permuted => RowPermutation::new(self.len()).rows_from(first, numbers),
         }
     }
 
@@ -167,20 +168,20 @@ impl Dataset {
     pub fn position(&self, number: usize) -> usize {
         match self.layout {
             Layout::AsGiven => number,
-            Layout::Scattered => Scatter::new(self.len()).position_of(number),
+            Layout::Permuted => RowPermutation::new(self.len()).position_of(number),
         }
     }
 
     /// The same examples scattered in memory.
     #[must_use]
-    pub fn scattered(self) -> Dataset {
-        if self.layout == Layout::Scattered {
+    pub fn permuted(self) -> Dataset {
+        if self.layout == Layout::Permuted {
             return self;
         }
-        let scatter = Scatter::new(self.len());
-        let order = (0..self.len()).map(move |p| scatter.row_at(p));
+        let permutation = RowPermutation::new(self.len());
+        let order = (0..self.len()).map(move |p| permutation.row_at(p));
         Dataset {
-            layout: Layout::Scattered,
+            layout: Layout::Permuted,
             ..self.gathered(order)
         }
     }
@@ -228,7 +229,7 @@ mod tests {
 
     #[test]
     fn scattering_moves_rows_and_forgets_nothing() {
-        let scattered = toy(1000).scattered();
+        let scattered = toy(1000).permuted();
         for number in 0..1000 {
             let p = scattered.position(number);
             assert_eq!(scattered.number(p), number);

@@ -90,34 +90,6 @@ impl Row<'_> {
         sum
     }
 
-    /// Its first `n` stored values, and those behind them.
-    ///
-    /// # Panics
-    /// If there are fewer.
-    #[inline]
-    pub(crate) fn split_at(self, n: usize) -> (Self, Self) {
-        match self {
-            Row::Dense32(x) => (Row::Dense32(&x[..n]), Row::Dense32(&x[n..])),
-            Row::Dense64(x) => (Row::Dense64(&x[..n]), Row::Dense64(&x[n..])),
-            Row::Sparse32(j, x) => (
-                Row::Sparse32(&j[..n], &x[..n]),
-                Row::Sparse32(&j[n..], &x[n..]),
-            ),
-            Row::Sparse64(j, x) => (
-                Row::Sparse64(&j[..n], &x[..n]),
-                Row::Sparse64(&j[n..], &x[n..]),
-            ),
-            Row::Narrow32(j, x) => (
-                Row::Narrow32(&j[..n], &x[..n]),
-                Row::Narrow32(&j[n..], &x[n..]),
-            ),
-            Row::Narrow64(j, x) => (
-                Row::Narrow64(&j[..n], &x[..n]),
-                Row::Narrow64(&j[n..], &x[n..]),
-            ),
-        }
-    }
-
     /// Asks for the row to be brought near.
     #[inline]
     pub(crate) fn prefetch(self) {

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::indices::Indices;
-use super::matrix::{Matrix, Values};
+use super::matrix::{Matrix, Storage, Values};
 use super::row::Row;
 
 /// Values from which on a row need not be asked for ahead: the processor sees for itself that it
@@ -40,12 +40,6 @@ impl<'a, I, T> Lists<'a, I, T> {
         (&self.indices[range.clone()], &self.values[range])
     }
 
-    /// How many values there are.
-    #[cfg(target_arch = "x86_64")]
-    pub(crate) fn stored(self) -> usize {
-        self.indices.len()
-    }
-
     /// Those of row `i`.
     #[inline(always)]
     pub(crate) fn row(self, i: usize) -> (&'a [I], &'a [T]) {
@@ -56,8 +50,8 @@ impl<'a, I, T> Lists<'a, I, T> {
 impl<'a> Rows<'a> {
     #[inline(always)]
     pub(crate) fn of(matrix: &'a Matrix) -> Self {
-        match matrix {
-            &Matrix::Dense {
+        match matrix.storage() {
+            &Storage::Dense {
                 columns,
                 ref values,
                 ..
@@ -65,7 +59,7 @@ impl<'a> Rows<'a> {
                 Values::F32(values) => Rows::Dense32 { columns, values },
                 Values::F64(values) => Rows::Dense64 { columns, values },
             },
-            Matrix::Sparse {
+            Storage::Sparse {
                 offsets,
                 indices,
                 values,

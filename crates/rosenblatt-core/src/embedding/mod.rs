@@ -21,11 +21,12 @@ use std::str::FromStr;
 use fourier::Fourier;
 use nystrom::Nystrom;
 
-use crate::data::{Dataset, Matrix, Precision, Row, Values};
+use crate::data::{Dataset, Matrix, Precision, Row, Storage};
 use crate::error::{Error, Result};
 
 /// Which embedding.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Embed {
     /// All monomials up to a degree.
     Monomials {
@@ -153,8 +154,8 @@ impl Embedding {
             _ => None,
         };
         let embedding = Self::from_parts(embed, data.features(), seed, landmarks)?;
-        let bytes = match (&data.matrix, embed) {
-            (Matrix::Sparse { .. }, Embed::Monomials { degree }) => (0..data.len())
+        let bytes = match (data.matrix.is_sparse(), embed) {
+            (true, Embed::Monomials { degree }) => (0..data.len())
                 .map(|i| {
                     monomials::choose(data.row(i).non_zeros() as u128 + u128::from(degree), degree)
                 })
@@ -268,7 +269,7 @@ impl Embedding {
 
     /// The embedded rows.
     pub fn apply(&self, matrix: &Matrix, threads: usize) -> Matrix {
-        if let (Matrix::Sparse { .. }, Embed::Monomials { degree }) = (matrix, self.embed) {
+        if let (true, Embed::Monomials { degree }) = (matrix.is_sparse(), self.embed) {
             let mut out = Matrix::empty_sparse(self.features(), Precision::F64);
             let mut pairs = Vec::new();
             for i in 0..matrix.rows() {
@@ -289,11 +290,11 @@ impl Embedding {
                 |i: usize, out: &mut [f64]| self.row_into(matrix.row(i), out)
             });
         }
-        Matrix::Dense {
+        Matrix::from_storage(Storage::Dense {
             rows: matrix.rows(),
             columns,
-            values: Values::F64(values.into()),
-        }
+            values: values.into(),
+        })
     }
 
     /// One embedded row, written out in full; the same bits as [`apply`](Self::apply) gives.

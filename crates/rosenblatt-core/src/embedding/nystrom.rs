@@ -5,7 +5,7 @@
 //! machines", NIPS 13 (2001).
 
 use crate::data::{Dataset, Matrix, Row};
-use crate::kernel::{Kernel, Lanes, Means, Support, WIDTH};
+use crate::kernel::{Arithmetic, Kernel, PackedRows, SupportRows, WIDTH};
 use crate::random::{Random, Stream};
 
 /// Landmarks and the triangle that makes them orthonormal.
@@ -77,8 +77,8 @@ impl Nystrom {
 
     pub(super) fn apply(&self, matrix: &Matrix, threads: usize, out: &mut [f64]) {
         let n = self.features();
-        let means = Means::choose(&self.kernel, &[&self.landmarks, matrix]);
-        let mut support = Support::new(means);
+        let arithmetic = Arithmetic::choose(&self.kernel, &[&self.landmarks, matrix]);
+        let mut support = SupportRows::new(arithmetic);
         (0..n).for_each(|k| support.push(self.landmarks.row(k), k as u32));
         let slots: Vec<u32> = (0..n as u32).collect();
         crate::parallel::chunks(out, (n * WIDTH).max(1), threads, || {
@@ -86,8 +86,8 @@ impl Nystrom {
             let (support, slots) = (&support, &slots);
             move |p: usize, out: &mut [f64]| {
                 let rows = p * WIDTH..p * WIDTH + out.len() / n;
-                let lanes = Lanes::new(means, rows.map(|i| matrix.row(i)));
-                lanes.values(&self.kernel, 0.0, support, slots, &mut values);
+                let packed = PackedRows::new(arithmetic, rows.map(|i| matrix.row(i)));
+                packed.values(&self.kernel, 0.0, support, slots, &mut values);
                 forward_lanes(&self.triangle, &mut values);
                 for (lane, out) in out.chunks_exact_mut(n).enumerate() {
                     for (out, value) in out.iter_mut().zip(&values) {

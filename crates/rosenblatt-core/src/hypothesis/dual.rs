@@ -3,13 +3,14 @@
 //! w = w0 + η Σ a_i c_i y_i φ(x_i), where a_i counts how often example i was corrected. The score
 //! is Σ_j α_j K(x_j, x) with α_j = a_j c_j y_j, besides signed start coefficients; an update adds
 //! to α_i. There is no bias unless asked for: `lifted` means K + 1. Scores come from a
-//! [score cache](super::scoreboard).
+//! [score cache](super::score_cache).
 
-use super::scoreboard::{Budget, Scoreboard};
+use super::score_cache::{Budget, ScoreCache};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::model::{Decision, DualLog, KernelModel};
+use crate::optimisations;
 use crate::options::{Bias, Readout};
 use crate::readout::LogEntry;
 use crate::scheme::Scheme;
@@ -26,7 +27,7 @@ pub(crate) struct Dual<'a> {
     constant: f64,
     normalise_weights: bool,
     log: DualLog,
-    board: Scoreboard<'a>,
+    score_cache: ScoreCache<'a>,
     scores: Vec<f64>,
 }
 
@@ -67,7 +68,7 @@ impl<'a> Dual<'a> {
             }
             log
         });
-        let board = Scoreboard::new(
+        let score_cache = ScoreCache::new(
             data,
             kernel,
             constant,
@@ -88,7 +89,7 @@ impl<'a> Dual<'a> {
             normalise_weights: options.normalise_weights,
             scores: vec![0.0; scheme.discriminators()],
             log,
-            board,
+            score_cache,
         };
         dual.replay();
         if fresh {
@@ -97,7 +98,7 @@ impl<'a> Dual<'a> {
         Ok(dual)
     }
 
-    /// Hands the scoreboard what the log already holds.
+    /// Hands the score cache what the log already holds.
     fn replay(&mut self) {
         for &(row, coefficient) in &self.log.start {
             let entry = LogEntry {
@@ -108,10 +109,10 @@ impl<'a> Dual<'a> {
                 divisor: 1.0,
                 survived: 0,
             };
-            self.board.push(self.data.position(row as usize), &entry);
+            self.score_cache.push(self.data.position(row as usize), &entry);
         }
         for entry in &self.log.entries {
-            self.board
+            self.score_cache
                 .push(self.data.position(entry.row as usize), entry);
         }
     }
@@ -124,7 +125,7 @@ impl<'a> Dual<'a> {
         let mut squared = 0.0;
         for k in 0..self.log.start.len() {
             let (row, coefficient) = self.log.start[k];
-            self.board
+            self.score_cache
                 .scores(self.data.position(row as usize), &mut self.scores);
             squared += coefficient * self.scores[0];
         }
@@ -178,7 +179,7 @@ impl<'a> Dual<'a> {
         };
         let norms = self.log.norms.as_ref();
         let share = norms.map_or(0.0, |n| inverse_root(n[group]));
-        self.board.push(i, &entry);
+        self.score_cache.push(i, &entry);
         self.log.push(self.scheme, entry, share);
     }
 
@@ -253,14 +254,16 @@ impl Hypothesis for Dual<'_> {
     }
 
     fn look_ahead(&mut self, block: &[u32], _: &Block) {
-        if let Some(&first) = block.first() {
-            self.board.look_ahead(first as usize);
+        if let Some(&first) = block.first()
+            && optimisations::enabled("lookahead")
+        {
+            self.score_cache.look_ahead(first as usize);
         }
     }
 
     #[inline]
     fn scores(&mut self, i: usize) -> &[f64] {
-        self.board.scores(i, &mut self.scores);
+        self.score_cache.scores(i, &mut self.scores);
         &self.scores
     }
 

@@ -10,6 +10,7 @@ use super::start::starting_weights;
 use crate::data::{Dataset, Row, Rows};
 use crate::error::Result;
 use crate::model::{Decision, LinearState, Voted};
+use crate::optimisations;
 use crate::options::{Bias, Options, Readout, Start};
 use crate::readout::{Average, LogEntry, UpdateLog};
 use crate::scheme::Scheme;
@@ -36,6 +37,8 @@ pub(crate) struct Linear<'a> {
     rows: Rows<'a>,
     /// Whether four rows take little longer to score than one.
     in_step: bool,
+    /// Whether rows are scored before it is known that the weights stay as they are.
+    look_ahead: bool,
     prefetch: Prefetch,
 }
 
@@ -86,6 +89,7 @@ impl<'a> Linear<'a> {
             threads: training.resources.threads,
             regularisation: 0.0,
             in_step: state.weights.in_step(rows),
+            look_ahead: optimisations::enabled("lookahead"),
             rows,
             scores: state.weights.score_buffer(),
             state,
@@ -376,7 +380,10 @@ impl Hypothesis for Linear<'_> {
     #[inline]
     fn scores_ahead(&mut self, next: &[u32], scores: &mut Vec<f64>) {
         self.prefetch.ask(self.rows);
-        let few = if self.in_step { GROUP } else { 1 };
+        let few = match self.in_step && self.look_ahead {
+            true => GROUP,
+            false => 1,
+        };
         let next = &next[..few.min(next.len())];
         scores.resize(next.len() * self.scores.len(), 0.0);
         let examples = next.iter().map(|&i| i as usize);
@@ -486,7 +493,7 @@ impl Snapshot for Linear<'_> {
                 Readout::AveragedNormalised => 1.0,
                 _ => state.unit,
             };
-            average.mean(self.scheme, &state.weights, unit, self.threads)
+            average.mean(self.scheme, &state.weights, unit)
         } else if let Some(kept) = &state.kept {
             let mut kept = kept.clone();
             (0..self.scheme.discriminators()).for_each(|d| kept.map(d, |w| w * state.unit));

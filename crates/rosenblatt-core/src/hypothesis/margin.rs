@@ -12,11 +12,8 @@ use crate::options::{Bias, Start};
 use crate::parallel;
 use crate::progress::Stop;
 use crate::scheme::{Scheme, leader};
-use crate::training::{Ending, Hypothesis, MarginBracket, SampleWeights, Training};
+use crate::training::{Ending, Hypothesis, MarginBracket, Training};
 use crate::weights::{GROUP, Weights};
-
-/// Examples that a thread looks at together.
-const SOME: usize = 1024;
 
 /// What weights that separate say about the margin.
 pub(crate) struct SeparatorMargin {
@@ -59,20 +56,14 @@ pub(crate) fn separator_margin(
         largest: weights.largest(),
     };
     let sweep = || margins(data, weights, scheme, threads);
-    let mut least = ending.margins.unwrap_or_else(sweep);
+    let least = ending.margins.unwrap_or_else(sweep);
     // A difference of two scores is in doubt by both.
     let scores = if joint { 4.0 } else { 2.0 };
-    parallel::chunks(&mut least, SOME, threads, || {
-        |some: usize, least: &mut [f64]| {
-            for (i, least) in (SOME * some..).zip(least) {
-                *least -= scores * doubt.about(i, sample_weights.squared_norm(i));
-            }
-        }
-    });
     let mut lower = f64::INFINITY;
     let mut shortest = f64::INFINITY;
     for (i, least) in least.into_iter().enumerate() {
         let c = sample_weights.of(i, data.labels[i]);
+        let least = least - scores * doubt.about(i, sample_weights.squared_norm(i));
         lower = lower.min(c * least * (1.0 - 4.0 * f64::EPSILON));
         shortest = shortest.min(c * (sample_weights.squared_norm(i) + lift).sqrt());
     }
@@ -103,7 +94,11 @@ impl SeparatorMargin {
         MarginBracket {
             lower: self.lower,
             upper: self.upper.max(self.lower),
-            kind: if bias == Bias::Lifted { "lifted" } else { "plain" },
+            kind: if bias == Bias::Lifted {
+                "lifted"
+            } else {
+                "plain"
+            },
         }
     }
 }

@@ -3,7 +3,7 @@
 mod dual;
 mod linear;
 mod margin;
-mod scoreboard;
+mod score_cache;
 mod start;
 
 pub(crate) use dual::Dual;

@@ -16,7 +16,7 @@
 //! `f64` accumulator, and whatever is done to it is done in `f64`. Blocks, threads, sparse
 //! rows and integer arithmetic are other ways to the same bits.
 
-mod lanes;
+mod packed;
 mod spectrum;
 mod support;
 mod tile;
@@ -24,8 +24,8 @@ mod value;
 
 pub use spectrum::Spectrum;
 
-pub(crate) use lanes::{Lanes, Means, WIDTH};
-pub(crate) use support::Support;
+pub(crate) use packed::{Arithmetic, PackedRows, WIDTH};
+pub(crate) use support::SupportRows;
 pub(crate) use tile::{Products, products};
 
 use std::fmt;

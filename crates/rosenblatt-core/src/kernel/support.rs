@@ -1,20 +1,20 @@
 //! The rows that kernel values are taken with: examples that were corrected, prepared for
 //! fast products.
 
-use super::Means;
-use super::value::Facts;
+use super::Arithmetic;
 use crate::data::{Matrix, Precision, Row};
 
-/// Rows in slots, in the form that the means of multiplication ask for.
+/// Rows in slots, in the form that the arithmetic asks for.
 #[derive(Debug, Clone)]
-pub(crate) struct Support {
-    pub(super) means: Means,
-    pub(super) facts: Vec<Facts>,
-    pub(super) store: Store,
+pub(crate) struct SupportRows {
+    pub(super) arithmetic: Arithmetic,
+    /// ‖x‖² of each row.
+    pub(super) squared_norms: Vec<f64>,
+    pub(super) store: SupportStore,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Store {
+pub(super) enum SupportStore {
     /// Values less 128, four signed bytes to a word.
     Bytes(Vec<i32>),
     Single(Vec<f32>),
@@ -24,40 +24,39 @@ pub(super) enum Store {
     Gram(Vec<u32>),
 }
 
-impl Support {
+impl SupportRows {
     /// No rows yet.
-    pub(crate) fn new(means: Means) -> Self {
-        Support {
-            means,
-            facts: Vec::new(),
-            store: match means {
-                Means::Bytes { .. } => Store::Bytes(Vec::new()),
-                Means::Single { .. } => Store::Single(Vec::new()),
-                Means::Double { .. } => Store::Double(Vec::new()),
-                Means::Sparse { columns } => {
-                    Store::Sparse(Matrix::empty_sparse(columns, Precision::F64))
+    pub(crate) fn new(arithmetic: Arithmetic) -> Self {
+        SupportRows {
+            arithmetic,
+            squared_norms: Vec::new(),
+            store: match arithmetic {
+                Arithmetic::Bytes { .. } => SupportStore::Bytes(Vec::new()),
+                Arithmetic::Single { .. } => SupportStore::Single(Vec::new()),
+                Arithmetic::Double { .. } => SupportStore::Double(Vec::new()),
+                Arithmetic::Sparse { columns } => {
+                    SupportStore::Sparse(Matrix::empty_sparse(columns, Precision::F64))
                 }
-                Means::Gram => Store::Gram(Vec::new()),
+                Arithmetic::Gram => SupportStore::Gram(Vec::new()),
             },
         }
     }
 
     /// The number of rows.
     pub(crate) fn len(&self) -> usize {
-        self.facts.len()
+        self.squared_norms.len()
     }
 
     /// Appends a row; `number` is its number in the training file.
     pub(crate) fn push(&mut self, row: Row<'_>, number: u32) {
-        let facts = if self.means == Means::Gram {
-            Facts::default()
-        } else {
-            Facts::of(row)
+        let squared_norm = match self.arithmetic {
+            Arithmetic::Gram => 0.0,
+            _ => row.squared_norm(),
         };
-        self.facts.push(facts);
+        self.squared_norms.push(squared_norm);
         match &mut self.store {
-            Store::Bytes(words) => {
-                let stride = self.means.stride();
+            SupportStore::Bytes(words) => {
+                let stride = self.arithmetic.stride();
                 let start = words.len();
                 words.resize(start + stride, i32::from_le_bytes([0x80; 4]));
                 row.for_each(|j, x| {
@@ -67,22 +66,22 @@ impl Support {
                     *word = i32::from_le_bytes(bytes);
                 });
             }
-            Store::Single(values) => {
+            SupportStore::Single(values) => {
                 let start = values.len();
-                values.resize(start + self.means.stride(), 0.0);
+                values.resize(start + self.arithmetic.stride(), 0.0);
                 row.for_each(|j, x| values[start + j] = x as f32);
             }
-            Store::Double(values) => {
+            SupportStore::Double(values) => {
                 let start = values.len();
-                values.resize(start + self.means.stride(), 0.0);
+                values.resize(start + self.arithmetic.stride(), 0.0);
                 row.for_each(|j, x| values[start + j] = x);
             }
-            Store::Sparse(matrix) => {
+            SupportStore::Sparse(matrix) => {
                 let mut pairs = Vec::new();
                 row.for_each(|j, x| pairs.push((j as u32, x)));
                 matrix.push_sparse(pairs);
             }
-            Store::Gram(numbers) => numbers.push(number),
+            SupportStore::Gram(numbers) => numbers.push(number),
         }
     }
 }

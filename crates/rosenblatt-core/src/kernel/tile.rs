@@ -5,7 +5,7 @@
 //! run across them and each product is summed in ascending order of the features, exactly
 //! as one pair alone would be.
 
-use super::lanes::WIDTH;
+use super::packed::WIDTH;
 use crate::simd::{self, AVX512, BASE, Work};
 
 /// A number that products are summed in.
@@ -131,7 +131,7 @@ pub(crate) type Quad = [[u8; 4]; WIDTH];
 pub(crate) fn multiplies_bytes() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
-        crate::simd::has_widest() && is_x86_feature_detected!("avx512vnni")
+        crate::simd::has_avx512() && is_x86_feature_detected!("avx512vnni")
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
@@ -173,32 +173,8 @@ pub(crate) fn byte_products(
 mod vnni {
     use super::{Quad, WIDTH};
     use std::arch::x86_64::{
-        __m512i, _mm512_dpbusd_epi32, _mm512_loadu_si512, _mm512_set1_epi32, _mm512_setzero_si512,
-        _mm512_storeu_si512,
+        __m512i, _mm512_dpbusd_epi32, _mm512_set1_epi32, _mm512_setzero_si512,
     };
-
-    #[target_feature(enable = "avx512f,avx512vnni")]
-    fn load(quad: &Quad) -> [__m512i; 2] {
-        let bytes = quad.as_flattened();
-        // SAFETY: a quad is 128 bytes, so both halves of 64 lie inside it; the load does
-        // not ask for alignment.
-        unsafe {
-            [
-                _mm512_loadu_si512(bytes.as_ptr().cast()),
-                _mm512_loadu_si512(bytes.as_ptr().add(64).cast()),
-            ]
-        }
-    }
-
-    #[target_feature(enable = "avx512f,avx512vnni")]
-    fn store(sums: [__m512i; 2], out: &mut [i32; WIDTH]) {
-        // SAFETY: 32 words are 128 bytes, so both halves of 64 lie inside; the store does
-        // not ask for alignment.
-        unsafe {
-            _mm512_storeu_si512(out.as_mut_ptr().cast(), sums[0]);
-            _mm512_storeu_si512(out.as_mut_ptr().add(WIDTH / 2).cast(), sums[1]);
-        }
-    }
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512vnni")]
@@ -206,7 +182,7 @@ mod vnni {
         let rows: [&[i32]; ROWS] = std::array::from_fn(|r| &rows[r][..panel.len()]);
         let mut sums = [[_mm512_setzero_si512(); 2]; ROWS];
         for (j, quad) in panel.iter().enumerate() {
-            let lanes = load(quad);
+            let lanes: [__m512i; 2] = bytemuck::cast(*quad);
             for r in 0..ROWS {
                 let a = _mm512_set1_epi32(rows[r][j]);
                 sums[r][0] = _mm512_dpbusd_epi32(sums[r][0], lanes[0], a);
@@ -214,7 +190,7 @@ mod vnni {
             }
         }
         for (sums, out) in sums.into_iter().zip(out) {
-            store(sums, out);
+            *out = bytemuck::cast(sums);
         }
     }
 

@@ -4,21 +4,6 @@
 use super::Kernel;
 use crate::data::Row;
 
-/// What some kernels need to know of a row besides its products.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Facts {
-    /// ‖x‖².
-    pub squared_norm: f64,
-}
-
-impl Facts {
-    pub(crate) fn of(row: Row<'_>) -> Self {
-        Facts {
-            squared_norm: row.squared_norm(),
-        }
-    }
-}
-
 /// x^p by squaring; the order of the multiplications is part of the definition.
 #[inline(always)]
 pub(super) fn power(x: f64, degree: u32) -> f64 {
@@ -51,7 +36,7 @@ pub(super) fn geometric(t: f64, degree: u32) -> f64 {
 }
 
 impl Kernel {
-    /// The kernel's value from x·z and the rows' own facts, for kernels that need no more.
+    /// The kernel's value from x·z and the rows' squared norms, for kernels that need no more.
     #[inline(always)]
     pub(super) fn of_product(&self, product: f64, x: f64, z: f64) -> f64 {
         match *self {
@@ -71,7 +56,7 @@ impl Kernel {
         }
     }
 
-    /// Whether x·z and the rows' facts suffice.
+    /// Whether x·z and the rows' squared norms suffice.
     pub(super) fn is_of_products(&self) -> bool {
         !matches!(
             self,

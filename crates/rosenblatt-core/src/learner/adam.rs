@@ -28,7 +28,7 @@ impl Adam {
 }
 
 /// One step of a table of weights.
-pub(super) struct Step<'a> {
+pub(super) struct AdamStep<'a> {
     pub(super) adam: Adam,
     pub(super) weights: &'a mut [[f64; WIDTH]],
     pub(super) means: &'a mut [[f64; WIDTH]],
@@ -36,7 +36,7 @@ pub(super) struct Step<'a> {
     pub(super) gradient: &'a [[f64; WIDTH]],
 }
 
-impl Work for Step<'_> {
+impl Work for AdamStep<'_> {
     type Output = ();
 
     #[inline(always)]

@@ -21,7 +21,7 @@
 //! back-propagating errors", Nature 323 (1986); D. Kingma and J. Ba, "Adam: a method for
 //! stochastic optimization", ICLR (2015).
 
-use super::adam::{Adam, Step};
+use super::adam::{Adam, AdamStep};
 use super::network::{Loss, NetworkLearner};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -45,7 +45,7 @@ pub(crate) struct Backpropagation<'a> {
     options: &'a Options,
     scheme: Scheme,
     network: Network,
-    moments: Vec<Moments>,
+    moments: Vec<AdamMoments>,
     steps: u64,
     rate: f64,
     /// The best start that ended, with its errors and loss.
@@ -54,17 +54,17 @@ pub(crate) struct Backpropagation<'a> {
 }
 
 /// Running means of gradients and their squares, shaped as a layer.
-struct Moments {
+struct AdamMoments {
     weights: Vec<Vec<[f64; WIDTH]>>,
     weight_squares: Vec<Vec<[f64; WIDTH]>>,
     bias: Vec<[f64; WIDTH]>,
     bias_squares: Vec<[f64; WIDTH]>,
 }
 
-impl Moments {
+impl AdamMoments {
     fn of(layer: &Layer) -> Self {
         let zero = Layer::zero(layer.inputs(), layer.outputs());
-        Moments {
+        AdamMoments {
             weights: zero.panels.clone(),
             weight_squares: zero.panels,
             bias: zero.bias.clone(),
@@ -144,11 +144,6 @@ impl<'a> Backpropagation<'a> {
         self.rate
     }
 
-    /// The network as it is, or the best start that ended if that was better.
-    pub(crate) fn network(&self) -> &Network {
-        &self.network
-    }
-
     /// First weights for the start of this number.
     fn begin(&mut self, sizes: &[usize], attempt: u64) {
         let mut random = Random::new(self.options.seed, Stream::Start, attempt);
@@ -164,7 +159,7 @@ impl<'a> Backpropagation<'a> {
                 Layer::random(w[0], w[1], (gain / w[0] as f64).sqrt(), &mut random)
             })
             .collect();
-        self.moments = self.network.layers.iter().map(Moments::of).collect();
+        self.moments = self.network.layers.iter().map(AdamMoments::of).collect();
         self.steps = 0;
     }
 
@@ -341,14 +336,14 @@ impl<'a> Backpropagation<'a> {
                 fused: false,
                 out: &mut work.gradient[..inputs],
             });
-            simd::dispatch(Step {
+            simd::dispatch(AdamStep {
                 adam,
                 weights: &mut layer.panels[p],
                 means: &mut moments.weights[p],
                 squares: &mut moments.weight_squares[p],
                 gradient: &work.gradient[..inputs],
             });
-            simd::dispatch(Step {
+            simd::dispatch(AdamStep {
                 adam,
                 weights: &mut layer.bias[p..=p],
                 means: &mut moments.bias[p..=p],

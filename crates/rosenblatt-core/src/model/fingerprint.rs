@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use crate::data::{Dataset, Row, Rows, by_storage};
-use crate::simd::{self, Work};
+use crate::data::Dataset;
 use crate::parallel;
 
 /// What can be said of a data set in a few numbers: its size, and a hash of its content.
@@ -23,17 +22,13 @@ pub struct Fingerprint {
 /// Rows whose numbers are looked up together.
 const BLOCK: usize = 256;
 
-/// Rows that are asked for together.
-const SOME: usize = 4;
-
 fn mix(hash: u64, value: u64) -> u64 {
     (hash ^ value).wrapping_mul(ODD).rotate_left(29)
 }
 
 const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// What value `x` of feature `j` adds to the hash of its row. No value waits for another, so that
-/// several are hashed at once.
+/// What value `x` of feature `j` adds to the hash of its row.
 #[inline(always)]
 fn share(j: u32, x: f64) -> u64 {
     let both = x.to_bits().wrapping_add(u64::from(j) * (ODD >> 32));
@@ -41,64 +36,15 @@ fn share(j: u32, x: f64) -> u64 {
     mixed ^ mixed >> 29
 }
 
-/// Values of a row that are hashed at once.
-const LANES: usize = 8;
-
-/// The sum of what the values of a row add to its hash, and how many of them are not zero.
-struct HashRow<'a>(Row<'a>);
-
-impl Work for HashRow<'_> {
-    type Output = (u64, u64);
-
-    #[inline(always)]
-    fn run<const LEVEL: u8>(self) -> (u64, u64) {
-        let mut sums = [0u64; LANES];
-        // (A closure would not be compiled for the registers of its caller.)
-        macro_rules! add {
-            ($lane:expr, $j:expr, $x:expr, $counts:expr) => {{
-                let share = share($j as u32, f64::from($x));
-                let share = if $counts { share } else { 0 };
-                sums[$lane] = sums[$lane].wrapping_add(share);
-            }};
-        }
-        let non_zeros = by_storage!(
-            self.0,
-            Dense(values) => {
-                let (eights, rest) = values.as_chunks::<LANES>();
-                for (k, eight) in eights.iter().enumerate() {
-                    for lane in 0..LANES {
-                        add!(lane, k * LANES + lane, eight[lane], eight[lane] != 0.0);
-                    }
-                }
-                for (lane, &x) in rest.iter().enumerate() {
-                    add!(lane, eights.len() * LANES + lane, x, x != 0.0);
-                }
-                values.iter().filter(|&&x| x != 0.0).count()
-            },
-            Sparse(indices, values) => {
-                let ((places, more), (eights, rest)) =
-                    (indices.as_chunks::<LANES>(), values.as_chunks::<LANES>());
-                for (places, eight) in places.iter().zip(eights) {
-                    for lane in 0..LANES {
-                        add!(lane, places[lane], eight[lane], true);
-                    }
-                }
-                for (lane, (&j, &x)) in more.iter().zip(rest).enumerate() {
-                    add!(lane, j, x, true);
-                }
-                values.len()
-            },
-        );
-        let sum = sums.into_iter().fold(0, u64::wrapping_add);
-        (sum, non_zeros as u64)
-    }
-}
-
 /// The hash of example `i`, which is row `number` of its source, and how many values of it are
 /// not zero.
 #[inline]
 fn hash_example(data: &Dataset, i: usize, number: u32) -> (u64, u64) {
-    let (values, non_zeros) = simd::dispatch(HashRow(data.row(i)));
+    let (mut values, mut non_zeros) = (0u64, 0);
+    data.row(i).for_each(|j, x| {
+        values = values.wrapping_add(share(j as u32, x));
+        non_zeros += 1;
+    });
     let mut hash = mix(mix(number.into(), data.labels[i].into()), values);
     if let Some(weights) = &data.weights {
         hash = mix(hash, weights[i].to_bits());
@@ -153,14 +99,10 @@ impl Fingerprint {
     ) -> (u64, u64) {
         let mut sum = (0u64, 0);
         let mut numbers = [0; BLOCK];
-        let all = Rows::of(&data.matrix);
         for first in rows.clone().step_by(BLOCK) {
             let numbers = &mut numbers[..BLOCK.min(rows.end - first)];
             number(first, numbers);
             for (i, &number) in (first..).zip(&*numbers) {
-                if i.is_multiple_of(SOME) {
-                    all.look_past(i..(i + SOME).min(rows.end));
-                }
                 let (hash, non_zeros) = hash_example(data, i, number);
                 sum = (sum.0.wrapping_add(hash), sum.1 + non_zeros);
             }

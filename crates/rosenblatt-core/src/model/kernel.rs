@@ -4,11 +4,11 @@
 //! matrix products; a vote replays the log on the same kernel values.
 
 use super::dual_log::DualLog;
-use crate::scheme::Scheme;
-use crate::readout::LogEntry;
 use crate::data::{Dataset, Matrix, Precision, Row};
-use crate::kernel::{Kernel, Lanes, Means, Support, WIDTH};
+use crate::kernel::{Arithmetic, Kernel, PackedRows, SupportRows, WIDTH};
 use crate::options::{AtZero, Readout};
+use crate::readout::LogEntry;
+use crate::scheme::Scheme;
 use crate::simd::{self, Work};
 
 /// What a kernel learner leaves behind.
@@ -125,8 +125,8 @@ impl KernelModel {
         &self.coefficients
     }
 
-    fn prepared(&self, means: Means) -> Support {
-        let mut support = Support::new(means);
+    fn prepared(&self, arithmetic: Arithmetic) -> SupportRows {
+        let mut support = SupportRows::new(arithmetic);
         for (k, &number) in self.rows.iter().enumerate() {
             if self.kernel == Kernel::Precomputed {
                 support.push(Row::Sparse64(&[], &[]), number);
@@ -160,56 +160,28 @@ impl KernelModel {
         matrix: &Matrix,
         threads: usize,
     ) -> Vec<f64> {
-        Self::scores_together(&[self], scheme, at_zero, matrix, threads)
-            .pop()
-            .unwrap_or_default()
-    }
-
-    /// The scores by several models that share kernel and corrected examples (see
-    /// [`with`](Self::with)): kernel values are found once for all.
-    pub fn scores_together(
-        models: &[&KernelModel],
-        scheme: Scheme,
-        at_zero: AtZero,
-        matrix: &Matrix,
-        threads: usize,
-    ) -> Vec<Vec<f64>> {
-        let Some(first) = models.first() else {
-            return Vec::new();
-        };
-        let discriminators = scheme.discriminators();
-        let means = Means::choose(&first.kernel, &[&first.support, matrix]);
-        let support = first.prepared(means);
+        let width = scheme.discriminators();
+        let arithmetic = Arithmetic::choose(&self.kernel, &[&self.support, matrix]);
+        let support = self.prepared(arithmetic);
         let slots: Vec<u32> = (0..support.len() as u32).collect();
-        // Panel by panel, and in a panel row by row, every model's scores side by side.
-        let width = models.len() * discriminators;
         let mut all = vec![0.0; matrix.rows() * width];
         crate::parallel::chunks(&mut all, WIDTH * width, threads, || {
-            let mut board = vec![[0.0; WIDTH]; discriminators];
+            let mut board = vec![[0.0; WIDTH]; width];
             let mut values = vec![[0.0; WIDTH]; slots.len()];
             let (support, slots) = (&support, &slots);
             move |p: usize, out: &mut [f64]| {
                 let rows = p * WIDTH..p * WIDTH + out.len() / width;
-                let lanes = Lanes::new(means, rows.map(|i| matrix.row(i)));
-                lanes.values(&first.kernel, first.constant, support, slots, &mut values);
-                for (m, model) in models.iter().enumerate() {
-                    model.read(scheme, at_zero, &values, &mut board);
-                    for (lane, out) in out.chunks_exact_mut(width).enumerate() {
-                        for (d, board) in board.iter().enumerate() {
-                            out[m * discriminators + d] = board[lane];
-                        }
+                let packed = PackedRows::new(arithmetic, rows.map(|i| matrix.row(i)));
+                packed.values(&self.kernel, self.constant, support, slots, &mut values);
+                self.read(scheme, at_zero, &values, &mut board);
+                for (lane, out) in out.chunks_exact_mut(width).enumerate() {
+                    for (out, scores) in out.iter_mut().zip(&board) {
+                        *out = scores[lane];
                     }
                 }
             }
         });
-        (0..models.len())
-            .map(|m| {
-                all.chunks_exact(width)
-                    .flat_map(|row| &row[m * discriminators..(m + 1) * discriminators])
-                    .copied()
-                    .collect()
-            })
-            .collect()
+        all
     }
 
     /// The read-out's scores from kernel values with every corrected example.

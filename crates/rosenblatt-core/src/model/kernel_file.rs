@@ -2,13 +2,13 @@
 
 use super::file::bad;
 use super::parts::Parts;
+use super::state_file::{put_entries, take_entries};
 use super::{DualLog, KernelModel};
-use crate::readout::LogEntry;
-use crate::scheme::Scheme;
 use crate::data::Precision;
 use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::options::Options;
+use crate::scheme::Scheme;
 
 /// Puts a kernel model among the parts. The kernel itself stands in the options.
 pub(super) fn put(parts: &mut Parts<'_>, model: &KernelModel) {
@@ -34,28 +34,7 @@ pub(super) fn put(parts: &mut Parts<'_>, model: &KernelModel) {
     if model.bias().iter().any(|b| *b != 0.0) {
         parts.put("kernel.bias", model.bias().to_vec());
     }
-    let entries = &log.entries;
-    parts.put("kernel.log.row", entries.iter().map(|e| e.row).collect());
-    parts.put(
-        "kernel.log.raised",
-        entries.iter().map(|e| e.raised).collect(),
-    );
-    parts.put(
-        "kernel.log.lowered",
-        entries.iter().map(|e| e.lowered).collect(),
-    );
-    parts.put(
-        "kernel.log.coefficient",
-        entries.iter().map(|e| e.coefficient).collect(),
-    );
-    parts.put(
-        "kernel.log.divisor",
-        entries.iter().map(|e| e.divisor).collect(),
-    );
-    parts.put(
-        "kernel.log.survived",
-        entries.iter().map(|e| e.survived).collect(),
-    );
+    put_entries(parts, "kernel.log.", &log.entries);
 }
 
 /// Takes a kernel model from the parts.
@@ -79,37 +58,14 @@ pub(super) fn take(
     );
     log.kept = kept;
     log.start_survived = parts.take("kernel.start.survived")?;
-    if parts.has("kernel.norms") {
-        log.norms = Some(parts.take("kernel.norms")?);
-    }
-    if parts.has("kernel.shares") {
-        log.shares = Some(parts.take("kernel.shares")?);
-    }
-    let row: Vec<u32> = parts.take("kernel.log.row")?;
-    let n = row.len();
-    let raised: Vec<u32> = parts.take_len("kernel.log.raised", n)?;
-    let lowered: Vec<u32> = parts.take_len("kernel.log.lowered", n)?;
-    let coefficient: Vec<f64> = parts.take_len("kernel.log.coefficient", n)?;
-    let divisor: Vec<f64> = parts.take_len("kernel.log.divisor", n)?;
-    let survived: Vec<u64> = parts.take_len("kernel.log.survived", n)?;
-    log.entries = (0..n)
-        .map(|i| LogEntry {
-            row: row[i],
-            raised: raised[i],
-            lowered: lowered[i],
-            coefficient: coefficient[i],
-            divisor: divisor[i],
-            survived: survived[i],
-        })
-        .collect();
+    log.norms = parts.take_optional("kernel.norms")?;
+    log.shares = parts.take_optional("kernel.shares")?;
+    log.entries = take_entries(parts, "kernel.log.")?;
     let log = log
         .checked(scheme)
         .ok_or_else(|| bad("its log of updates does not fit its classes"))?;
-    let bias = if parts.has("kernel.bias") {
-        parts.take("kernel.bias")?
-    } else {
-        vec![0.0; scheme.discriminators()]
-    };
+    let bias = parts.take_optional("kernel.bias")?;
+    let bias = bias.unwrap_or_else(|| vec![0.0; scheme.discriminators()]);
     KernelModel::from_parts(
         scheme,
         options.learner.kernel().unwrap_or(Kernel::Linear),

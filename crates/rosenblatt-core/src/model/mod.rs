@@ -32,6 +32,7 @@ pub use voted::Voted;
 use crate::data::{Classes, Dataset, Matrix, Row, Rows};
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
+use crate::optimisations;
 use crate::options::{AtZero, Options};
 use crate::scheme::Scheme;
 use crate::weights::{GROUP, Weights};
@@ -141,7 +142,7 @@ impl Model {
     /// Rows of another width than the model's are refused (a sparse matrix may be narrower).
     pub fn scores(&self, matrix: &Matrix, threads: usize) -> Result<Vec<f64>> {
         self.check_width(matrix)?;
-        Ok(self.scores_of(matrix, threads))
+        Ok(self.scores_of(matrix, predict_threads(threads)))
     }
 
     /// Refuses rows that the model was not made for.
@@ -228,12 +229,13 @@ impl Model {
     /// The class of every row, on `threads` threads.
     pub fn predict(&self, matrix: &Matrix, threads: usize) -> Result<Vec<u32>> {
         self.check_width(matrix)?;
-        Ok(self.decide_all(matrix, threads, |class, _| class))
+        Ok(self.decide_all(matrix, predict_threads(threads), |class, _| class))
     }
 
     /// The class and the first score of every row, on `threads` threads.
     pub fn score_all(&self, matrix: &Matrix, threads: usize) -> Result<Vec<(u32, f64)>> {
         self.check_width(matrix)?;
+        let threads = predict_threads(threads);
         Ok(self.decide_all(matrix, threads, |class, scores| (class, scores[0])))
     }
 
@@ -275,6 +277,14 @@ impl Model {
             .filter(|(p, l)| p == l)
             .count();
         Ok(right as f64 / data.len().max(1) as f64)
+    }
+}
+
+/// How many of these threads predict.
+fn predict_threads(threads: usize) -> usize {
+    match optimisations::enabled("parallel-predict") {
+        true => threads,
+        false => 1,
     }
 }
 

@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::data::{Matrix, Precision, StringTable, Values};
+use crate::data::{Matrix, Precision, Storage, StringTable, Values};
 use crate::error::{Error, ErrorKind, Result};
 pub use array::{Array, Element};
 
@@ -69,14 +69,14 @@ impl<'a> Parts<'a> {
 
     /// Adds a list.
     pub fn put<T: Element + 'a>(&mut self, name: &str, values: Vec<T>) {
-        let array = T::wrap(Cow::Owned(values));
+        let array = Array::new(Cow::Owned(values));
         self.arrays
             .insert(name.to_owned(), (vec![array.len()], array));
     }
 
     /// Adds a table of `columns` columns, row by row.
     pub fn put_table<T: Element>(&mut self, name: &str, columns: usize, values: Cow<'a, [T]>) {
-        let array = T::wrap(values);
+        let array = Array::new(values);
         let rows = array.len().checked_div(columns).unwrap_or(0);
         self.arrays
             .insert(name.to_owned(), (vec![rows, columns], array));
@@ -98,7 +98,12 @@ impl<'a> Parts<'a> {
             .arrays
             .remove(name)
             .ok_or_else(|| bad(format_args!("the tensor {name} is missing")))?;
-        T::unwrap(array).ok_or_else(|| bad(format_args!("the tensor {name} has the wrong type")))
+        array.values().ok_or_else(|| bad(format_args!("the tensor {name} has the wrong type")))
+    }
+
+    /// Takes a list or table out where there is one.
+    pub fn take_optional<T: Element>(&mut self, name: &str) -> Result<Option<Vec<T>>> {
+        self.has(name).then(|| self.take(name)).transpose()
     }
 
     /// Takes a list out that must have this length.
@@ -137,9 +142,9 @@ impl<'a> Parts<'a> {
     pub fn put_matrix(&mut self, name: &str, matrix: &Matrix) {
         self.put_fact(&format!("{name}.columns"), matrix.columns());
         self.put_fact(&format!("{name}.rows"), matrix.rows());
-        let values = match matrix {
-            Matrix::Dense { values, .. } => values,
-            Matrix::Sparse {
+        let values = match matrix.storage() {
+            Storage::Dense { values, .. } => values,
+            Storage::Sparse {
                 offsets,
                 indices,
                 values,
@@ -170,42 +175,22 @@ impl<'a> Parts<'a> {
         if (0..values.len()).any(|i| !values.get(i).is_finite()) {
             return Err(bad(format_args!("{name} has values that are not finite")));
         }
-        if !self.has(&format!("{name}.offsets")) {
-            let fits =
-                rows.checked_mul(columns) == Some(values.len()) && (columns > 0 || rows == 0);
-            return if fits {
-                Ok(Matrix::Dense {
-                    rows,
-                    columns,
-                    values,
-                })
-            } else {
-                Err(bad(format_args!("{name} is not {rows} × {columns}")))
-            };
+        let matrix = if self.has(&format!("{name}.offsets")) {
+            let offsets: Vec<u64> = self.take(&format!("{name}.offsets"))?;
+            let indices: Vec<u32> = self.take(&format!("{name}.indices"))?;
+            let offsets: Vec<usize> = offsets.into_iter().map(|o| o as usize).collect();
+            Matrix::sparse(columns, offsets, indices, values)
+        } else if columns > 0 || rows == 0 {
+            Matrix::dense(rows, columns, values)
+        } else {
+            Err(bad("rows without columns"))
+        };
+        let matrix = matrix.map_err(|e| bad(format_args!("{name}: {}", e.message())))?;
+        if matrix.rows() == rows {
+            Ok(matrix)
+        } else {
+            Err(bad(format_args!("{name} does not have {rows} rows")))
         }
-        let offsets: Vec<u64> = self.take(&format!("{name}.offsets"))?;
-        let indices: Vec<u32> = self.take_len(&format!("{name}.indices"), values.len())?;
-        let ends_fit = offsets.first() == Some(&0)
-            && offsets.last() == Some(&(values.len() as u64))
-            && offsets.len().checked_sub(1) == Some(rows)
-            && offsets.is_sorted();
-        if !ends_fit {
-            return Err(bad(format_args!("the offsets of {name} do not fit")));
-        }
-        let offsets: Vec<usize> = offsets.into_iter().map(|o| o as usize).collect();
-        let rows_fit = offsets.windows(2).all(|w| {
-            let row = &indices[w[0]..w[1]];
-            row.is_sorted_by(|a, b| a < b) && row.last().is_none_or(|&j| (j as usize) < columns)
-        });
-        if !rows_fit {
-            return Err(bad(format_args!("the indices of {name} do not fit")));
-        }
-        Ok(Matrix::Sparse {
-            columns,
-            offsets: offsets.into(),
-            indices: indices.into(),
-            values,
-        })
     }
 
     /// The file's bytes: the same parts give the same bytes.
@@ -217,7 +202,7 @@ impl<'a> Parts<'a> {
 
     /// Writes the file's bytes, array by array, so that they are never held all together.
     pub fn write_to(&self, out: &mut dyn Write) -> Result<()> {
-        let digest = (vec![DIGEST_BYTES], u8::wrap(vec![0; DIGEST_BYTES].into()));
+        let digest = (vec![DIGEST_BYTES], Array::new::<u8>(vec![0; DIGEST_BYTES].into()));
         let named = self.arrays.iter().map(|(name, part)| (name.as_str(), part));
         let arrays: BTreeMap<&str, &(Vec<usize>, Array<'_>)> =
             named.chain([(DIGEST, &digest)]).collect();
@@ -231,36 +216,22 @@ impl<'a> Parts<'a> {
                 .position(|name| name == DIGEST)
                 .ok_or_else(|| bad("the digest has no place"))?,
         );
-        let bytes = |names: &[String]| -> Vec<Cow<'_, [u8]>> {
+        let bytes = |names: &[String]| -> Vec<&[u8]> {
             let found = names.iter().filter_map(|name| arrays.get(name.as_str()));
             found.map(|(_, array)| array.bytes()).collect()
         };
         let (before, after) = (bytes(before), bytes(&after[1..]));
-        let hash = || -> [u8; DIGEST_BYTES] {
-            let mut hash = Sha256::new();
-            hash.update(&head);
-            (before.iter().chain(&after)).for_each(|bytes| hash.update(bytes));
-            hash.finalize().into()
-        };
-        let write_before = |out: &mut dyn Write| {
+        let mut hash = Sha256::new();
+        hash.update(&head);
+        (before.iter().chain(&after)).for_each(|bytes| hash.update(bytes));
+        let digest = hash.finalize();
+        let mut write = || {
             out.write_all(&head)?;
-            before.iter().try_for_each(|bytes| out.write_all(bytes))
+            before.iter().try_for_each(|bytes| out.write_all(bytes))?;
+            out.write_all(&digest)?;
+            after.iter().try_for_each(|bytes| out.write_all(bytes))
         };
-        /// Bytes that pay for a thread: hashing takes as long as writing.
-        const MANY: usize = 4 << 20;
-        let many = before.iter().map(|bytes| bytes.len()).sum::<usize>() >= MANY;
-        let (digest, written) = std::thread::scope(|scope| {
-            let hashing = many
-                .then(|| std::thread::Builder::new().spawn_scoped(scope, hash).ok())
-                .flatten();
-            let written = write_before(out);
-            let digest = hashing.and_then(|thread| thread.join().ok());
-            (digest.unwrap_or_else(hash), written)
-        });
-        written
-            .and_then(|()| out.write_all(&digest))
-            .and_then(|()| after.iter().try_for_each(|bytes| out.write_all(bytes)))
-            .map_err(|e| Error::new(ErrorKind::Io, e.to_string()))
+        write().map_err(|e| Error::new(ErrorKind::Io, e.to_string()))
     }
 
     /// What stands before the arrays of the file.

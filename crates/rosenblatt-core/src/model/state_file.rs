@@ -1,13 +1,13 @@
 //! What a run remembers as parts, and back.
 
+use super::LinearState;
 use super::file::bad;
 use super::parts::Parts;
 use super::weights_file::{put_weights, take_weights};
-use super::LinearState;
+use crate::error::Result;
 use crate::readout::{Average, LogEntry, UpdateLog};
 use crate::scheme::Scheme;
 use crate::weights::Weights;
-use crate::error::Result;
 
 /// Puts what a run remembers among the parts.
 pub(super) fn put<'a>(parts: &mut Parts<'a>, state: &'a LinearState) {
@@ -30,25 +30,44 @@ pub(super) fn put<'a>(parts: &mut Parts<'a>, state: &'a LinearState) {
     if let Some(log) = &state.log {
         put_weights(parts, "log.start.", &log.start);
         parts.put("log.start.survived", log.start_survived.clone());
-        parts.put("log.row", log.entries.iter().map(|e| e.row).collect());
-        parts.put("log.raised", log.entries.iter().map(|e| e.raised).collect());
-        parts.put(
-            "log.lowered",
-            log.entries.iter().map(|e| e.lowered).collect(),
-        );
-        parts.put(
-            "log.coefficient",
-            log.entries.iter().map(|e| e.coefficient).collect(),
-        );
-        parts.put(
-            "log.divisor",
-            log.entries.iter().map(|e| e.divisor).collect(),
-        );
-        parts.put(
-            "log.survived",
-            log.entries.iter().map(|e| e.survived).collect(),
-        );
+        put_entries(parts, "log.", &log.entries);
     }
+}
+
+/// Puts updates among the parts, a list for each of their numbers.
+pub(super) fn put_entries(parts: &mut Parts<'_>, prefix: &str, entries: &[LogEntry]) {
+    let name = |field: &str| format!("{prefix}{field}");
+    let each = || entries.iter();
+    parts.put(&name("row"), each().map(|e| e.row).collect());
+    parts.put(&name("raised"), each().map(|e| e.raised).collect());
+    parts.put(&name("lowered"), each().map(|e| e.lowered).collect());
+    parts.put(
+        &name("coefficient"),
+        each().map(|e| e.coefficient).collect(),
+    );
+    parts.put(&name("divisor"), each().map(|e| e.divisor).collect());
+    parts.put(&name("survived"), each().map(|e| e.survived).collect());
+}
+
+/// Takes them out again.
+pub(super) fn take_entries(parts: &mut Parts<'_>, prefix: &str) -> Result<Vec<LogEntry>> {
+    let name = |field: &str| format!("{prefix}{field}");
+    let row: Vec<u32> = parts.take(&name("row"))?;
+    let n = row.len();
+    let raised: Vec<u32> = parts.take_len(&name("raised"), n)?;
+    let lowered: Vec<u32> = parts.take_len(&name("lowered"), n)?;
+    let coefficient: Vec<f64> = parts.take_len(&name("coefficient"), n)?;
+    let divisor: Vec<f64> = parts.take_len(&name("divisor"), n)?;
+    let survived: Vec<u64> = parts.take_len(&name("survived"), n)?;
+    let entries = (0..n).map(|i| LogEntry {
+        row: row[i],
+        raised: raised[i],
+        lowered: lowered[i],
+        coefficient: coefficient[i],
+        divisor: divisor[i],
+        survived: survived[i],
+    });
+    Ok(entries.collect())
 }
 
 /// Takes it out again, where there is any.
@@ -64,16 +83,14 @@ pub(super) fn take(parts: &mut Parts<'_>, scheme: Scheme) -> Result<Option<Linea
     } else {
         None
     };
-    let kept = if parts.has("state.kept.bias") {
-        Some(take_weights(parts, "state.kept.", scheme)?)
-    } else {
-        None
+    let mut optional = |prefix: &str| {
+        let there = parts.has(&format!("{prefix}bias"));
+        there
+            .then(|| take_weights(parts, prefix, scheme))
+            .transpose()
     };
-    let confidence = if parts.has("state.confidence.bias") {
-        Some(take_weights(parts, "state.confidence.", scheme)?)
-    } else {
-        None
-    };
+    let kept = optional("state.kept.")?;
+    let confidence = optional("state.confidence.")?;
     let average = if parts.has("state.average.factor") {
         Some(Average {
             factor: parts.take_len("state.average.factor", scheme.groups())?,
@@ -112,28 +129,13 @@ pub(super) fn take(parts: &mut Parts<'_>, scheme: Scheme) -> Result<Option<Linea
 fn take_log(parts: &mut Parts<'_>, scheme: Scheme) -> Result<UpdateLog> {
     let start = take_weights(parts, "log.start.", scheme)?;
     let start_survived: Vec<u64> = parts.take("log.start.survived")?;
-    let row: Vec<u32> = parts.take("log.row")?;
-    let n = row.len();
-    let raised: Vec<u32> = parts.take_len("log.raised", n)?;
-    let lowered: Vec<u32> = parts.take_len("log.lowered", n)?;
-    let coefficient: Vec<f64> = parts.take_len("log.coefficient", n)?;
-    let divisor: Vec<f64> = parts.take_len("log.divisor", n)?;
-    let survived: Vec<u64> = parts.take_len("log.survived", n)?;
-    if !coefficient.iter().all(|c| c.is_finite()) || !divisor.iter().all(|d| d.is_normal()) {
+    let entries = take_entries(parts, "log.")?;
+    let usable = |e: &LogEntry| e.coefficient.is_finite() && e.divisor.is_normal();
+    if !entries.iter().all(usable) {
         return Err(bad(
             "its log of updates has steps that are no usable numbers",
         ));
     }
-    let entries = (0..n)
-        .map(|i| LogEntry {
-            row: row[i],
-            raised: raised[i],
-            lowered: lowered[i],
-            coefficient: coefficient[i],
-            divisor: divisor[i],
-            survived: survived[i],
-        })
-        .collect();
     UpdateLog::from_parts(scheme, start, start_survived, entries)
         .ok_or_else(|| bad("its log of updates does not fit its classes"))
 }

@@ -6,10 +6,9 @@
 
 use super::file::bad;
 use super::parts::Parts;
+use crate::error::Result;
 use crate::scheme::Scheme;
 use crate::weights::Weights;
-use crate::error::Result;
-use crate::simd::{self, Work};
 
 /// Features from which on zeros are left out.
 const MANY: usize = 1 << 12;
@@ -45,11 +44,16 @@ fn without_zeros(packed: &[f64], discriminators: usize) -> Option<(Vec<u8>, Vec<
     if features < MANY {
         return None;
     }
-    let (mut bits, mut kept) = simd::dispatch(Sift {
-        packed,
-        discriminators,
-    })?;
-    let mut shape = Shape {
+    // A negative zero counts, for it must come back as one.
+    let is_kept = |weights: &[f64]| weights.iter().any(|w| w.to_bits() != 0);
+    let (mut bits, mut kept) = (vec![0u8; features.div_ceil(8)], Vec::new());
+    for (j, weights) in packed.chunks_exact(discriminators).enumerate() {
+        if is_kept(weights) {
+            bits[j / 8] |= 1 << (j % 8);
+            kept.extend_from_slice(weights);
+        }
+    }
+    let mut shape = KeptShape {
         discriminators,
         features,
         kept: kept.len() / discriminators,
@@ -63,64 +67,11 @@ fn without_zeros(packed: &[f64], discriminators: usize) -> Option<(Vec<u8>, Vec<
             }
         }
         kept.clear();
-        each_set(&bits, |j| {
+        for j in set_places(&bits) {
             kept.extend_from_slice(&packed[j * discriminators..(j + 1) * discriminators]);
-        });
+        }
     }
     shape.pays().then_some((bits, kept))
-}
-
-/// Finds the weights of features that have any that is not zero, unless these are many. A negative
-/// zero counts, for it must come back as one.
-struct Sift<'a> {
-    packed: &'a [f64],
-    discriminators: usize,
-}
-
-impl Work for Sift<'_> {
-    type Output = Option<(Vec<u8>, Vec<f64>)>;
-
-    #[inline(always)]
-    fn run<const LEVEL: u8>(self) -> Self::Output {
-        // Taken while they are at hand: many weights are longer than a cache.
-        const TOGETHER: usize = 64;
-        let k = self.discriminators;
-        let mut bits = Vec::with_capacity((self.packed.len() / k).div_ceil(8));
-        let mut kept = Vec::new();
-        for weights in self.packed.chunks(TOGETHER * k) {
-            let first = bits.len();
-            match k {
-                1 => {
-                    let (eights, rest) = weights.as_chunks::<8>();
-                    let not_zero = |x: &f64| x.to_bits() != 0;
-                    bits.extend(eights.iter().map(|x| byte_of(x.iter().map(not_zero))));
-                    bits.extend(rest.chunks(8).map(|x| byte_of(x.iter().map(not_zero))));
-                }
-                _ => bits.extend(weights.chunks(8 * k).map(|eight| {
-                    let any = |weights: &[f64]| weights.iter().any(|x| x.to_bits() != 0);
-                    byte_of(eight.chunks(k).map(any))
-                })),
-            }
-            match k {
-                1 => each_set(&bits[first..], |j| kept.push(weights[j])),
-                _ => each_set(&bits[first..], |j| {
-                    kept.extend_from_slice(&weights[j * k..(j + 1) * k]);
-                }),
-            }
-            if kept.len() * WORTH > self.packed.len() {
-                return None;
-            }
-        }
-        Some((bits, kept))
-    }
-}
-
-/// Up to eight bits, the first lowest.
-#[inline(always)]
-fn byte_of(bits: impl Iterator<Item = bool>) -> u8 {
-    (0..8)
-        .zip(bits)
-        .fold(0, |byte, (k, bit)| byte | u8::from(bit) << k)
 }
 
 /// How many bits are set.
@@ -128,29 +79,19 @@ fn count(bits: &[u8]) -> usize {
     bits.iter().map(|b| b.count_ones() as usize).sum()
 }
 
-/// Calls `f` with the places of the bits that are set, ascending.
-#[inline(always)]
-fn each_set(bits: &[u8], mut f: impl FnMut(usize)) {
-    // How many are set cannot be foreseen, and is asked once in 64.
-    for (n, eight) in bits.chunks(8).enumerate() {
-        let mut word = [0; 8];
-        word[..eight.len()].copy_from_slice(eight);
-        let mut left = u64::from_le_bytes(word);
-        while left != 0 {
-            f(64 * n + left.trailing_zeros() as usize);
-            left &= left - 1;
-        }
-    }
+/// The places of the bits that are set, ascending.
+fn set_places(bits: &[u8]) -> impl Iterator<Item = usize> + '_ {
+    (0..8 * bits.len()).filter(|j| bits[j / 8] >> (j % 8) & 1 == 1)
 }
 
 /// Weights of which some are kept.
-struct Shape {
+struct KeptShape {
     discriminators: usize,
     features: usize,
     kept: usize,
 }
 
-impl Shape {
+impl KeptShape {
     /// Bytes of the kept weights and the bits.
     fn bytes(&self) -> usize {
         let weights = self.kept.saturating_mul(8 * self.discriminators);
@@ -185,7 +126,7 @@ pub(super) fn take_weights(parts: &mut Parts<'_>, prefix: &str, scheme: Scheme) 
     let weights = if parts.has(&format!("{name}.present")) {
         let features: usize = parts.take_fact(&format!("{name}.features"))?;
         let bits: Vec<u8> = parts.take_len(&format!("{name}.present"), features.div_ceil(8))?;
-        let shape = Shape {
+        let shape = KeptShape {
             discriminators,
             features,
             kept: rows,
@@ -200,11 +141,9 @@ pub(super) fn take_weights(parts: &mut Parts<'_>, prefix: &str, scheme: Scheme) 
         for (d, &x) in bias.iter().enumerate() {
             weights.set_bias(d, x);
         }
-        let mut kept = values.chunks_exact(discriminators);
-        each_set(&bits, |j| {
-            let of_one = kept.next().unwrap_or_default();
+        for (j, of_one) in set_places(&bits).zip(values.chunks_exact(discriminators)) {
             (of_one.iter().enumerate()).for_each(|(d, &x)| weights.set(d, j, x));
-        });
+        }
         weights
     } else {
         Weights::from_parts(discriminators, &values, &bias)

@@ -7,6 +7,7 @@ use super::parameter::{number, positive};
 
 /// Which hypothesis of the run becomes the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Readout {
     /// The weights after the last visit.
     Last,
@@ -26,6 +27,7 @@ pub enum Readout {
 
 /// When does a score call for an update?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Ties {
     /// Iff y·s ≤ β: a tie is a mistake.
     #[default]
@@ -38,6 +40,7 @@ pub enum Ties {
 
 /// Where the examples of a pass come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Order {
     /// As in the file.
     Given,
@@ -58,6 +61,7 @@ pub enum Order {
 
 /// How more than two classes are learned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Multiclass {
     /// One discriminator a class; the true one is pulled up, its rival pushed down.
     Argmax,
@@ -185,6 +189,7 @@ impl fmt::Display for Bias {
 
 /// Where the weights begin.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub enum Start {
     /// At zero.
     #[default]
@@ -226,6 +231,7 @@ impl fmt::Display for Start {
 
 /// Weights of classes.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub enum ClassWeight {
     /// All 1.
     #[default]

@@ -34,6 +34,15 @@ fn values_read_back_as_written() {
 }
 
 #[test]
+fn a_learners_own_values_read_back_as_written() {
+    let mut options = Options::default();
+    let given = [("c", "2.5"), ("learner", "max-margin")];
+    options.set_all(given).unwrap();
+    let expected = [given[1], given[0]].map(|(name, value)| (name, value.to_owned()));
+    assert_eq!(options.changed(), expected);
+}
+
+#[test]
 fn nonsense_is_refused_and_named() {
     for (name, value) in [
         ("learner", "svm"),
@@ -54,7 +63,11 @@ fn nonsense_is_refused_and_named() {
         ("seed", "-1"),
         ("nothing", "1"),
     ] {
-        let error = Options::default().set(name, value).unwrap_err();
+        let mut options = Options::default();
+        if name == "c" {
+            options.set("learner", "max-margin").unwrap();
+        }
+        let error = options.set(name, value).unwrap_err();
         assert_eq!(error.kind(), crate::ErrorKind::Options);
         assert!(error.to_string().contains(name), "{error}");
     }

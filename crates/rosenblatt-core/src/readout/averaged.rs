@@ -64,7 +64,7 @@ impl Average {
     }
 
     /// The mean over visits, times `unit`; discriminators never visited are as in `weights`.
-    pub fn mean(&self, scheme: Scheme, weights: &Weights, unit: f64, threads: usize) -> Weights {
+    pub fn mean(&self, scheme: Scheme, weights: &Weights, unit: f64) -> Weights {
         let counted: Vec<(f64, f64)> = (0..scheme.discriminators())
             .map(|d| {
                 (
@@ -74,7 +74,7 @@ impl Average {
             })
             .collect();
         self.correction
-            .combined(weights, threads, |d, own, w| match counted[d] {
+            .combined(weights, |d, own, w| match counted[d] {
                 (_, 0.0) => w * unit,
                 (factor, visits) => (factor * w + own) / visits * unit,
             })

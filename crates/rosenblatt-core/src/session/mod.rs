@@ -11,6 +11,7 @@ use crate::embedding::Embedding;
 use crate::error::{Error, Result};
 use crate::learner::LearnerEntry;
 use crate::model::{Decision, Fingerprint, LinearState, Model};
+use crate::optimisations;
 use crate::options::{Bias, DataSize, Options};
 use crate::parallel;
 use crate::progress::{Limits, Progress};
@@ -197,7 +198,8 @@ impl<'a> Session<'a> {
         };
         std::thread::scope(|scope| {
             // What is needed at the end can be found meanwhile.
-            if self.threads > 1 && raw.matrix.bytes() >= WORTH_A_THREAD {
+            let worth = self.threads > 1 && raw.matrix.bytes() >= WORTH_A_THREAD;
+            if worth && optimisations::enabled("parallel-scan") {
                 scope.spawn(|| scan.run(1));
             }
             LearnerEntry::fit(training)

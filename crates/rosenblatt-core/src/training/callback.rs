@@ -10,6 +10,7 @@ use crate::progress::{Pass, Progress};
 
 /// One visit of a run, as a teacher would write it on the board.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Step {
     /// Visit number, from 1.
     pub step: u64,

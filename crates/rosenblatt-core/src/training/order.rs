@@ -1,13 +1,13 @@
 //! The order in which examples are visited.
 //!
 //! `shuffled` never mixes more than it must: rows are permuted once (see
-//! [`Scatter`]), then each pass permutes blocks of 256 rows and the rows inside them. That depends on the number of rows, the seed and the pass alone, stays near
+//! [`RowPermutation`]), then each pass permutes blocks of 256 rows and the rows inside them. That depends on the number of rows, the seed and the pass alone, stays near
 //! the speed of sequential memory, and still mixes files sorted by label. `worst`,
 //! `mistakes` and `restart` depend on what happens; the loop asks for each visit.
 
 use std::ops::Range;
 
-use crate::data::{Dataset, Layout, Scatter};
+use crate::data::{Dataset, Layout, RowPermutation};
 use crate::options::Order;
 use crate::random::{Random, Stream};
 
@@ -73,7 +73,7 @@ pub const BLOCK: usize = 256;
 #[derive(Debug)]
 pub(crate) struct PassOrder<'a> {
     data: &'a Dataset,
-    kind: Kind,
+    kind: PassKind,
     /// Blocks made so far.
     made: usize,
     block: Block,
@@ -91,13 +91,13 @@ pub(crate) struct Block {
 }
 
 #[derive(Debug)]
-enum Kind {
+enum PassKind {
     Given,
     Listed(Vec<u32>),
     Shuffled {
         blocks: Vec<u32>,
         random: Random,
-        scatter: Scatter,
+        permutation: RowPermutation,
     },
     Drawn(Random),
 }
@@ -107,23 +107,23 @@ impl<'a> PassOrder<'a> {
     pub(crate) fn new(data: &'a Dataset, order: Order, seed: u64, epoch: u64) -> Option<Self> {
         let n = data.len();
         let kind = match order {
-            Order::Given => Kind::Given,
+            Order::Given => PassKind::Given,
             Order::ByClass => {
                 let mut positions: Vec<u32> = (0..n).map(|r| data.position(r) as u32).collect();
                 positions.sort_by_key(|&p| std::cmp::Reverse(data.labels[p as usize])); // stable
-                Kind::Listed(positions)
+                PassKind::Listed(positions)
             }
             Order::Shuffled => {
                 let mut random = Random::new(seed, Stream::Order, epoch);
                 let mut blocks: Vec<u32> = (0..n.div_ceil(BLOCK) as u32).collect();
                 random.shuffle(&mut blocks);
-                Kind::Shuffled {
+                PassKind::Shuffled {
                     blocks,
                     random,
-                    scatter: Scatter::new(n),
+                    permutation: RowPermutation::new(n),
                 }
             }
-            Order::Random => Kind::Drawn(Random::new(seed, Stream::Order, epoch)),
+            Order::Random => PassKind::Drawn(Random::new(seed, Stream::Order, epoch)),
             Order::Mistakes | Order::Worst | Order::Restart => return None,
         };
         let mut order = PassOrder {
@@ -163,31 +163,31 @@ impl<'a> PassOrder<'a> {
             return;
         }
         match &mut self.kind {
-            Kind::Given => {
+            PassKind::Given => {
                 block.extend((start..end).map(|r| self.data.position(r) as u32));
                 *together = (self.data.layout == Layout::AsGiven).then_some(start..end);
             }
-            Kind::Listed(positions) => block.extend_from_slice(&positions[start..end]),
-            Kind::Shuffled {
+            PassKind::Listed(positions) => block.extend_from_slice(&positions[start..end]),
+            PassKind::Shuffled {
                 blocks,
                 random,
-                scatter,
+                permutation,
             } => {
                 let first = blocks[self.made] as usize * BLOCK;
                 let range = first..(first + BLOCK).min(n);
                 match self.data.layout {
-                    Layout::Scattered => {
+                    Layout::Permuted => {
                         block.extend(range.clone().map(|p| p as u32));
                         *together = Some(range);
                     }
                     Layout::AsGiven => {
                         block.resize(range.len(), 0);
-                        scatter.rows_from(first, block);
+                        permutation.rows_from(first, block);
                     }
                 }
                 random.shuffle(block);
             }
-            Kind::Drawn(random) => {
+            PassKind::Drawn(random) => {
                 // Drawn as row numbers, so that the layout does not matter.
                 block.extend(
                     (start..end)
@@ -229,7 +229,7 @@ mod tests {
     fn a_pass_visits_every_row_once_whatever_the_layout() {
         for n in [1, 5, 256, 257, 1000] {
             let given = data(n);
-            let permuted = data(n).scattered();
+            let permuted = data(n).permuted();
             for order in [Order::Given, Order::ByClass, Order::Shuffled, Order::Random] {
                 let visits = numbers(&given, order, 7, 3);
                 assert_eq!(visits, numbers(&permuted, order, 7, 3), "{order:?} {n}");

@@ -269,11 +269,11 @@ mod tests {
                     assert!(score.is_nan() || !right, "{judged:?}");
                     continue;
                 };
+                let hinge_loss = rule.hinge_loss(margin);
                 let passed = Judgement {
                     margin,
-                    hinge_loss: rule.hinge_loss(margin),
-                    // Counted only where the margin demanded is 1, and there it is 0.
-                    squared_hinge_loss: judged.squared_hinge_loss,
+                    hinge_loss,
+                    squared_hinge_loss: hinge_loss * hinge_loss,
                     ..Judgement::default()
                 };
                 assert_eq!(judged, passed);

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::data::{Dataset, Precision, squared_norms4};
+use crate::data::{Dataset, Precision, Rows, squared_norms4};
 use crate::error::{Error, Result};
 use crate::options::ClassWeight;
 use crate::parallel;
@@ -131,12 +131,13 @@ impl<'a> SampleWeights<'a> {
     /// ‖x‖² of up to four examples from `first` on.
     #[inline]
     fn norms_of(&self, first: usize, norms: &mut [f64]) {
-        let row = |k: usize| self.data.row(first + k);
         match norms {
             [_, _, _, _] => {
-                norms.copy_from_slice(&squared_norms4([row(0), row(1), row(2), row(3)]));
+                let rows = Rows::of(&self.data.matrix);
+                let four = [0, 1, 2, 3].map(|k| first + k);
+                norms.copy_from_slice(&squared_norms4(rows, four));
             }
-            _ => (norms.iter_mut().enumerate()).for_each(|(k, norm)| *norm = row(k).squared_norm()),
+            _ => (norms.iter_mut().enumerate()).for_each(|(k, norm)| *norm = self.data.row(first + k).squared_norm()),
         }
     }
 }

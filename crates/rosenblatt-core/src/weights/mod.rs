@@ -6,21 +6,18 @@
 //! multiply then add.
 
 mod scoring;
-mod table;
 
 use std::borrow::Cow;
 
 use crate::data::Row;
-use crate::parallel;
 pub(crate) use scoring::GROUP;
-use table::Table;
 
 /// Weights and biases of `discriminators` linear functions of `features` features.
 #[derive(Debug, PartialEq)]
 pub struct Weights {
     discriminators: usize,
     stride: usize,
-    values: Table,
+    values: Vec<f64>,
     bias: Vec<f64>,
 }
 
@@ -54,12 +51,6 @@ pub(crate) struct Change {
 /// Discriminators are padded to a multiple of this, so that sums fill SIMD registers.
 const LANES: usize = 4;
 
-/// Features that are gone through together.
-const TOGETHER: usize = 1024;
-
-/// Weights that pay for another thread to go through them.
-const WORTH_A_THREAD: usize = 1 << 17;
-
 fn stride_of(discriminators: usize) -> usize {
     if discriminators == 1 {
         1
@@ -75,7 +66,7 @@ impl Weights {
         Weights {
             discriminators,
             stride,
-            values: Table::zero(features * stride),
+            values: vec![0.0; features * stride],
             bias: vec![0.0; stride],
         }
     }
@@ -227,15 +218,6 @@ impl Weights {
 
     /// The same of every discriminator.
     pub fn squared_norms(&self, with_bias: bool) -> Vec<f64> {
-        if self.stride == 1 {
-            // Sums that stay in a register are found several times as fast.
-            let start = if with_bias {
-                self.bias[0] * self.bias[0]
-            } else {
-                0.0
-            };
-            return vec![self.values.iter().fold(start, |sum, w| sum + w * w)];
-        }
         let mut sums = vec![0.0; self.stride];
         if with_bias {
             sums.iter_mut()
@@ -251,15 +233,8 @@ impl Weights {
 
     /// The largest |w|, biases included.
     pub(crate) fn largest(&self) -> f64 {
-        let larger = |most: f64, w: f64| if w.abs() > most { w.abs() } else { most };
-        // Eight at a time, which do not wait for each other.
-        let (eights, rest) = self.values.as_chunks::<8>();
-        let most = eights.iter().fold([0.0; 8], |mut most, eight| {
-            (most.iter_mut().zip(eight)).for_each(|(most, &w)| *most = larger(*most, w));
-            most
-        });
-        let others = rest.iter().chain(&self.bias).copied();
-        most.into_iter().chain(others).fold(0.0, larger)
+        let all = self.values.iter().chain(&self.bias);
+        all.fold(0.0, |most: f64, w| most.max(w.abs()))
     }
 
     /// Σ w·v over all weights, biases left out.
@@ -284,31 +259,18 @@ impl Weights {
     }
 
     /// `f(d, own, other)` of every weight and bias, all discriminators in one pass.
-    pub(crate) fn combined(
-        &self,
-        other: &Weights,
-        threads: usize,
-        f: impl Fn(usize, f64, f64) -> f64 + Sync,
-    ) -> Weights {
+    pub(crate) fn combined(&self, other: &Weights, f: impl Fn(usize, f64, f64) -> f64) -> Weights {
         let (k, stride) = (self.discriminators, self.stride);
         let mut made = Weights::zero(k, self.features());
         for (d, bias) in made.bias[..k].iter_mut().enumerate() {
             *bias = f(d, self.bias[d], other.bias[d]);
         }
-        let some = TOGETHER * stride;
-        let threads = threads.clamp(1, made.values.len() / WORTH_A_THREAD + 1);
-        parallel::chunks(&mut made.values, some, threads, || {
-            |c: usize, made: &mut [f64]| {
-                let from = c * some..c * some + made.len();
-                let own = self.values[from.clone()].chunks_exact(stride);
-                let both = own.zip(other.values[from].chunks_exact(stride));
-                for (new, (own, other)) in made.chunks_exact_mut(stride).zip(both) {
-                    for d in 0..k {
-                        new[d] = f(d, own[d], other[d]);
-                    }
-                }
+        let both = (self.values.chunks_exact(stride)).zip(other.values.chunks_exact(stride));
+        for (new, (own, other)) in made.values.chunks_exact_mut(stride).zip(both) {
+            for d in 0..k {
+                new[d] = f(d, own[d], other[d]);
             }
-        });
+        }
         made
     }
 
@@ -334,23 +296,14 @@ impl Weights {
         };
         // Candidates, and what the next must exceed.
         let mut found = vec![(Vec::new(), 0.0); self.discriminators];
-        // Most features have none; a few features together are seen to have none at once.
-        const FEW: usize = 16;
-        for (few, weights) in self.values.chunks(FEW * self.stride).enumerate() {
-            let least_of_all = found.iter().fold(f64::INFINITY, |a: f64, (_, b)| a.min(*b));
-            let exceeds = |any: bool, w: &f64| any | (w.abs() > least_of_all);
-            if !weights.iter().fold(false, exceeds) {
-                continue;
-            }
-            for (j, weights) in (FEW * few..).zip(weights.chunks_exact(self.stride)) {
-                for (&w, (found, least)) in weights.iter().zip(&mut found) {
-                    if w.abs() > *least {
-                        found.push((j, w));
-                        if found.len() >= 2 * most {
-                            keep(found);
-                            let smallest = found.iter().map(|(_, w)| w.abs());
-                            *least = smallest.fold(f64::INFINITY, f64::min);
-                        }
+        for (j, weights) in self.values.chunks_exact(self.stride).enumerate() {
+            for (&w, (found, least)) in weights.iter().zip(&mut found) {
+                if w.abs() > *least {
+                    found.push((j, w));
+                    if found.len() >= 2 * most {
+                        keep(found);
+                        let smallest = found.iter().map(|(_, w)| w.abs());
+                        *least = smallest.fold(f64::INFINITY, f64::min);
                     }
                 }
             }
@@ -365,10 +318,7 @@ impl Weights {
 
     /// Whether all are finite.
     pub fn is_finite(&self) -> bool {
-        // Whole pieces are looked at together, which is faster than to stop at the first.
-        const PIECE: usize = 1024;
-        let finite = |piece: &[f64]| piece.iter().fold(true, |all, w| all & w.is_finite());
-        self.values.chunks(PIECE).all(finite) && finite(&self.bias)
+        self.values.iter().chain(&self.bias).all(|w| w.is_finite())
     }
 }
 

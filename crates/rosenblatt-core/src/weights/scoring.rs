@@ -2,6 +2,7 @@
 
 use super::Weights;
 use crate::data::{Row, Rows, by_storage, dots4};
+use crate::optimisations;
 use crate::simd::{self, Work};
 
 /// Rows that are scored together.
@@ -55,7 +56,7 @@ impl Weights {
             let scores = &mut scores[..GROUP * self.stride];
             match self.stride {
                 1 => {
-                    let found = dots4(rows, four, self.values.padded(), self.bias[0]);
+                    let found = dots4(rows, four, &self.values, self.bias[0]);
                     scores.copy_from_slice(&found);
                 }
                 4 => self.full_rows_in_step::<4>(rows, four, scores),
@@ -73,7 +74,8 @@ impl Weights {
     /// Whether groups of these rows are scored in step: by one discriminator, or, where hardly
     /// a value is zero, by a few.
     pub(crate) fn in_step(&self, rows: Rows<'_>) -> bool {
-        self.stride == 1 || (self.stride <= 16 && rows.are_full())
+        let pays = self.stride == 1 || (self.stride <= 16 && rows.are_full());
+        pays && optimisations::enabled("simd-dot")
     }
 
     fn full_rows_in_step<const S: usize>(

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::read::{CACHE_NAME, Preparation, ReadReport};
 use rosenblatt_core::data::{
-    Buffer, Classes, Dataset, Indices, Layout, Lender, Matrix, Precision, Values,
+    Buffer, Classes, Dataset, Indices, Layout, Lender, Owner, Matrix, Precision, Values, Storage,
 };
 use rosenblatt_core::model::{Fingerprint, Parts, StoredPreparation};
 use rosenblatt_core::{Error, Result};
@@ -159,7 +159,7 @@ fn parse(mapped: Mmap, path: &Path, memory: Option<u64>) -> Result<Cached> {
     let key = parts.take_fact("key")?;
     let report: ReadReport = parts.take_fact("report")?;
     let layout = if parts.take_fact("scattered")? {
-        Layout::Scattered
+        Layout::Permuted
     } else {
         Layout::AsGiven
     };
@@ -183,7 +183,7 @@ fn parse(mapped: Mmap, path: &Path, memory: Option<u64>) -> Result<Cached> {
         })
     };
     let matrix = match &places.sparse {
-        None => Matrix::Dense {
+        None => Matrix::from_storage(Storage::Dense {
             rows: places.rows,
             columns: places.columns,
             values: values(
@@ -192,7 +192,7 @@ fn parse(mapped: Mmap, path: &Path, memory: Option<u64>) -> Result<Cached> {
                     .checked_mul(places.columns)
                     .ok_or_else(|| damaged("its shape"))?,
             )?,
-        },
+        }),
         Some((offsets, indices)) => {
             let offsets: Buffer<u64> = lent.array(offsets, places.rows + 1)?;
             let count = offsets.last().copied().unwrap_or(0) as usize;
@@ -203,7 +203,7 @@ fn parse(mapped: Mmap, path: &Path, memory: Option<u64>) -> Result<Cached> {
             if offsets.first() != Some(&0) || !offsets.is_sorted() {
                 return Err(damaged("its offsets do not ascend"));
             }
-            Matrix::Sparse {
+            Matrix::from_storage(Storage::Sparse {
                 columns: places.columns,
                 offsets: offsets
                     .iter()
@@ -212,7 +212,7 @@ fn parse(mapped: Mmap, path: &Path, memory: Option<u64>) -> Result<Cached> {
                     .into(),
                 indices,
                 values: values(count)?,
-            }
+            })
         }
     };
     let classes = Classes::from_ordered(names.iter().map(str::to_owned).collect());
@@ -307,7 +307,7 @@ impl Lent {
         #[cfg(target_endian = "little")]
         unsafe {
             let numbers = std::slice::from_raw_parts(bytes.as_ptr().cast::<T>(), count);
-            Ok(Buffer::lent_by(numbers, self.owner.clone()))
+            Ok(Buffer::lent_by(numbers, Owner::Lender(self.owner.clone())))
         }
     }
 }
@@ -340,7 +340,8 @@ mod tests {
             };
             let mut written = Vec::new();
             for narrow in [false, true] {
-                let Matrix::Sparse { indices, .. } = &mut data.matrix else {
+                let mut storage = data.matrix.storage().clone();
+                let Storage::Sparse { indices, .. } = &mut storage else {
                     panic!("libsvm rows are sparse");
                 };
                 let all = indices.to_vec();
@@ -348,12 +349,13 @@ mod tests {
                     true => all.iter().map(|&j| j as u16).collect::<Vec<_>>().into(),
                     false => all.into(),
                 };
+                data.matrix = Matrix::from_storage(storage);
                 write(&path, &data, &preparation, raw.report(), &key, 1).unwrap();
                 written.push(std::fs::read(&path).unwrap());
                 let cached = open(&path, None).unwrap();
                 cached.verify(1).unwrap();
                 assert_eq!(cached.data.matrix, data.matrix);
-                let Matrix::Sparse { indices, .. } = &cached.data.matrix else {
+                let Storage::Sparse { indices, .. } = cached.data.matrix.storage() else {
                     panic!("they stay sparse");
                 };
                 let fits = Indices::fit_narrow(data.features());

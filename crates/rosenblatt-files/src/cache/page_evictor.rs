@@ -73,10 +73,6 @@ impl Lender for PageEvictor {
             evict_if_over(&self.mapped, limit);
         }
     }
-
-    fn is_limited(&self) -> bool {
-        self.limit.is_some()
-    }
 }
 
 impl Drop for PageEvictor {

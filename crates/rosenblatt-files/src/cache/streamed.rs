@@ -12,7 +12,7 @@ use super::Key;
 use super::write::{Counts, Head, Places, index_width, value_width, write_with_checksums};
 use crate::read::{Batch, Streamed};
 use rosenblatt_core::Result;
-use rosenblatt_core::data::{Dataset, FeatureNames, Layout, Row, Scatter};
+use rosenblatt_core::data::{Dataset, FeatureNames, Layout, Row, RowPermutation};
 use rosenblatt_core::model::Fingerprint;
 
 /// Bytes of places that are filled at a time at least, however little memory there is: each time
@@ -40,13 +40,13 @@ fn write_some_at_a_time(
     bytes: u64,
 ) -> Result<Fingerprint> {
     let rows = source.lengths().len();
-    let scatter = Scatter::new(rows);
+    let permutation = RowPermutation::new(rows);
     // Where the values of each place begin.
     let mut offsets = Vec::with_capacity(rows + 1);
     offsets.push(0);
     let mut end = 0;
     offsets.extend((0..rows).map(|place| {
-        end += u64::from(source.lengths()[scatter.row_at(place)]);
+        end += u64::from(source.lengths()[permutation.row_at(place)]);
         end
     }));
     let preparation = source.preparation();
@@ -55,7 +55,7 @@ fn write_some_at_a_time(
         key,
         report: source.report(),
         fingerprint: fingerprint(source)?,
-        layout: Layout::Scattered,
+        layout: Layout::Permuted,
         classes: source.classes(),
         preparation,
         places: Places::new(&Counts {
@@ -69,12 +69,12 @@ fn write_some_at_a_time(
     };
     let filling = Filling {
         source,
-        scatter,
+        permutation,
         offsets: &offsets,
         bytes,
     };
     write_with_checksums(path, &head, |out| {
-        let labels = (0..rows).map(|place| source.labels()[scatter.row_at(place)]);
+        let labels = (0..rows).map(|place| source.labels()[permutation.row_at(place)]);
         out.put_all(labels, u32::to_le_bytes)?;
         out.put_all(offsets.iter(), |x| x.to_le_bytes())?;
         out.align()?;
@@ -132,7 +132,7 @@ fn fingerprint(source: &Streamed) -> Result<Fingerprint> {
 /// Rows on their way from the order of the file to that of the cache.
 struct Filling<'a> {
     source: &'a Streamed,
-    scatter: Scatter,
+    permutation: RowPermutation,
     offsets: &'a [u64],
     /// Of how many places are filled at a time.
     bytes: u64,
@@ -179,7 +179,7 @@ impl Filling<'_> {
                 if number >= self.source.lengths().len() {
                     return Err(self.source.changed());
                 }
-                let place = self.scatter.position_of(number);
+                let place = self.permutation.position_of(number);
                 if places.contains(&place) {
                     let to = byte(self.offsets[place])..byte(self.offsets[place + 1]);
                     let mut to = bytes[to].chunks_exact_mut(width as usize);
@@ -310,7 +310,7 @@ mod tests {
             };
             let raw = read(&data, &options).unwrap();
             let preparation = Preparation::fit(&raw, None, scale).unwrap();
-            let examples = raw.dataset(&preparation, None, Layout::Scattered).unwrap();
+            let examples = raw.dataset(&preparation, None, Layout::Permuted).unwrap();
             write(&whole, &examples, &preparation, raw.report(), &key(), 2).unwrap();
             for bytes in sizes {
                 let source = Streamed::open(&data, &options, scale, 0).unwrap().unwrap();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::checksum::Checksums;
 use super::{ALIGNMENT, Key, MAGIC};
 use crate::read::{Preparation, ReadReport};
-use rosenblatt_core::data::{Classes, Dataset, Indices, Layout, Matrix, Precision, Values};
+use rosenblatt_core::data::{Classes, Dataset, Indices, Layout, Matrix, Precision, Values, Storage};
 use rosenblatt_core::internal::write_atomic;
 use rosenblatt_core::model::{Fingerprint, Parts};
 use rosenblatt_core::{Error, Result};
@@ -54,9 +54,9 @@ pub fn write(
         if let Some(weights) = &data.weights {
             out.put_all(weights.iter(), |x| x.to_le_bytes())?;
         }
-        let values = match &data.matrix {
-            Matrix::Dense { values, .. } => values,
-            Matrix::Sparse {
+        let values = match data.matrix.storage() {
+            Storage::Dense { values, .. } => values,
+            Storage::Sparse {
                 offsets,
                 indices,
                 values,
@@ -106,7 +106,7 @@ pub(super) fn write_with_checksums(
     parts.put_fact("key", head.key);
     parts.put_fact("report", head.report);
     parts.put_fact("fingerprint", head.fingerprint);
-    parts.put_fact("scattered", head.layout == Layout::Scattered);
+    parts.put_fact("scattered", head.layout == Layout::Permuted);
     parts.put_strings("classes", &head.classes.names().iter().collect());
     head.preparation.to_stored().put(&mut parts);
     parts.put_fact("places", &head.places);
@@ -142,9 +142,9 @@ pub(super) struct Counts {
 
 impl Places {
     fn of(data: &Dataset) -> Self {
-        let (indices, values) = match &data.matrix {
-            Matrix::Dense { values, .. } => (None, values),
-            Matrix::Sparse {
+        let (indices, values) = match data.matrix.storage() {
+            Storage::Dense { values, .. } => (None, values),
+            Storage::Sparse {
                 indices, values, ..
             } => (Some(indices.len()), values),
         };

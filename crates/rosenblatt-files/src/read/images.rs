@@ -8,7 +8,7 @@ use super::order::{Order, ranges};
 use super::scale::{Moments, Scale, moments, too_large_to_scale};
 use super::sparse::{Wanted, unit};
 use rosenblatt_core::Result;
-use rosenblatt_core::data::{Matrix, Precision};
+use rosenblatt_core::data::{Matrix, Precision, Storage};
 
 /// A whole IDX file.
 #[derive(Debug)]
@@ -138,19 +138,19 @@ impl ImagesRaw {
             indices.extend(i);
             values.extend(v);
         }
-        if dense {
-            Matrix::Dense {
+        Matrix::from_storage(if dense {
+            Storage::Dense {
                 rows: order.len(),
                 columns: width,
                 values: T::wrap(values),
             }
         } else {
-            Matrix::Sparse {
+            Storage::Sparse {
                 columns: width,
                 offsets: offsets.into(),
                 indices: indices.into(),
                 values: T::wrap(values),
             }
-        }
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! Which row stands where in memory.
 
-use rosenblatt_core::data::{Layout, Scatter};
+use rosenblatt_core::data::{Layout, RowPermutation};
 use rosenblatt_core::internal::parallel;
 
 /// Rows that are worked out together.
@@ -26,12 +26,12 @@ impl<'a> Order<'a> {
         let len = rows.map_or(total, <[usize]>::len);
         let scattered = match layout {
             Layout::AsGiven => None,
-            Layout::Scattered => {
-                let scatter = Scatter::new(len);
+            Layout::Permuted => {
+                let permutation = RowPermutation::new(len);
                 let mut scattered = vec![0; len];
                 let threads = parallel::worth(threads, len);
                 parallel::chunks(&mut scattered, SOME, threads, || {
-                    |k: usize, rows: &mut [u32]| scatter.rows_from(k * SOME, rows)
+                    |k: usize, rows: &mut [u32]| permutation.rows_from(k * SOME, rows)
                 });
                 Some(scattered)
             }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use rosenblatt_core::data::{Matrix, Values};
+use rosenblatt_core::data::{Matrix, Values, Storage};
 use rosenblatt_core::internal::parallel;
 use rosenblatt_core::internal::simd::{self, Work};
 use rosenblatt_core::{Error, Result};
@@ -272,11 +272,11 @@ pub(crate) fn first_not_finite(matrix: &Matrix, threads: usize) -> Option<usize>
         Values::F32(v) => first_where(v, threads, |x| !x.is_finite()),
         Values::F64(v) => first_where(v, threads, |x| !x.is_finite()),
     };
-    match matrix {
-        Matrix::Dense {
+    match matrix.storage() {
+        Storage::Dense {
             columns, values, ..
         } => place(values).map(|at| at / columns),
-        Matrix::Sparse {
+        Storage::Sparse {
             offsets, values, ..
         } => place(values).map(|at| offsets.partition_point(|&o| o <= at) - 1),
     }

@@ -10,7 +10,7 @@ use super::libsvm::SparsePart;
 use super::number::Stored;
 use super::order::{Order, Starts, ranges};
 use super::scale::{Moments, Scale, moments, too_large_to_scale};
-use rosenblatt_core::data::{Index, Indices, Matrix, Precision, SomeIndices, Values};
+use rosenblatt_core::data::{Index, Indices, Matrix, Precision, SomeIndices, Values, Storage};
 use rosenblatt_core::internal::{parallel, simd};
 use rosenblatt_core::{Error, Result};
 
@@ -139,12 +139,12 @@ impl SparseRaw {
             (false, Precision::F32) => self.gather::<u32, f32>(&places, want, &offsets, threads),
             (false, Precision::F64) => self.gather::<u32, f64>(&places, want, &offsets, threads),
         };
-        Ok(Matrix::Sparse {
+        Ok(Matrix::from_storage(Storage::Sparse {
             columns: want.width,
             offsets: offsets.into(),
             indices,
             values,
-        })
+        }))
     }
 
     /// Where each row is, in the order of the file.
@@ -249,11 +249,11 @@ impl SparseRaw {
                 });
             }
         });
-        Matrix::Dense {
+        Matrix::from_storage(Storage::Dense {
             rows: order.len(),
             columns: want.width,
             values: T::wrap(values),
-        }
+        })
     }
 }
 

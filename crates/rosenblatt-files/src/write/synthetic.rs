@@ -4,7 +4,7 @@ use std::io::Write;
 
 use rosenblatt_core::Result;
 use rosenblatt_core::data::FeatureNames;
-use rosenblatt_core::data::synthetic::{self, Kind, Options, Separator, TextRows};
+use rosenblatt_core::synthetic::{self, Kind, Options, Separator, TextRows};
 
 use super::{RowWriter, TextFormat, write};
 

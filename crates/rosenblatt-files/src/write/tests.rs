@@ -105,7 +105,7 @@ proptest! {
         rows in prop::collection::vec((0u32..3, prop::collection::vec(any_finite(), 5)), 1..40),
         double in any::<bool>(),
         sparse in any::<bool>(),
-        scatter in any::<bool>(),
+        permutation in any::<bool>(),
     ) {
         let precision = if double { Precision::F64 } else { Precision::F32 };
         let fit = |x: f64| if double || (x as f32).is_finite() { x } else { 1.5 };
@@ -125,9 +125,9 @@ proptest! {
         let labels = rows.iter().map(|r| r.0).collect();
         let classes = Classes::from_labels(["a", "b", "é"]);
         let mut dataset = Dataset::new(matrix, labels, classes, None).unwrap();
-        if scatter {
-            dataset = dataset.scattered();
-            prop_assert_eq!(dataset.layout, Layout::Scattered);
+        if permutation {
+            dataset = dataset.permuted();
+            prop_assert_eq!(dataset.layout, Layout::Permuted);
         }
         for format in [TextFormat::Libsvm, TextFormat::Csv, TextFormat::Tsv] {
             prop_assert_eq!(read_back(&dataset, format), expected(&dataset));

@@ -6,7 +6,7 @@ use rosenblatt::certificate::{
     Bias, Decision, ExactRows, Exception, Reading, Rows, TwoSides, Verdict, Witness, decide,
 };
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
-use rosenblatt::random::{Random, Stream};
+use rosenblatt::internal::random::{Random, Stream};
 
 use crate::oracle;
 

@@ -5,7 +5,7 @@ use rosenblatt::certificate::{
     decide, joint_margin, margin, radius,
 };
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
-use rosenblatt::random::{Random, Stream};
+use rosenblatt::internal::random::{Random, Stream};
 
 use crate::decisions::dataset;
 

@@ -6,7 +6,7 @@ use rosenblatt::certificate::{
     dual_counts, strict_kernel,
 };
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
-use rosenblatt::random::{Random, Stream};
+use rosenblatt::internal::random::{Random, Stream};
 
 use crate::decisions::dataset;
 use crate::oracle;

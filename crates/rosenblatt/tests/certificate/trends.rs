@@ -2,7 +2,7 @@
 
 use dashu_int::IBig;
 use rosenblatt::certificate::{Bias, ExactRows, Reading, Trend, TwoSides, coefficients};
-use rosenblatt::random::{Random, Stream};
+use rosenblatt::internal::random::{Random, Stream};
 
 use crate::decisions::{big, dataset, signed};
 use crate::oracle;

@@ -16,7 +16,7 @@ use std::io::Cursor;
 use rosenblatt::read::{
     Batches, BatchesReport, LabelFound, Preparation, Raw, ReadOptions, Scale, read_from,
 };
-use rosenblatt::data::{Classes, Dataset, FeatureNames, Layout, Matrix, Row, Values};
+use rosenblatt::data::{Classes, Dataset, FeatureNames, Layout, Matrix, Row, Storage, Values};
 use rosenblatt::{Error, Result};
 
 /// A chunk that no input fills.
@@ -65,8 +65,8 @@ fn check_error(error: &Error) -> String {
 
 fn check_matrix(matrix: &Matrix) {
     let finite = |values: &Values| (0..values.len()).all(|i| values.get(i).is_finite());
-    match matrix {
-        Matrix::Dense {
+    match matrix.storage() {
+        Storage::Dense {
             rows,
             columns,
             values,
@@ -74,7 +74,7 @@ fn check_matrix(matrix: &Matrix) {
             assert_eq!(rows * columns, values.len());
             assert!(finite(values), "a value is not finite");
         }
-        Matrix::Sparse {
+        Storage::Sparse {
             columns,
             offsets,
             indices,
@@ -179,7 +179,7 @@ fn read_twice(
 fn check_scattered(found: &Found) {
     let scattered = found
         .raw
-        .dataset(&found.preparation, None, Layout::Scattered)
+        .dataset(&found.preparation, None, Layout::Permuted)
         .expect("a layout changes nothing");
     check_dataset(&scattered, &found.raw);
     for number in 0..found.raw.rows() {

@@ -7,7 +7,7 @@ use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::model::Model;
 use rosenblatt::weights::Weights;
 use rosenblatt::options::{Order, Readout};
-use rosenblatt::random::{Random, Stream};
+use rosenblatt::internal::random::{Random, Stream};
 use rosenblatt::Session;
 use rosenblatt::training::{Callback, Fitted, Step};
 use rosenblatt::{Options, Result};
@@ -97,7 +97,7 @@ impl Toy {
         let data =
             Dataset::new(matrix, self.labels.clone(), classes, self.weights.clone()).unwrap();
         if storage.scattered {
-            data.scattered()
+            data.permuted()
         } else {
             data
         }

@@ -1,10 +1,10 @@
 //! The linear unit against its definition.
 
 use rosenblatt::Options;
-use rosenblatt::data::{Precision, Scatter};
+use rosenblatt::data::{Precision, RowPermutation};
 use rosenblatt::learner::{Gradient, LinearUnit};
 use rosenblatt::options::{Bias, ClassWeight, Multiclass, Order, Start};
-use rosenblatt::random::{Random, Stream};
+use rosenblatt::internal::random::{Random, Stream};
 use rosenblatt::progress::Stop;
 
 use crate::common::{self, Storage, Toy, close, dot, planes, score, trained};
@@ -45,8 +45,8 @@ fn order(toy: &Toy, order: Order, seed: u64, epoch: u64) -> Vec<usize> {
             .flat_map(|c| (0..n).filter(move |&i| toy.labels[i] == c))
             .collect(),
         Order::Shuffled => {
-            let scatter = Scatter::new(n);
-            let mut rows: Vec<usize> = (0..n).map(|p| scatter.row_at(p)).collect();
+            let permutation = RowPermutation::new(n);
+            let mut rows: Vec<usize> = (0..n).map(|p| permutation.row_at(p)).collect();
             random.shuffle(&mut rows);
             rows
         }

@@ -17,7 +17,7 @@ use reference::{Planes, Reference, Tally};
 use rosenblatt::Options;
 use rosenblatt::data::Precision;
 use rosenblatt::options::{AtZero, Bias, ClassWeight, Multiclass, Order, Readout, Start, Ties};
-use rosenblatt::random::Random;
+use rosenblatt::internal::random::Random;
 use rosenblatt::progress::Pass;
 use rosenblatt::training::{Fitted, Step};
 

@@ -3,7 +3,7 @@
 
 use rosenblatt::Options;
 use rosenblatt::options::{AtZero, Bias, ClassWeight, Multiclass, Order, Readout, Start, Ties};
-use rosenblatt::random::{Random, Stream};
+use rosenblatt::internal::random::{Random, Stream};
 use rosenblatt::progress::Stop;
 
 use crate::common::{Toy, dot, score};

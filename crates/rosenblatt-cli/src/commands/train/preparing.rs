@@ -18,7 +18,7 @@ pub(super) struct Prepared {
 
 fn layout(options: &Options) -> Layout {
     if options.order == Order::Shuffled {
-        Layout::Scattered
+        Layout::Permuted
     } else {
         Layout::AsGiven
     }

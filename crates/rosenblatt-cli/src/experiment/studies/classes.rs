@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use rosenblatt::Result;
 use rosenblatt::certificate::bounds;
 use rosenblatt::data::Precision;
-use rosenblatt::data::synthetic::{self, Kind};
+use rosenblatt::synthetic::{self, Kind};
 use rosenblatt::options::{Multiclass, Readout};
 use rosenblatt::{Error, Options};
 use rosenblatt_plot::{Axis, Color, Dash, Figure, Layer, Panel, spread};

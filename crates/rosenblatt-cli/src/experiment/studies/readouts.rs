@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use rosenblatt::certificate::bounds;
 use rosenblatt::data::Precision;
-use rosenblatt::data::synthetic::{self, Kind};
+use rosenblatt::synthetic::{self, Kind};
 use rosenblatt::options::{Readout, parse_choice};
 use rosenblatt::{Error, Options, Result};
 use rosenblatt_plot::{Axis, Figure, Panel, spread};

@@ -52,7 +52,7 @@ use crate::scheme::Scheme;
 use crate::weights::Weights;
 use crate::options::{Bias, Options, Readout};
 use crate::progress::{Limits, Pass, Progress, Stop};
-use crate::training::{MarginBracket, Resources, SampleWeights, Snapshot};
+use crate::training::{MarginBracket, Resources, SampleWeights};
 
 /// What may end the search for a plane before it is found.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! One plane's problem, and what solving it gave.
 
-use crate::data::{Dataset, Scatter};
+use crate::data::{Dataset, RowPermutation};
 use crate::scheme::Scheme;
 use crate::progress::{Pass, Stop};
 use crate::training::SampleWeights;
@@ -8,7 +8,7 @@ use crate::training::SampleWeights;
 /// Which examples a plane parts, on which sides they belong, and what a violation costs.
 #[derive(Debug, Clone)]
 pub(super) struct Plane {
-    /// Memory positions, in the order of [`Scatter`], whatever the layout: near-sequential
+    /// Memory positions, in the order of [`RowPermutation`], whatever the layout: near-sequential
     /// in scattered memory, and mixed where a file is sorted by label.
     pub examples: Vec<u32>,
     /// y = ±1.
@@ -27,10 +27,10 @@ impl Plane {
         c: Option<f64>,
     ) -> Self {
         let (negative, positive) = sides(scheme, d);
-        let scatter = Scatter::new(data.len());
+        let permutation = RowPermutation::new(data.len());
         let mut plane = Plane::with_capacity(data.len());
         for place in 0..data.len() {
-            let i = data.position(scatter.row_at(place));
+            let i = data.position(permutation.row_at(place));
             let label = data.labels[i];
             let sign = if label == positive {
                 1.0

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::data::Dataset;
-use crate::kernel::{Kernel, Lanes, Means, Support, WIDTH};
+use crate::kernel::{Arithmetic, Kernel, PackedRows, SupportRows, WIDTH};
 use crate::training::Resources;
 
 /// K(x_i, ·) + constant for the rows of a data set. Values do not depend on what is kept.
@@ -12,9 +12,9 @@ pub(super) struct KernelRows<'a> {
     kernel: Kernel,
     constant: f64,
     /// All rows, 32 side by side, in memory order.
-    panels: Vec<Lanes>,
+    panels: Vec<PackedRows>,
     /// The rows asked for, prepared to be multiplied, and where they stand.
-    support: Support,
+    support: SupportRows,
     slots: Vec<Option<u32>>,
     kept: Vec<Option<Arc<[f64]>>>,
     /// When each row was last asked for.
@@ -36,17 +36,17 @@ impl<'a> KernelRows<'a> {
         means: Resources,
     ) -> Self {
         let n = data.len();
-        let how = Means::choose(&kernel, &[&data.matrix]);
+        let how = Arithmetic::choose(&kernel, &[&data.matrix]);
         let starts = (0..n).step_by(WIDTH);
         let panels = starts
-            .map(|start| Lanes::new(how, (start..(start + WIDTH).min(n)).map(|i| data.row(i))))
+            .map(|start| PackedRows::new(how, (start..(start + WIDTH).min(n)).map(|i| data.row(i))))
             .collect();
         KernelRows {
             data,
             kernel,
             constant,
             panels,
-            support: Support::new(how),
+            support: SupportRows::new(how),
             slots: vec![None; n],
             kept: vec![None; n],
             asked: vec![0; n],

@@ -13,7 +13,7 @@ use crate::read::intern::{Interner, hash};
 use crate::read::number::Stored;
 use crate::read::order::ranges;
 use crate::read::scale::Scale;
-use rosenblatt_core::data::{Matrix, Values};
+use rosenblatt_core::data::{Matrix, Values, Storage};
 use rosenblatt_core::internal::simd;
 use rosenblatt_core::{Error, Result};
 
@@ -345,11 +345,11 @@ impl Encoder {
                     .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             }
         });
-        let matrix = Matrix::Dense {
+        let matrix = Matrix::from_storage(Storage::Dense {
             rows: n,
             columns: width,
             values: T::wrap(values),
-        };
+        });
         (matrix, unseen)
     }
 
@@ -407,12 +407,12 @@ impl Encoder {
         });
         let values: Values = T::wrap(values);
         (
-            Matrix::Sparse {
+            Matrix::from_storage(Storage::Sparse {
                 columns: self.features,
                 offsets: offsets.into(),
                 indices: indices.into(),
                 values,
-            },
+            }),
             unseen,
         )
     }

@@ -101,7 +101,7 @@ proptest! {
                         ..ReadOptions::default()
                     };
                     let raw = from_bytes(&bytes, name, &options).unwrap();
-                    for layout in [Layout::AsGiven, Layout::Scattered] {
+                    for layout in [Layout::AsGiven, Layout::Permuted] {
                         let data = prepared(&raw, Some(Scale::None), layout);
                         let found = rows_of(&data);
                         prop_assert_eq!(found.len(), rows.len());
@@ -124,7 +124,7 @@ proptest! {
             let sparse = from_bytes(libsvm.as_bytes(), "s", &options(Format::Libsvm)).unwrap();
             let dense = from_bytes(csv.as_bytes(), "d", &options(Format::Csv)).unwrap();
             prop_assert_eq!(
-                rows_of(&prepared(&sparse, Some(scale), Layout::Scattered)),
+                rows_of(&prepared(&sparse, Some(scale), Layout::Permuted)),
                 rows_of(&prepared(&dense, Some(scale), Layout::AsGiven))
             );
         }
@@ -136,7 +136,7 @@ proptest! {
             for on_error in [OnError::Fail, OnError::Skip] {
                 let options = ReadOptions { format, on_error, chunk_bytes: 7, ..ReadOptions::default() };
                 if let Ok(raw) = from_bytes(&bytes, "x", &options) {
-                    prepared(&raw, None, Layout::Scattered);
+                    prepared(&raw, None, Layout::Permuted);
                 }
             }
         }

@@ -99,7 +99,7 @@ fn values_that_overflow_once_scaled_are_refused() {
     // The same among rows that were not trained on.
     let raw = from_bytes(b"1e-30,a\n2e-30,b\n3e38,a\n", &of(Format::Csv)).unwrap();
     let fitted = Preparation::fit(&raw, Some(&[0, 1]), None).unwrap();
-    let error = message(raw.dataset(&fitted, None, Layout::Scattered));
+    let error = message(raw.dataset(&fitted, None, Layout::Permuted));
     assert!(
         error.contains("row 3") && error.contains("once scaled"),
         "{error}"

@@ -1,33 +1,33 @@
 //! 32 rows side by side, and the ways to their kernel values with many others.
 
+mod arithmetic;
 mod finish;
-mod inverted;
-mod means;
+mod inverted_index;
 
-pub(crate) use means::Means;
+pub(crate) use arithmetic::Arithmetic;
 
 use finish::{Elementwise, Finish};
-use inverted::Inverted;
+use inverted_index::InvertedIndex;
 
 use super::Kernel;
-use super::support::{Store, Support};
+use super::support::{SupportRows, SupportStore};
 use super::tile::{self, Products, Quad};
-use super::value::Facts;
 use crate::data::Row;
 use crate::simd;
 
 /// Rows that are worked on side by side.
 pub(crate) const WIDTH: usize = 32;
 
-/// Up to 32 rows prepared for products with the rows of a [`Support`].
+/// Up to 32 rows prepared for products with the rows of a [`SupportRows`].
 #[derive(Debug)]
-pub(crate) struct Lanes {
-    facts: [f64; WIDTH],
-    store: LaneStore,
+pub(crate) struct PackedRows {
+    /// ‖x‖² of each row.
+    squared_norms: [f64; WIDTH],
+    store: PackedStore,
 }
 
 #[derive(Debug)]
-enum LaneStore {
+enum PackedStore {
     Bytes {
         panel: Vec<Quad>,
         /// Sums of each row's values, times 128.
@@ -35,127 +35,73 @@ enum LaneStore {
     },
     Single(Vec<[f32; WIDTH]>),
     Double(Vec<[f64; WIDTH]>),
-    Sparse(Inverted),
+    Sparse(InvertedIndex),
     /// Rows of kernel values.
     Gram(Vec<Vec<f64>>),
 }
 
-impl Lanes {
+impl PackedRows {
     /// Prepares the rows (at most 32) that `rows` yields.
-    pub(crate) fn new<'r>(means: Means, rows: impl Iterator<Item = Row<'r>>) -> Self {
-        let mut facts = [0.0; WIDTH];
-        let store = match means {
-            Means::Bytes { columns } => {
+    pub(crate) fn new<'r>(arithmetic: Arithmetic, rows: impl Iterator<Item = Row<'r>>) -> Self {
+        let mut squared_norms = [0.0; WIDTH];
+        let store = match arithmetic {
+            Arithmetic::Bytes { columns } => {
                 let mut panel = vec![[[0u8; 4]; WIDTH]; columns.div_ceil(4)];
                 let mut shifts = [0; WIDTH];
                 for (lane, row) in rows.enumerate() {
-                    facts[lane] = Facts::of(row).squared_norm;
+                    squared_norms[lane] = row.squared_norm();
                     row.for_each(|j, x| {
                         panel[j / 4][lane][j % 4] = x as u8;
                         shifts[lane] += 128 * x as i32;
                     });
                 }
-                LaneStore::Bytes { panel, shifts }
+                PackedStore::Bytes { panel, shifts }
             }
-            Means::Single { columns, .. } => {
+            Arithmetic::Single { columns, .. } => {
                 let mut panel = vec![[0f32; WIDTH]; columns];
                 for (lane, row) in rows.enumerate() {
-                    facts[lane] = Facts::of(row).squared_norm;
+                    squared_norms[lane] = row.squared_norm();
                     row.for_each(|j, x| panel[j][lane] = x as f32);
                 }
-                LaneStore::Single(panel)
+                PackedStore::Single(panel)
             }
-            Means::Double { columns, .. } => {
+            Arithmetic::Double { columns, .. } => {
                 let mut panel = vec![[0f64; WIDTH]; columns];
                 for (lane, row) in rows.enumerate() {
-                    facts[lane] = Facts::of(row).squared_norm;
+                    squared_norms[lane] = row.squared_norm();
                     row.for_each(|j, x| panel[j][lane] = x);
                 }
-                LaneStore::Double(panel)
+                PackedStore::Double(panel)
             }
-            Means::Sparse { .. } => {
+            Arithmetic::Sparse { .. } => {
                 let mut sparse = Vec::new();
                 for (lane, row) in rows.enumerate() {
-                    facts[lane] = Facts::of(row).squared_norm;
+                    squared_norms[lane] = row.squared_norm();
                     let mut pairs = Vec::new();
                     row.for_each(|j, x| pairs.push((j as u32, x)));
                     sparse.push(pairs);
                 }
-                LaneStore::Sparse(Inverted::new(sparse))
+                PackedStore::Sparse(InvertedIndex::new(sparse))
             }
-            Means::Gram => LaneStore::Gram(rows.map(|row| row.to_dense(row.width())).collect()),
+            Arithmetic::Gram => {
+                PackedStore::Gram(rows.map(|row| row.to_dense(row.width())).collect())
+            }
         };
-        Lanes { facts, store }
+        PackedRows {
+            squared_norms,
+            store,
+        }
     }
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         match &self.store {
-            LaneStore::Bytes { panel, .. } => panel.len() * size_of::<Quad>(),
-            LaneStore::Single(panel) => panel.len() * size_of::<[f32; WIDTH]>(),
-            LaneStore::Double(panel) => panel.len() * size_of::<[f64; WIDTH]>(),
-            LaneStore::Sparse(inverted) => inverted.bytes(),
-            LaneStore::Gram(rows) => rows.iter().map(|r| r.len() * 8).sum(),
+            PackedStore::Bytes { panel, .. } => panel.len() * size_of::<Quad>(),
+            PackedStore::Single(panel) => panel.len() * size_of::<[f32; WIDTH]>(),
+            PackedStore::Double(panel) => panel.len() * size_of::<[f64; WIDTH]>(),
+            PackedStore::Sparse(inverted) => inverted.bytes(),
+            PackedStore::Gram(rows) => rows.iter().map(|r| r.len() * 8).sum(),
         }
-    }
-
-    /// Whole-number products with the rows in `slots`; only for [`Means::Bytes`].
-    pub(crate) fn whole_products(
-        &self,
-        support: &Support,
-        slots: &[u32],
-        out: &mut [[i32; WIDTH]],
-    ) {
-        let (LaneStore::Bytes { panel, shifts }, Store::Bytes(words)) =
-            (&self.store, &support.store)
-        else {
-            unreachable!("whole products are asked of bytes")
-        };
-        tile::byte_products(words, support.means.stride(), slots, panel, out);
-        for out in out {
-            for (x, shift) in out.iter_mut().zip(shifts) {
-                *x += shift;
-            }
-        }
-    }
-
-    /// Kernel values, plus `constant`, from whole products with the row in `slot`.
-    #[inline]
-    pub(crate) fn values_of_whole(
-        &self,
-        kernel: &Kernel,
-        constant: f64,
-        support: &Support,
-        slot: u32,
-        products: &[i32; WIDTH],
-        out: &mut [f64; WIDTH],
-    ) {
-        simd::dispatch(Finish {
-            kernel,
-            constant,
-            own: support.facts[slot as usize].squared_norm,
-            facts: &self.facts,
-            whole: Some(products),
-            out,
-        });
-    }
-
-    fn finish(
-        &self,
-        kernel: &Kernel,
-        constant: f64,
-        support: &Support,
-        slot: u32,
-        out: &mut [f64; WIDTH],
-    ) {
-        simd::dispatch(Finish {
-            kernel,
-            constant,
-            own: support.facts[slot as usize].squared_norm,
-            facts: &self.facts,
-            whole: None,
-            out,
-        });
     }
 
     /// Kernel values, plus `constant`, with the rows in `slots`.
@@ -163,24 +109,27 @@ impl Lanes {
         &self,
         kernel: &Kernel,
         constant: f64,
-        support: &Support,
+        support: &SupportRows,
         slots: &[u32],
         out: &mut [[f64; WIDTH]],
     ) {
         match (&self.store, &support.store) {
-            (LaneStore::Bytes { .. }, _) => {
+            (PackedStore::Bytes { panel, shifts }, SupportStore::Bytes(words)) => {
                 let mut whole = [[0; WIDTH]; 12];
                 for (slots, out) in slots.chunks(12).zip(out.chunks_mut(12)) {
-                    self.whole_products(support, slots, &mut whole[..slots.len()]);
-                    for ((&slot, whole), out) in slots.iter().zip(&whole).zip(out) {
-                        self.values_of_whole(kernel, constant, support, slot, whole, out);
+                    let whole = &mut whole[..slots.len()];
+                    let stride = support.arithmetic.stride();
+                    tile::byte_products(words, stride, slots, panel, whole);
+                    for (out, whole) in out.iter_mut().zip(whole) {
+                        for ((x, product), shift) in out.iter_mut().zip(whole).zip(shifts) {
+                            *x = f64::from(*product + shift);
+                        }
                     }
                 }
-                return;
             }
-            (LaneStore::Single(panel), Store::Single(table)) => {
-                let Means::Single { chunk, columns } = support.means else {
-                    unreachable!("stores follow their means")
+            (PackedStore::Single(panel), SupportStore::Single(table)) => {
+                let Arithmetic::Single { chunk, columns } = support.arithmetic else {
+                    unreachable!("stores follow their arithmetic")
                 };
                 let mut part = [[0f32; WIDTH]; 12];
                 for (slots, out) in slots.chunks(12).zip(out.chunks_mut(12)) {
@@ -203,9 +152,9 @@ impl Lanes {
                     }
                 }
             }
-            (LaneStore::Double(panel), Store::Double(table)) => {
-                let Means::Double { columns, exact } = support.means else {
-                    unreachable!("stores follow their means")
+            (PackedStore::Double(panel), SupportStore::Double(table)) => {
+                let Arithmetic::Double { columns, exact } = support.arithmetic else {
+                    unreachable!("stores follow their arithmetic")
                 };
                 if !kernel.is_of_products() {
                     for (&slot, out) in slots.iter().zip(out) {
@@ -229,7 +178,7 @@ impl Lanes {
                     out,
                 });
             }
-            (LaneStore::Sparse(inverted), Store::Sparse(matrix)) => {
+            (PackedStore::Sparse(inverted), SupportStore::Sparse(matrix)) => {
                 for (&slot, out) in slots.iter().zip(out.iter_mut()) {
                     let row = matrix.row(slot as usize);
                     if kernel.is_of_products() {
@@ -246,7 +195,7 @@ impl Lanes {
                     return;
                 }
             }
-            (LaneStore::Gram(rows), Store::Gram(numbers)) => {
+            (PackedStore::Gram(rows), SupportStore::Gram(numbers)) => {
                 for (&slot, out) in slots.iter().zip(out) {
                     let column = numbers[slot as usize] as usize;
                     for (k, row) in out.iter_mut().zip(rows) {
@@ -255,10 +204,16 @@ impl Lanes {
                 }
                 return;
             }
-            _ => unreachable!("lanes and support are prepared by the same means"),
+            _ => unreachable!("packed rows and support are prepared for the same arithmetic"),
         }
         for (&slot, out) in slots.iter().zip(out) {
-            self.finish(kernel, constant, support, slot, out);
+            simd::dispatch(Finish {
+                kernel,
+                constant,
+                own: support.squared_norms[slot as usize],
+                squared_norms: &self.squared_norms,
+                out,
+            });
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::data::Row;
 
 /// Sparse rows by feature: who has it, and how much.
 #[derive(Debug)]
-pub(super) struct Inverted {
+pub(super) struct InvertedIndex {
     features: Vec<u32>,
     starts: Vec<u32>,
     entries: Vec<(u32, f64)>,
@@ -18,7 +18,7 @@ fn slot_of(feature: u32, mask: usize) -> usize {
     (u64::from(feature).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & mask
 }
 
-impl Inverted {
+impl InvertedIndex {
     pub(super) fn new(rows: Vec<Vec<(u32, f64)>>) -> Self {
         let mut all: Vec<(u32, u32, f64)> = rows
             .iter()
@@ -46,7 +46,7 @@ impl Inverted {
             }
             table[at] = k as u32 + 1;
         }
-        Inverted {
+        InvertedIndex {
             features,
             starts,
             entries,

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 
 /// A kind of synthetic data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Kind {
     /// Points on the unit sphere, two classes, a plane through the origin at margin g.
     Separable,

@@ -1,13 +1,14 @@
-//! By what means products are found, as the data decide.
+//! The arithmetic in which products are found, as the data decide.
 
 use super::WIDTH;
-use crate::data::{Matrix, Precision, Values};
+use crate::data::{Matrix, Precision, Storage, Values};
 use crate::kernel::{Kernel, tile};
+use crate::optimisations;
 
-/// By what means products are found. All give the same bits; the data decide which is
+/// The arithmetic in which products are found. All give the same bits; the data decide which is
 /// fastest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Means {
+pub(crate) enum Arithmetic {
     /// Whole numbers from 0 to 255, multiplied as bytes.
     Bytes { columns: usize },
     /// Whole numbers whose sums over `chunk` columns stay exact in `f32`.
@@ -23,20 +24,22 @@ pub(crate) enum Means {
 /// Whole numbers up to this are exact in `f32`.
 const EXACT_SINGLE: f64 = 16_777_216.0;
 
-impl Means {
-    /// The fastest means for kernel values between rows of these matrices.
+impl Arithmetic {
+    /// The fastest arithmetic for kernel values between rows of these matrices.
     pub(crate) fn choose(kernel: &Kernel, matrices: &[&Matrix]) -> Self {
         if *kernel == Kernel::Precomputed {
-            return Means::Gram;
+            return Arithmetic::Gram;
         }
         let columns = matrices.iter().map(|m| m.columns()).max().unwrap_or(0);
+        if !optimisations::enabled("kernel-tiles") {
+            return Arithmetic::Sparse { columns };
+        }
         // A dense product costs about a twentieth of a sparse one per value.
         let is_thin = |m: &&Matrix| {
-            matches!(m, Matrix::Sparse { .. })
-                && (m.columns() > 1 << 16 || m.non_zeros() * 20 < m.rows() * m.columns())
+            m.is_sparse() && (m.columns() > 1 << 16 || m.non_zeros() * 20 < m.rows() * m.columns())
         };
         if matrices.iter().any(is_thin) {
-            return Means::Sparse { columns };
+            return Arithmetic::Sparse { columns };
         }
         if kernel.is_of_products() {
             let mut range = Range::default();
@@ -47,7 +50,7 @@ impl Means {
                 && columns < 1 << 16
                 && tile::multiplies_bytes()
             {
-                return Means::Bytes { columns };
+                return Arithmetic::Bytes { columns };
             }
             if range.whole {
                 // Sums over any columns are at most the product of the norms (Cauchy and
@@ -58,33 +61,33 @@ impl Means {
                         .iter()
                         .all(|m| largest_square(m, chunk) <= EXACT_SINGLE)
                     {
-                        return Means::Single { columns, chunk };
+                        return Arithmetic::Single { columns, chunk };
                     }
                 }
             }
         }
         let exact = matrices.iter().all(|m| m.precision() == Precision::F32);
-        Means::Double { columns, exact }
+        Arithmetic::Double { columns, exact }
     }
 
     /// Elements a prepared row takes.
     pub(crate) fn stride(self) -> usize {
         match self {
-            Means::Bytes { columns } => columns.div_ceil(4),
-            Means::Single { columns, .. } | Means::Double { columns, .. } => columns,
-            Means::Sparse { .. } | Means::Gram => 0,
+            Arithmetic::Bytes { columns } => columns.div_ceil(4),
+            Arithmetic::Single { columns, .. } | Arithmetic::Double { columns, .. } => columns,
+            Arithmetic::Sparse { .. } | Arithmetic::Gram => 0,
         }
     }
 
     /// Bytes that a row in the support takes, where that is known ahead.
     pub(crate) fn row_bytes(self) -> usize {
-        self.lane_bytes() / WIDTH
+        self.packed_bytes() / WIDTH
     }
 
-    /// Bytes that 32 prepared rows take; sparse ones are counted when they are made.
-    pub(crate) fn lane_bytes(self) -> usize {
+    /// Bytes that 32 packed rows take; sparse ones are counted when they are made.
+    pub(crate) fn packed_bytes(self) -> usize {
         let element = match self {
-            Means::Bytes { .. } | Means::Single { .. } => 4,
+            Arithmetic::Bytes { .. } | Arithmetic::Single { .. } => 4,
             _ => 8,
         };
         self.stride() * WIDTH * element
@@ -111,7 +114,7 @@ impl Default for Range {
 
 impl Range {
     fn add(&mut self, matrix: &Matrix) {
-        let (Matrix::Dense { values, .. } | Matrix::Sparse { values, .. }) = matrix;
+        let (Storage::Dense { values, .. } | Storage::Sparse { values, .. }) = matrix.storage();
         let mut see = |x: f64| {
             self.whole &= x == x.trunc();
             self.low = self.low.min(x);

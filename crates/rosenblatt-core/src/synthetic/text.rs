@@ -12,7 +12,7 @@
 
 use super::separator::Separator;
 use super::{Options, Settings, Synthetic, numbered};
-use crate::data::{Classes, Dataset, Matrix, Precision, Row, Scatter};
+use crate::data::{Classes, Dataset, Matrix, Precision, Row, RowPermutation};
 use crate::error::{Error, Result};
 use crate::random::Random;
 
@@ -36,7 +36,7 @@ pub struct TextRows {
     classes: Classes,
     flips: super::Flips,
     zipf: Zipf,
-    scatter: Scatter,
+    permutation: RowPermutation,
     /// ln(1/p) of each rank.
     rarity: Vec<f32>,
     /// Weight of each class word, by rank: its class is in the rank itself.
@@ -125,7 +125,7 @@ impl TextRows {
             classes: numbered(k),
             flips: settings.flips(),
             zipf,
-            scatter: Scatter::new(d),
+            permutation: RowPermutation::new(d),
             rarity,
             own,
             scale,
@@ -174,7 +174,7 @@ impl TextRows {
         let mut weights = vec![vec![0.0; d]; rows];
         for rank in 0..d {
             if let Some((class, w)) = self.owner(rank) {
-                let j = self.scatter.row_at(rank);
+                let j = self.permutation.row_at(rank);
                 let w = self.scale * w;
                 if k > 2 {
                     weights[class][j] = w;
@@ -272,7 +272,7 @@ impl TextRows {
     /// The class the separator gives the drawn document, by how much, and the row in order of
     /// its features.
     fn judge(&mut self) -> (u32, f64) {
-        let scatter = self.scatter;
+        let permutation = self.permutation;
         let mut scores = vec![0.0; self.settings.k];
         for &(rank, value) in &self.words {
             if let Some((class, w)) = self.owner(rank as usize) {
@@ -280,7 +280,7 @@ impl TextRows {
             }
         }
         for (rank, _) in &mut self.words {
-            *rank = scatter.row_at(*rank as usize) as u32;
+            *rank = permutation.row_at(*rank as usize) as u32;
         }
         self.words.sort_unstable_by_key(|&(j, _)| j);
         self.indices.clear();

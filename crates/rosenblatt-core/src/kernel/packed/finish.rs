@@ -9,9 +9,7 @@ pub(super) struct Finish<'a> {
     pub(super) kernel: &'a Kernel,
     pub(super) constant: f64,
     pub(super) own: f64,
-    pub(super) facts: &'a [f64; WIDTH],
-    /// The products, where they are whole numbers and not yet in `out`.
-    pub(super) whole: Option<&'a [i32; WIDTH]>,
+    pub(super) squared_norms: &'a [f64; WIDTH],
     pub(super) out: &'a mut [f64; WIDTH],
 }
 
@@ -21,11 +19,6 @@ impl Work for Finish<'_> {
     #[inline(always)]
     fn run<const LEVEL: u8>(self) {
         let out = self.out;
-        if let Some(whole) = self.whole {
-            for (x, &product) in out.iter_mut().zip(whole) {
-                *x = f64::from(product);
-            }
-        }
         match *self.kernel {
             Kernel::Polynomial {
                 degree,
@@ -48,7 +41,7 @@ impl Work for Finish<'_> {
             }
             Kernel::Linear => {}
             kernel => {
-                for (x, &z) in out.iter_mut().zip(self.facts) {
+                for (x, &z) in out.iter_mut().zip(self.squared_norms) {
                     *x = kernel.of_product(*x, self.own, z);
                 }
             }

@@ -2,7 +2,13 @@ use super::*;
 use crate::data::{Matrix, Precision};
 use proptest::prelude::*;
 
-fn check(kernel: &Kernel, means: Means, rows: &[Vec<f64>], precision: Precision, sparse: bool) {
+fn check(
+    kernel: &Kernel,
+    arithmetic: Arithmetic,
+    rows: &[Vec<f64>],
+    precision: Precision,
+    sparse: bool,
+) {
     let columns = rows[0].len();
     let dense = Matrix::dense_from_rows(columns, rows, precision);
     let matrix = if sparse {
@@ -13,12 +19,12 @@ fn check(kernel: &Kernel, means: Means, rows: &[Vec<f64>], precision: Precision,
     } else {
         dense.clone()
     };
-    let mut support = Support::new(means);
+    let mut support = SupportRows::new(arithmetic);
     (0..rows.len()).for_each(|i| support.push(matrix.row(i), i as u32));
     let slots: Vec<u32> = (0..rows.len() as u32).collect();
     for start in (0..rows.len()).step_by(WIDTH) {
         let here = start..(start + WIDTH).min(rows.len());
-        let lanes = Lanes::new(means, here.clone().map(|i| matrix.row(i)));
+        let lanes = PackedRows::new(arithmetic, here.clone().map(|i| matrix.row(i)));
         let mut out = vec![[0.0; WIDTH]; slots.len()];
         lanes.values(kernel, 0.5, &support, &slots, &mut out);
         for &slot in &slots {
@@ -30,7 +36,7 @@ fn check(kernel: &Kernel, means: Means, rows: &[Vec<f64>], precision: Precision,
                 assert_eq!(
                     found.to_bits(),
                     expected.to_bits(),
-                    "{kernel} {means:?}: {found} {expected}"
+                    "{kernel} {arithmetic:?}: {found} {expected}"
                 );
                 assert_eq!(alone[0][i - start].to_bits(), expected.to_bits());
             }
@@ -74,18 +80,18 @@ proptest! {
         let doubles = rows(&mut |r| r.normal());
         for kernel in kernels() {
             if kernel.is_of_products() {
-                check(&kernel, Means::Bytes { columns }, &pixels, Precision::F32, false);
+                check(&kernel, Arithmetic::Bytes { columns }, &pixels, Precision::F32, false);
                 for chunk in [columns, columns.div_ceil(2)] {
-                    check(&kernel, Means::Single { columns, chunk }, &pixels, Precision::F32, false);
-                    check(&kernel, Means::Single { columns, chunk }, &signed, Precision::F32, true);
+                    check(&kernel, Arithmetic::Single { columns, chunk }, &pixels, Precision::F32, false);
+                    check(&kernel, Arithmetic::Single { columns, chunk }, &signed, Precision::F32, true);
                 }
             }
             for data in [&pixels, &signed, &floats] {
-                check(&kernel, Means::Double { columns, exact: true }, data, Precision::F32, false);
-                check(&kernel, Means::Sparse { columns }, data, Precision::F32, true);
+                check(&kernel, Arithmetic::Double { columns, exact: true }, data, Precision::F32, false);
+                check(&kernel, Arithmetic::Sparse { columns }, data, Precision::F32, true);
             }
-            check(&kernel, Means::Double { columns, exact: false }, &doubles, Precision::F64, false);
-            check(&kernel, Means::Sparse { columns }, &doubles, Precision::F64, true);
+            check(&kernel, Arithmetic::Double { columns, exact: false }, &doubles, Precision::F64, false);
+            check(&kernel, Arithmetic::Sparse { columns }, &doubles, Precision::F64, true);
         }
     }
 }
@@ -93,15 +99,15 @@ proptest! {
 #[test]
 fn the_data_decide_the_means() {
     let choose = |rows: &[Vec<f64>], precision| {
-        Means::choose(
+        Arithmetic::choose(
             &Kernel::Linear,
             &[&Matrix::dense_from_rows(rows[0].len(), rows, precision)],
         )
     };
     let expected = if tile::multiplies_bytes() {
-        Means::Bytes { columns: 2 }
+        Arithmetic::Bytes { columns: 2 }
     } else {
-        Means::Single {
+        Arithmetic::Single {
             columns: 2,
             chunk: 2,
         }
@@ -109,28 +115,28 @@ fn the_data_decide_the_means() {
     assert_eq!(choose(&[vec![0.0, 255.0]], Precision::F32), expected);
     assert_eq!(
         choose(&[vec![-1.0, 255.0]], Precision::F64),
-        Means::Single {
+        Arithmetic::Single {
             columns: 2,
             chunk: 2
         }
     );
     assert_eq!(
         choose(&[vec![-4000.0, 4000.0]], Precision::F64),
-        Means::Single {
+        Arithmetic::Single {
             columns: 2,
             chunk: 1
         }
     );
     assert_eq!(
         choose(&[vec![-5000.0, 4000.0]], Precision::F32),
-        Means::Double {
+        Arithmetic::Double {
             columns: 2,
             exact: true
         }
     );
     assert_eq!(
         choose(&[vec![0.5]], Precision::F64),
-        Means::Double {
+        Arithmetic::Double {
             columns: 1,
             exact: false
         }

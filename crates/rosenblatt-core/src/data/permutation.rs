@@ -1,28 +1,26 @@
 //! A fixed permutation of the rows, computed rather than stored.
 //!
 //! Files are often sorted by label, and the block-wise shuffle of each pass only mixes rows
-//! that lie near each other. So rows are first scattered by a permutation that depends on
-//! their number alone. It is a four-round Feistel network (Luby & Rackoff, 1988) over the
+//! that lie near each other. So rows are first put in an order that depends on their number
+//! alone. It is a four-round Feistel network (Luby & Rackoff, 1988) over the
 //! next even number of bits, walked until it lands below n (Black & Rogaway, 2002): O(1)
 //! in both directions and no memory.
 
-use crate::simd::{self, Work};
-
 /// The permutation of `n` rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Scatter {
+pub struct RowPermutation {
     n: u64,
     half_bits: u32,
 }
 
 const ROUNDS: u32 = 4;
 
-impl Scatter {
+impl RowPermutation {
     /// The permutation for `n` rows.
     pub fn new(n: usize) -> Self {
         let n = n as u64;
         let bits = u64::BITS - n.saturating_sub(1).leading_zeros();
-        Scatter {
+        RowPermutation {
             n,
             half_bits: bits.div_ceil(2).max(1),
         }
@@ -60,7 +58,7 @@ impl Scatter {
         left << self.half_bits | right
     }
 
-    /// The row that stands at `position` once scattered.
+    /// The row that stands at `position` once permuted.
     pub fn row_at(self, position: usize) -> usize {
         debug_assert!((position as u64) < self.n);
         let mut x = self.forward(position as u64);
@@ -70,17 +68,14 @@ impl Scatter {
         x as usize
     }
 
-    /// The rows that stand at `first` and behind it once scattered, as many as fit.
+    /// The rows that stand at `first` and behind it once permuted, as many as fit.
     #[doc(hidden)]
     pub fn rows_from(self, first: usize, rows: &mut [u32]) {
-        simd::dispatch(RowsFrom {
-            scatter: self,
-            first: first as u64,
-            rows,
-        });
+        let all = rows.iter_mut().zip(first..);
+        all.for_each(|(row, position)| *row = self.row_at(position) as u32);
     }
 
-    /// Where `row` stands once scattered: the inverse of [`row_at`](Self::row_at).
+    /// Where `row` stands once permuted: the inverse of [`row_at`](Self::row_at).
     pub fn position_of(self, row: usize) -> usize {
         debug_assert!((row as u64) < self.n);
         let mut x = self.backward(row as u64);
@@ -91,51 +86,6 @@ impl Scatter {
     }
 }
 
-/// Many walks side by side, since each alone waits for one multiplication after another.
-struct RowsFrom<'a> {
-    scatter: Scatter,
-    first: u64,
-    rows: &'a mut [u32],
-}
-
-impl Work for RowsFrom<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<const LEVEL: u8>(self) {
-        const WALKS: usize = 256;
-        const LANES: usize = 8;
-        for (first, rows) in (self.first..)
-            .step_by(WALKS)
-            .zip(self.rows.chunks_mut(WALKS))
-        {
-            let mut at: [u64; WALKS] = std::array::from_fn(|k| first + k as u64);
-            let mut walker: [u8; WALKS] = std::array::from_fn(|k| k as u8);
-            let mut walking = rows.len();
-            while walking > 0 {
-                for at in at
-                    .as_chunks_mut::<LANES>()
-                    .0
-                    .iter_mut()
-                    .take(walking.div_ceil(LANES))
-                {
-                    for at in at {
-                        *at = self.scatter.forward(*at);
-                    }
-                }
-                // Those that must go on move up, whoever they are: a branch would be guessed wrong.
-                let mut still = 0;
-                for k in 0..walking {
-                    rows[usize::from(walker[k])] = at[k] as u32;
-                    (at[still], walker[still]) = (at[k], walker[k]);
-                    still += usize::from(at[k] >= self.scatter.n);
-                }
-                walking = still;
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,19 +93,12 @@ mod tests {
     #[test]
     fn it_is_a_permutation_with_its_inverse() {
         for n in (1..70).chain([255, 256, 257, 1000, 4096, 10_007]) {
-            let scatter = Scatter::new(n);
+            let permutation = RowPermutation::new(n);
             let mut seen = vec![false; n];
             for position in 0..n {
-                let row = scatter.row_at(position);
+                let row = permutation.row_at(position);
                 assert!(!std::mem::replace(&mut seen[row], true), "n = {n}");
-                assert_eq!(scatter.position_of(row), position);
-            }
-            for first in [0, n / 3, n - 1] {
-                let mut rows = vec![0; (n - first).min(100)];
-                scatter.rows_from(first, &mut rows);
-                for (k, &row) in rows.iter().enumerate() {
-                    assert_eq!(row as usize, scatter.row_at(first + k), "n = {n}");
-                }
+                assert_eq!(permutation.position_of(row), position);
             }
         }
     }
@@ -163,10 +106,10 @@ mod tests {
     #[test]
     fn sorted_labels_end_up_mixed() {
         let n = 51_200;
-        let scatter = Scatter::new(n);
+        let permutation = RowPermutation::new(n);
         for block in 0..n / 256 {
             let ones = (0..256)
-                .filter(|i| scatter.row_at(block * 256 + i) >= n / 2)
+                .filter(|i| permutation.row_at(block * 256 + i) >= n / 2)
                 .count();
             // 128 expected, standard deviation 8.
             assert!(

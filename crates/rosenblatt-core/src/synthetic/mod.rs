@@ -19,7 +19,7 @@ pub use text::TextRows;
 
 use kinds::Count::{self, Fixed, Free};
 
-use super::{Classes, Dataset, FeatureNames, Matrix, Precision, Values};
+use crate::data::{Classes, Dataset, FeatureNames, Matrix, Precision, Values};
 use crate::error::{Error, Result};
 use crate::random::{Random, Stream};
 
@@ -264,11 +264,7 @@ impl Draft {
     }
 
     fn finish(self, settings: &Settings) -> Result<Synthetic> {
-        let matrix = Matrix::Dense {
-            rows: self.labels.len(),
-            columns: self.columns,
-            values: self.values,
-        };
+        let matrix = Matrix::dense(self.labels.len(), self.columns, self.values)?;
         let mut dataset = Dataset::new(matrix, self.labels, self.classes, None)?;
         if let Some(names) = self.names {
             dataset.names = FeatureNames::Listed(names.iter().collect());
@@ -317,7 +313,7 @@ fn numbered(k: usize) -> Classes {
 /// Makes the data.
 ///
 /// ```
-/// use rosenblatt_core::data::synthetic::{Kind, Options, generate};
+/// use rosenblatt_core::synthetic::{Kind, Options, generate};
 /// let options = Options { examples: Some(50), margin: Some(0.1), ..Options::new(Kind::Separable) };
 /// let made = generate(&options)?;
 /// assert_eq!(made.dataset.len(), 50);
