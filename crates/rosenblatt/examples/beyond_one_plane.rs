@@ -14,7 +14,8 @@ use rosenblatt::data::read::{Preparation, ReadOptions, read};
 use rosenblatt::data::{Dataset, Layout};
 use rosenblatt::synthetic;
 use rosenblatt::model::Decision;
-use rosenblatt::options::{LearnerKind, Readout};
+use rosenblatt::learner::{KernelPerceptron, NetworkLearner};
+use rosenblatt::options::Readout;
 use rosenblatt::Session;
 use rosenblatt::internal::parallel;
 use rosenblatt::{Options, Result};
@@ -34,7 +35,7 @@ fn network(given: &[String]) -> Result<()> {
     let folder = Path::new(&folder).join("mnist");
     let (train, test) = (mnist(&folder, "train")?, mnist(&folder, "t10k")?);
     let mut options = Options {
-        learner: LK_NetworkLearner,
+        learner: NetworkLearner::default().into(),
         ..Options::default()
     };
     for pair in given.chunks_exact(2) {
@@ -47,7 +48,7 @@ fn network(given: &[String]) -> Result<()> {
         "{} passes in {seconds:.1} s, mistakes {:?}, test accuracy {:.4}",
         model.progress.passes.len(),
         model.progress.mistakes_per_epoch(),
-        model.accuracy(&test, parallel::available())
+        model.accuracy(&test, parallel::available())?
     );
     Ok(())
 }
@@ -71,8 +72,11 @@ fn sparse(given: &[String]) -> Result<()> {
         data.matrix.non_zeros() as f64 / data.len() as f64
     );
     let options = Options {
-        learner: LK_KernelPerceptron,
-        kernel: Some(rosenblatt::kernel::Kernel::Rbf { gamma: 1.0 }),
+        learner: KernelPerceptron {
+            kernel: Some(rosenblatt::kernel::Kernel::Rbf { gamma: 1.0 }),
+            start: None,
+        }
+        .into(),
         readout: Some(Readout::Last),
         epochs: Some(given.get(1).and_then(|n| n.parse().ok()).unwrap_or(3)),
         ..Options::default()

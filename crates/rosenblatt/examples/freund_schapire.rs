@@ -16,7 +16,8 @@ use rosenblatt::data::{Dataset, Layout};
 use rosenblatt::internal::random::{Random, Stream};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::{Decision, KernelModel};
-use rosenblatt::options::{AtZero, LearnerKind, Multiclass, Readout};
+use rosenblatt::learner::KernelPerceptron;
+use rosenblatt::options::{AtZero, Multiclass, Readout};
 use rosenblatt::scheme::Scheme;
 use rosenblatt::{Error, Options, Result};
 
@@ -191,12 +192,15 @@ fn measure(
     sums: &mut [[f64; 6]],
 ) -> Result<()> {
     let options = Options {
-        learner: LK_KernelPerceptron,
-        kernel: Some(Kernel::Polynomial {
-            degree,
-            scale: 1.0,
-            constant: 1.0,
-        }),
+        learner: KernelPerceptron {
+            kernel: Some(Kernel::Polynomial {
+                degree,
+                scale: 1.0,
+                constant: 1.0,
+            }),
+            start: None,
+        }
+        .into(),
         multiclass: Some(Multiclass::Ovr),
         readout: Some(Readout::Voted),
         epochs: Some(passes),
@@ -218,7 +222,7 @@ fn measure(
     let clock = Clock::start();
     let classes = fitted
         .model
-        .predict(&test.matrix, rosenblatt::internal::parallel::available());
+        .predict(&test.matrix, rosenblatt::internal::parallel::available())?;
     let right = classes
         .iter()
         .zip(&test.labels)

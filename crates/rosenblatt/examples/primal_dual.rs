@@ -16,7 +16,8 @@ use rosenblatt::data::read::{Preparation, ReadOptions, Scale, read};
 use rosenblatt::data::{Dataset, Layout, Matrix, Precision};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::{Decision, Model};
-use rosenblatt::options::{Bias, Choice, LearnerKind, Order, Readout, Start, Ties};
+use rosenblatt::learner::KernelPerceptron;
+use rosenblatt::options::{Bias, Choice, Order, Readout, Start, Ties};
 use rosenblatt::Session;
 use rosenblatt::training::{Callback, Step};
 use rosenblatt::{Options, Result};
@@ -81,9 +82,11 @@ fn compare(
         ..common.clone()
     };
     let dual = Options {
-        learner: LK_KernelPerceptron,
-        kernel: Some(Kernel::Linear),
-        start_dual: alpha.map(<[f64]>::to_vec),
+        learner: KernelPerceptron {
+            kernel: Some(Kernel::Linear),
+            start: alpha.map(<[f64]>::to_vec),
+        }
+        .into(),
         ..common.clone()
     };
     let ((steps, primal), (others, dual)) = (run(data, &primal)?, run(data, &dual)?);

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use rosenblatt::data::read::{Batches, Preparation, ReadOptions};
 use rosenblatt::data::{Buffer, Dataset, Matrix, Precision, Storage, StringTable, Values};
 use rosenblatt::model::Model;
-use rosenblatt::learner::Gradient;
-use rosenblatt::options::{Bias, ClassWeight, LearnerKind, Order, Readout};
+use rosenblatt::learner::{Gradient, KernelPerceptron, LinearUnit};
+use rosenblatt::options::{Bias, ClassWeight, Order, Readout};
 use rosenblatt::Session;
 use rosenblatt::{Options, Result};
 
@@ -37,10 +37,8 @@ fn learners() -> Vec<Options> {
     })
     .collect();
     all.push(Options {
-        learner: LK_LinearUnit,
-        gradient: Gradient::Stochastic,
+        learner: LinearUnit { gradient: Gradient::Stochastic, decay: 0.1, ..LinearUnit::default() }.into(),
         learning_rate: Some(0.01),
-        decay: 0.1,
         ..Options::default()
     });
     all
@@ -128,11 +126,11 @@ fn what_needs_all_examples_at_once_is_refused() {
             ..Options::default()
         },
         Options {
-            learner: LK_LinearUnit,
+            learner: LinearUnit::default().into(),
             ..Options::default()
         },
         Options {
-            learner: LK_KernelPerceptron,
+            learner: KernelPerceptron::default().into(),
             ..Options::default()
         },
     ];
@@ -179,7 +177,7 @@ fn lent_arrays_train_as_owned_ones_do() {
     let train = |data: &Dataset| Session::new(&options).train(data).unwrap().model;
     let (a, b) = (train(&owned), train(&lent));
     assert_eq!(a.to_bytes().unwrap(), b.to_bytes().unwrap());
-    assert_eq!(a.predict(&owned.matrix, 1), b.predict(&lent.matrix, 2));
+    assert_eq!(a.predict(&owned.matrix, 1).unwrap(), b.predict(&lent.matrix, 2).unwrap());
 }
 
 #[test]

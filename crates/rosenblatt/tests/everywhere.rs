@@ -17,7 +17,7 @@ fn answers(data: &Dataset, options: &str) -> u64 {
         all.set(name, value).unwrap();
     }
     let model = Session::new(&all).train(data).unwrap().model;
-    let scores = model.scores(&data.matrix, 2);
+    let scores = model.scores(&data.matrix, 2).unwrap();
     scores.iter().fold(0xCBF2_9CE4_8422_2325, |digest, score| {
         (digest ^ score.to_bits()).wrapping_mul(0x0000_0100_0000_01B3)
     })

@@ -6,7 +6,8 @@ use rosenblatt::Options;
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::{Decision, KernelModel, Model};
-use rosenblatt::options::{Bias, Choice, LearnerKind, Multiclass, Order, Readout, Start, Ties};
+use rosenblatt::learner::KernelPerceptron;
+use rosenblatt::options::{Bias, Choice, LearnerChoice, Multiclass, Order, Readout, Start, Ties};
 use rosenblatt::Session;
 use rosenblatt::progress::Stop;
 use rosenblatt::training::{Callback, Fitted, Step};
@@ -47,10 +48,14 @@ fn sparse(data: &Dataset) -> Dataset {
     }
 }
 
+fn over(kernel: &str, start: Option<Vec<f64>>) -> LearnerChoice {
+    let kernel = Some(kernel.parse().unwrap());
+    KernelPerceptron { kernel, start }.into()
+}
+
 fn kernel_options(kernel: &str) -> Options {
     Options {
-        learner: LK_KernelPerceptron,
-        kernel: Some(kernel.parse().unwrap()),
+        learner: over(kernel, None),
         order: Order::Given,
         readout: Some(Readout::Last),
         epochs: Some(50),
@@ -134,7 +139,7 @@ fn small_sets() -> Vec<Dataset> {
 fn eight_points_step_by_step() {
     let options = Options {
         ties: Ties::Positive,
-        start_dual: Some(vec![1., 0., 0., 0., 0., 0., 0., 0.]),
+        learner: over("linear", Some(vec![1., 0., 0., 0., 0., 0., 0., 0.])),
         max_updates: Some(2),
         ..kernel_options("linear")
     };
@@ -232,9 +237,7 @@ fn same_run(
         ..common.clone()
     };
     let dual = Options {
-        learner: LK_KernelPerceptron,
-        kernel: Some(Kernel::Linear),
-        start_dual: alpha.map(<[f64]>::to_vec),
+        learner: over("linear", alpha.map(<[f64]>::to_vec)),
         ..common
     };
     let (primal_steps, primal) = run(data, &primal);
@@ -261,8 +264,8 @@ fn same_run(
     }
     assert_eq!(w.packed(), sums, "{what}");
     assert_eq!(
-        primal.model.predict(&data.matrix, 1),
-        dual.model.predict(&data.matrix, 1),
+        primal.model.predict(&data.matrix, 1).unwrap(),
+        dual.model.predict(&data.matrix, 1).unwrap(),
         "{what}"
     );
 }
@@ -288,8 +291,7 @@ fn every_readout_agrees_with_the_primal_one() {
                         ..Options::default()
                     };
                     let dual = Options {
-                        learner: LK_KernelPerceptron,
-                        kernel: Some(Kernel::Linear),
+                        learner: over("linear", None),
                         ..primal.clone()
                     };
                     let a = Session::new(&primal).train(&data).unwrap().model;
@@ -299,7 +301,7 @@ fn every_readout_agrees_with_the_primal_one() {
                         continue;
                     }
                     let (mut one, mut two) = (a.scorer(), b.scorer());
-                    let batch = b.scores(&data.matrix, 2);
+                    let batch = b.scores(&data.matrix, 2).unwrap();
                     let k = b.scheme.discriminators();
                     for i in 0..data.len() {
                         let p = one.scores(data.row(i)).to_vec();
@@ -381,8 +383,7 @@ proptest! {
         let expected = naive(&data, &kernel, 3);
         for data in [data.clone(), sparse(&data)] {
             let options = Options {
-                learner: LK_KernelPerceptron,
-                kernel: Some(kernel),
+                learner: KernelPerceptron { kernel: Some(kernel), start: None }.into(),
                 order: Order::Given,
                 readout: Some(Readout::Last),
                 epochs: Some(3),
@@ -415,17 +416,17 @@ proptest! {
         options.readout = Some(Readout::Voted);
         let reference = Session::new(&options).threads(1).train(&data).unwrap().model;
         let bytes = reference.to_bytes().unwrap();
-        let scores = reference.scores(&data.matrix, 1);
+        let scores = reference.scores(&data.matrix, 1).unwrap();
         for (threads, memory) in [(2, Some(0)), (3, Some(300_000)), (1, Some(2_000_000)), (2, None)] {
             let model = Session::new(&options).threads(threads).memory(memory).train(&data).unwrap().model;
             prop_assert!(model.to_bytes().unwrap() == bytes, "{} threads, {:?} bytes", threads, memory);
-            prop_assert!(model.scores(&data.matrix, threads) == scores);
+            prop_assert!(model.scores(&data.matrix, threads).unwrap() == scores);
         }
         let scattered = Session::new(&options).train(&data.clone().permuted()).unwrap().model;
         prop_assert!(scattered.to_bytes().unwrap() == bytes);
         let thin = Session::new(&options).train(&sparse(&data)).unwrap().model;
         prop_assert_eq!(&kernel_model(&thin).log, &kernel_model(&reference).log);
-        prop_assert!(thin.scores(&data.matrix, 2) == scores);
+        prop_assert!(thin.scores(&data.matrix, 2).unwrap() == scores);
     }
 
     #[test]
@@ -587,13 +588,13 @@ fn a_gram_matrix_is_a_kernel_too() {
             .model;
         assert_eq!(kernel_model(&direct).log, kernel_model(&precomputed).log);
         assert_eq!(
-            direct.scores(&data.matrix, 1),
-            precomputed.scores(&given.matrix, 1)
+            direct.scores(&data.matrix, 1).unwrap(),
+            precomputed.scores(&given.matrix, 1).unwrap()
         );
         let again = Model::from_bytes(&precomputed.to_bytes().unwrap()).unwrap();
         assert_eq!(
-            again.scores(&given.matrix, 2),
-            precomputed.scores(&given.matrix, 1)
+            again.scores(&given.matrix, 2).unwrap(),
+            precomputed.scores(&given.matrix, 1).unwrap()
         );
         let scattered = Session::new(&kernel_options("precomputed"))
             .train(&given.permuted())
@@ -639,28 +640,13 @@ fn bad_gram_matrices_and_overflow_are_refused() {
 
 #[test]
 fn options_that_belong_to_another_learner_are_refused() {
-    let primal = Options {
-        kernel: Some(Kernel::Linear),
-        ..Options::default()
-    };
-    assert!(
-        primal
-            .validate()
-            .unwrap_err()
-            .to_string()
-            .contains("--learner kernel")
-    );
-    for learner in [LK_NetworkLearner, LK_KernelPerceptron] {
-        let decaying = Options {
-            learner,
-            decay: 0.5,
-            ..Options::default()
-        };
-        let error = decaying.validate().unwrap_err().to_string();
-        assert!(
-            error.contains("--decay belongs to the linear unit"),
-            "{error}"
-        );
+    let error = Options::default().set("kernel", "linear").unwrap_err();
+    assert!(error.as_command_line().contains("--learner kernel"), "{error}");
+    for learner in ["network", "kernel"] {
+        let mut options = Options::default();
+        options.set("learner", learner).unwrap();
+        let error = options.set("decay", "0.5").unwrap_err().to_string();
+        assert!(error.contains("decay belongs to linear-unit"), "{error}");
     }
     let started = Options {
         start: Start::Given(vec![1.0, 1.0]),
@@ -669,10 +655,10 @@ fn options_that_belong_to_another_learner_are_refused() {
     let error = Session::new(&started)
         .train(&xor())
         .unwrap_err()
-        .to_string();
+        .as_command_line();
     assert!(error.contains("--start-dual"), "{error}");
     let short = Options {
-        start_dual: Some(vec![1.0]),
+        learner: over("linear", Some(vec![1.0])),
         ..kernel_options("linear")
     };
     let error = Session::new(&short).train(&xor()).unwrap_err().to_string();

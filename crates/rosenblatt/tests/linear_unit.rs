@@ -4,15 +4,21 @@ mod common;
 
 use common::{Toy, close, dot, norm, planes, score, trained};
 use rosenblatt::Options;
-use rosenblatt::learner::Gradient;
-use rosenblatt::options::{Bias, LearnerKind, Order, Start};
+use rosenblatt::learner::{Gradient, LinearUnit};
+use rosenblatt::options::{Bias, Order, Start};
 use rosenblatt::progress::Stop;
+
+fn unit() -> LinearUnit {
+    LinearUnit {
+        tolerance: 1e-12,
+        ..LinearUnit::default()
+    }
+}
 
 fn options() -> Options {
     Options {
-        learner: LK_LinearUnit,
+        learner: unit().into(),
         epochs: Some(200_000),
-        tolerance: 1e-12,
         ..Options::default()
     }
 }
@@ -165,7 +171,7 @@ fn a_diverged_run_goes_back_to_finite_weights() {
         for rate in [10.0, 1e200] {
             let toy = weighted(1);
             let options = Options {
-                gradient,
+                learner: LinearUnit { gradient, ..unit() }.into(),
                 learning_rate: Some(rate),
                 ..options()
             };
@@ -186,7 +192,7 @@ fn rounding_at_the_bottom_is_not_called_divergence() {
     for seed in 0..20 {
         let toy = common::reals(seed, 3, 6, 2);
         let options = Options {
-            tolerance: 0.0,
+            learner: LinearUnit { tolerance: 0.0, ..unit() }.into(),
             epochs: Some(3_000),
             seed,
             ..options()
@@ -224,7 +230,7 @@ fn a_weighted_example_is_that_example_repeated() {
         let options = Options {
             learning_rate: Some(a.learning_rate),
             epochs: Some(30),
-            tolerance: 0.0,
+            learner: LinearUnit { tolerance: 0.0, ..unit() }.into(),
             ..options()
         };
         let (a, b) = (
@@ -283,9 +289,8 @@ fn stochastic_descent_with_decay_comes_close_to_least_squares() {
         for order in [Order::Given, Order::ByClass, Order::Shuffled, Order::Random] {
             let at = |decay: f64, rate: Option<f64>| {
                 let options = Options {
-                    gradient: Gradient::Stochastic,
+                    learner: LinearUnit { gradient: Gradient::Stochastic, decay, ..unit() }.into(),
                     order,
-                    decay,
                     seed,
                     learning_rate: rate,
                     epochs: Some(2_000),
@@ -317,7 +322,7 @@ fn the_derived_rate_of_both_gradients_is_safe() {
             for bias in [Bias::Lifted, Bias::None] {
                 let toy = weighted(seed);
                 let options = Options {
-                    gradient,
+                    learner: LinearUnit { gradient, ..unit() }.into(),
                     bias: Some(bias),
                     seed,
                     epochs: Some(300),
@@ -370,6 +375,6 @@ fn least_squares_may_misclassify_separable_data() {
         Some(Stop::Separated)
     );
     assert_eq!(fitted.model.progress.stop, Some(Stop::Converged));
-    let predicted = fitted.model.predict(&toy.dataset().matrix, 1);
+    let predicted = fitted.model.predict(&toy.dataset().matrix, 1).unwrap();
     assert_ne!(predicted, toy.labels);
 }

@@ -81,11 +81,11 @@ fn check_predictions(model: &Model) {
     if let Some(last) = width.checked_sub(1) {
         rows.push_sparse([(last as u32, -1e300)]);
     }
-    let predicted = model.predict(&rows, 1);
-    assert_eq!(predicted, model.predict(&rows, 2));
+    let predicted = model.predict(&rows, 1).unwrap();
+    assert_eq!(predicted, model.predict(&rows, 2).unwrap());
     let known = model.classes.len();
     assert!(predicted.iter().all(|&c| (c as usize) < known));
-    let scores = model.scores(&rows, 1);
+    let scores = model.scores(&rows, 1).unwrap();
     let mut scorer = model.scorer();
     let one_by_one: Vec<f64> = (0..rows.rows())
         .flat_map(|i| scorer.scores(rows.row(i)).to_vec())
@@ -96,13 +96,13 @@ fn check_predictions(model: &Model) {
         list.iter().map(bits).collect()
     };
     assert_eq!(bits(&scores), bits(&one_by_one));
-    assert_eq!(bits(&scores), bits(&model.scores(&rows, 2)));
-    let scored = model.score_all(&rows, 1);
+    assert_eq!(bits(&scores), bits(&model.scores(&rows, 2).unwrap()));
+    let scored = model.score_all(&rows, 1).unwrap();
     assert!(scored.iter().map(|s| s.0).eq(predicted.iter().copied()));
     if width < 1000 {
         let dense = [vec![0.0; width], vec![1.0; width]];
         let dense = Matrix::dense_from_rows(width, &dense, Precision::F64);
-        assert_eq!(model.predict(&dense, 1), predicted[..2]);
+        assert_eq!(model.predict(&dense, 1).unwrap(), predicted[..2]);
     }
 }
 

@@ -293,8 +293,8 @@ fn threads_and_layout_never_change_a_bit() {
                     } else {
                         let rows = toy.dataset();
                         assert_eq!(
-                            other.model.predict(&rows.matrix, threads),
-                            reference.model.predict(&rows.matrix, 1)
+                            other.model.predict(&rows.matrix, threads).unwrap(),
+                            reference.model.predict(&rows.matrix, 1).unwrap()
                         );
                     }
                 }
@@ -393,11 +393,9 @@ fn the_linear_unit_goes_on_as_if_it_had_not_stopped() {
         let data = common::reals(11, 30, 3, classes).dataset();
         for order in [Order::Given, Order::Shuffled, Order::Random] {
             let options = Options {
-                learner: LK_LinearUnit,
+                learner: LinearUnit { gradient, decay: 0.01, ..LinearUnit::default() }.into(),
                 learning_rate: rate,
-                gradient,
                 order,
-                decay: 0.01,
                 epochs: Some(40),
                 ..Options::default()
             };

@@ -151,8 +151,8 @@ proptest! {
                 }
             }
             _ => prop_assert_eq!(
-                a.model.predict(&toy.dataset().matrix, 1),
-                b.model.predict(&wide.dataset().matrix, 1)
+                a.model.predict(&toy.dataset().matrix, 1).unwrap(),
+                b.model.predict(&wide.dataset().matrix, 1).unwrap()
             ),
         }
     }

@@ -72,7 +72,7 @@ proptest! {
             Stop::Separated => {
                 prop_assert!(margins.iter().all(|m| *m > 0.0 && *m >= demand), "{margins:?}");
                 if readout == Readout::Last && multiclass != Some(Multiclass::Ovo) {
-                    let predicted = fitted.model.predict(&toy.dataset().matrix, 1);
+                    let predicted = fitted.model.predict(&toy.dataset().matrix, 1).unwrap();
                     prop_assert_eq!(predicted, toy.labels);
                 }
             }

@@ -111,8 +111,8 @@ proptest! {
                     prop_assert_eq!(bits(&scaled), bits(&planes(b)));
                 }
                 _ => prop_assert_eq!(
-                    one.model.predict(&data.matrix, 1),
-                    other.model.predict(&data.matrix, 1)
+                    one.model.predict(&data.matrix, 1).unwrap(),
+                    other.model.predict(&data.matrix, 1).unwrap()
                 ),
             }
         }
@@ -202,8 +202,8 @@ proptest! {
             prop_assert_eq!(2.0 * two[1][j], one[0][j]);
         }
         prop_assert_eq!(
-            pair.model.predict(&data.matrix, 1),
-            plane.model.predict(&data.matrix, 1)
+            pair.model.predict(&data.matrix, 1).unwrap(),
+            plane.model.predict(&data.matrix, 1).unwrap()
         );
     }
 }

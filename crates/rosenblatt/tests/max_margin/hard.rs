@@ -18,8 +18,7 @@ proptest! {
                 continue;
             };
             for told in [options(None, bias), over("linear", None, bias)] {
-                let mut told = told;
-                told.tolerance = 1e-10;
+                let told = to_within(1e-10, &told);
                 let fitted = trained(&toy.dataset(), &told);
                 let found = support(&fitted.model).optima[0];
                 prop_assert!(close(2.0 * found.primal, squared, 0.0, 1e-7), "{:?} {}", found, squared);

@@ -15,8 +15,9 @@ use proptest::prelude::*;
 use rosenblatt::Options;
 use rosenblatt::data::Precision;
 use rosenblatt::kernel::Kernel;
+use rosenblatt::learner::MaxMargin;
 use rosenblatt::model::{Model, SupportVectors};
-use rosenblatt::options::{Bias, ClassWeight, LearnerKind, Multiclass};
+use rosenblatt::options::{Bias, ClassWeight, Multiclass};
 use rosenblatt::Session;
 use rosenblatt::progress::Stop;
 use rosenblatt::training::Fitted;
@@ -25,8 +26,7 @@ const BIASES: [Bias; 3] = [Bias::Lifted, Bias::None, Bias::Unlifted(None)];
 
 fn options(c: Option<f64>, bias: Bias) -> Options {
     Options {
-        learner: LK_MaxMargin,
-        c,
+        learner: MaxMargin { c, ..MaxMargin::default() }.into(),
         bias: Some(bias),
         ..Options::default()
     }
@@ -34,9 +34,22 @@ fn options(c: Option<f64>, bias: Bias) -> Options {
 
 fn over(kernel: &str, c: Option<f64>, bias: Bias) -> Options {
     Options {
-        kernel: Some(kernel.parse().unwrap()),
+        learner: MaxMargin { c, kernel: Some(kernel.parse().unwrap()), ..MaxMargin::default() }.into(),
         ..options(c, bias)
     }
+}
+
+/// The same with this tolerance.
+fn to_within(tolerance: f64, told: &Options) -> Options {
+    let settings = told.learner.settings::<MaxMargin>().unwrap().clone();
+    Options {
+        learner: MaxMargin { tolerance, ..settings }.into(),
+        ..told.clone()
+    }
+}
+
+fn tolerance(told: &Options) -> f64 {
+    told.learner.settings::<MaxMargin>().unwrap().tolerance
 }
 
 fn support(model: &Model) -> &SupportVectors {

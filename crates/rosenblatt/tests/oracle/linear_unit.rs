@@ -2,8 +2,8 @@
 
 use rosenblatt::Options;
 use rosenblatt::data::{Precision, RowPermutation};
-use rosenblatt::learner::Gradient;
-use rosenblatt::options::{Bias, ClassWeight, LearnerKind, Multiclass, Order, Start};
+use rosenblatt::learner::{Gradient, LinearUnit};
+use rosenblatt::options::{Bias, ClassWeight, Multiclass, Order, Start};
 use rosenblatt::internal::random::{Random, Stream};
 use rosenblatt::progress::Stop;
 
@@ -87,16 +87,18 @@ fn the_linear_unit_does_what_the_definition_says_on_every_axis() {
             .collect();
         let batch = pick(2) == 0;
         let options = Options {
-            learner: LK_LinearUnit,
             multiclass,
             class_weight,
-            gradient: [Gradient::Stochastic, Gradient::Batch][usize::from(batch)],
             bias: Some([Bias::Lifted, Bias::None][pick(2)]),
             order: common::ORDERS[pick(4)],
             start: [Start::Zero, Start::Random(2.0)][pick(2)].clone(),
             learning_rate: [None, None, Some(0.01), Some(1.5)][pick(4)],
-            decay: [0.0, 0.25][pick(2)],
-            tolerance: [1e-6, 1e-2][pick(2)],
+            learner: LinearUnit {
+                gradient: [Gradient::Stochastic, Gradient::Batch][usize::from(batch)],
+                decay: [0.0, 0.25][pick(2)],
+                tolerance: [1e-6, 1e-2][pick(2)],
+            }
+            .into(),
             epochs: Some(25),
             seed,
             ..Options::default()
@@ -107,6 +109,7 @@ fn the_linear_unit_does_what_the_definition_says_on_every_axis() {
             scattered: pick(2) == 1,
         };
         let fitted = trained(&toy.stored(storage), &options);
+        let unit = options.learner.settings::<LinearUnit>().unwrap();
         let rate = fitted.learning_rate;
         let progress = &fitted.model.progress;
         let found = planes(fitted.model.weights().unwrap());
@@ -131,7 +134,7 @@ fn the_linear_unit_does_what_the_definition_says_on_every_axis() {
         let mut w = planes(trained(&toy.dataset(), &still).model.weights().unwrap());
         let nought = vec![vec![0.0; 4]; w.len()];
         let length = |g: &[Vec<f64>]| g.iter().map(|p| dot(p, p)).sum::<f64>().sqrt();
-        let enough = options.tolerance * (1.0 + length(&gradient(&toy, &c, &nought, constant).1));
+        let enough = unit.tolerance * (1.0 + length(&gradient(&toy, &c, &nought, constant).1));
         let mut visit = 0.0;
         let mut converged = false;
         for (epoch, pass) in progress.passes.iter().enumerate() {
@@ -148,7 +151,7 @@ fn the_linear_unit_does_what_the_definition_says_on_every_axis() {
                 }
             } else {
                 for i in order(&toy, options.order, options.seed, epoch as u64) {
-                    let eta = rate / (1.0 + options.decay * visit) * c[i];
+                    let eta = rate / (1.0 + unit.decay * visit) * c[i];
                     let outputs = w.len();
                     for (p, plane) in w.iter_mut().enumerate() {
                         let residual = target(&toy, i, p, outputs) - score(plane, &toy.rows[i]);
