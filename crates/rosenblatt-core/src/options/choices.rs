@@ -27,7 +27,6 @@ pub enum Readout {
 
 /// When does a score call for an update?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
 pub enum Ties {
     /// Iff y·s ≤ β: a tie is a mistake.
     #[default]
@@ -61,7 +60,6 @@ pub enum Order {
 
 /// How more than two classes are learned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Multiclass {
     /// One discriminator a class; the true one is pulled up, its rival pushed down.
     Argmax,
@@ -189,7 +187,6 @@ impl fmt::Display for Bias {
 
 /// Where the weights begin.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[non_exhaustive]
 pub enum Start {
     /// At zero.
     #[default]
@@ -231,7 +228,6 @@ impl fmt::Display for Start {
 
 /// Weights of classes.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[non_exhaustive]
 pub enum ClassWeight {
     /// All 1.
     #[default]

@@ -270,6 +270,7 @@ impl<'a> Reference<'a> {
                             worst
                         }
                     }
+                    other => panic!("the reference knows no order {other:?}"),
                 };
                 let verdict = self.judge(&planes, i);
                 tally.visits += 1;
@@ -409,6 +410,7 @@ impl<'a> Reference<'a> {
                 }
                 Some(self.scaled(pocket))
             }
+            other => panic!("the reference knows no read-out {other:?}"),
         }
     }
 
