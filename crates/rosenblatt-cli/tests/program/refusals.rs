@@ -83,7 +83,7 @@ fn what_a_model_has_settled_is_not_settled_again() {
     refused(
         &["test", &model, &data, "--positive", "Gentoo"],
         2,
-        &["--positive", "settled"],
+        &["--positive", "fixed when"],
     );
     let sparse = place.file("a.svm", "1 1:1\n-1 1:-1\n");
     ok(&["train", &sparse, "-o", &model]);
