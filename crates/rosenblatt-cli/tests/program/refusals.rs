@@ -390,7 +390,7 @@ fn columns_at_both_ends_of_what_floats_hold_are_decided() {
     let data = place.file("ends.csv", format!("a,b,y\n{}", rows.collect::<String>()));
     let proof = place.to("proof.json");
     let said = ok(&["check", &data, "--certificate", &proof]);
-    assert!(said.contains("separable: a plane"), "{said}");
+    assert!(said.contains("separable: a hyperplane"), "{said}");
     assert_eq!(said.matches("no unique limit").count(), 3, "{said}");
     ok(&["verify", &proof, &data]);
 }
