@@ -664,7 +664,7 @@ fn files_that_do_not_fit_the_model() {
         "none",
     ]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("settled"));
+    assert!(stderr(&output).contains("fixed when"));
 }
 
 #[test]

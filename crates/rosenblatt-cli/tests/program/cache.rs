@@ -224,7 +224,7 @@ fn stale_and_damaged_caches_are_said_and_made_anew() {
             vec!["train", &csv, "--cache", "--validate", "0.2"],
             "held out",
         ),
-        (vec!["train", &cache, "--label", "kind"], "settled"),
+        (vec!["train", &cache, "--label", "kind"], "fixed when"),
         (vec!["train", "-", "--cache"], "stdin"),
         (vec!["train", &csv, "--format", "cache"], "no cache"),
     ] {
@@ -287,5 +287,5 @@ fn a_file_that_is_made_shorter_meanwhile_ends_the_run_with_an_error() {
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(stderr(&output).contains("error: a file was truncated while it was read"));
     // What was saved before is whole.
-    assert!(ok(&["inspect", &model]).contains("not finished"));
+    assert!(ok(&["inspect", &model]).contains("unfinished"));
 }

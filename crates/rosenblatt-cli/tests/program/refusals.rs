@@ -83,7 +83,7 @@ fn what_a_model_has_settled_is_not_settled_again() {
     refused(
         &["test", &model, &data, "--positive", "Gentoo"],
         2,
-        &["--positive", "settled"],
+        &["--positive", "fixed when"],
     );
     let sparse = place.file("a.svm", "1 1:1\n-1 1:-1\n");
     ok(&["train", &sparse, "-o", &model]);
@@ -390,7 +390,7 @@ fn columns_at_both_ends_of_what_floats_hold_are_decided() {
     let data = place.file("ends.csv", format!("a,b,y\n{}", rows.collect::<String>()));
     let proof = place.to("proof.json");
     let said = ok(&["check", &data, "--certificate", &proof]);
-    assert!(said.contains("separable: a plane"), "{said}");
+    assert!(said.contains("separable: a hyperplane"), "{said}");
     assert_eq!(said.matches("no unique limit").count(), 3, "{said}");
     ok(&["verify", &proof, &data]);
 }

@@ -57,13 +57,13 @@ fn a_run_is_shown_on_one_page() {
     assert_self_contained(&html);
     for part in [
         "Trained on penguins.csv",
-        "On 86 examples that training did not see the model is right in 97.67 %",
+        "The accuracy on 86 examples held out of training is 97.67 %",
         "bill_length_mm",
         "Mistakes against the bound",
         "bound on updates",
-        "Truth against prediction",
-        "How margins are spread",
-        "The largest weights",
+        "Confusion matrix",
+        "Distribution of margins",
+        "Largest weights",
         "Hardest examples",
     ] {
         assert!(html.contains(part), "{part}");
@@ -86,7 +86,7 @@ fn a_run_is_shown_on_one_page() {
     ok(&["test", &model, &penguins, "--report", &page]);
     let html = std::fs::read_to_string(&page).unwrap();
     assert_self_contained(&html);
-    assert!(html.contains("Of 344 examples the model gets") && html.contains("Hardest examples"));
+    assert!(html.contains("On 344 examples the accuracy is") && html.contains("Hardest examples"));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn two_classes_have_curves_and_two_features_have_regions() {
     let html = std::fs::read_to_string(&page).unwrap();
     assert_self_contained(&html);
     assert!(html.contains("ROC, area") && html.contains("Decision regions"));
-    assert!(html.contains("How it does on new examples is not known"));
+    assert!(html.contains("The accuracy on new examples is unknown"));
 }
 
 #[test]

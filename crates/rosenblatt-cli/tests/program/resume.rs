@@ -81,7 +81,7 @@ fn a_run_killed_in_the_middle_goes_on_from_its_last_saved_pass() {
     child.wait().unwrap();
     let saved = ok(&["inspect", &killed]);
     assert!(
-        saved.contains("not finished"),
+        saved.contains("unfinished"),
         "killed too late to test anything:\n{saved}"
     );
     ok(&["train", &data, "--resume", &killed, "-o", &resumed]);
