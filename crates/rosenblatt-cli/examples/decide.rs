@@ -10,8 +10,9 @@
 use std::io::{BufRead, Write};
 use std::time::Instant;
 
-use rosenblatt::certificate::{
+use rosenblatt::proof::{
     Bias, Claim, ExactRows, Exception, Reading, Subject, TwoSides, certificate, decide,
+    source_file,
 };
 use rosenblatt::data::read::{Preparation, ReadOptions, Scale, decompressed, read_from};
 use rosenblatt::data::{Layout, Precision};
@@ -110,13 +111,10 @@ fn answer(question: &Question) -> Result<Value> {
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect();
+    let file = source_file(&report, &preparation, None, &labels, &sha256)?;
     let subject = Subject {
-        report: &report,
-        preparation: &preparation,
-        comment: None,
-        labels: &labels,
+        file: &file,
         data: &data,
-        sha256: &sha256,
         bias,
     };
     let last = data.classes.len().saturating_sub(1) as u32;

@@ -5,7 +5,6 @@
 
 pub mod bounds;
 pub mod cache;
-pub mod certificate;
 mod classifier;
 pub mod data;
 pub mod embedding;
@@ -13,6 +12,8 @@ mod error;
 pub mod file;
 pub mod geometry;
 mod hypothesis;
+#[doc(hidden)]
+pub mod internal;
 pub mod kernel;
 mod large;
 pub mod learner;

@@ -31,7 +31,7 @@ pub fn memory_to_use() -> u64 {
 }
 
 /// Whether so many bytes can be allocated.
-pub(crate) fn can_allocate(bytes: usize) -> bool {
+pub fn can_allocate(bytes: usize) -> bool {
     Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
 }
 

@@ -3,10 +3,12 @@
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rosenblatt::certificate::{
+use rosenblatt::proof::{
     Bias, Coefficients, Decision, Effort, ExactRows, Jointly, MarginKind, Reading, Rows, Trend,
-    TwoSides, Witness, bounds, coefficients, decide, margin, radius,
+    TwoSides, Witness, coefficients, decide, margin, radius,
 };
+
+use rosenblatt::bounds;
 
 use crate::{arrays, raised};
 
@@ -74,7 +76,7 @@ pub(crate) fn check<'py>(
     )?;
     result.set_item("support", found.support)?;
     // Whole numbers of any size travel as text.
-    let decimal = |list: &[rosenblatt::certificate::Whole]| -> Vec<String> {
+    let decimal = |list: &[rosenblatt::proof::Whole]| -> Vec<String> {
         list.iter().map(ToString::to_string).collect()
     };
     result.set_item("separator", found.decision.separator().map(|w| decimal(w)))?;

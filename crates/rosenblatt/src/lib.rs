@@ -44,4 +44,17 @@
 //! # Ok::<(), rosenblatt::Error>(())
 //! ```
 
-pub use rosenblatt_core::*;
+pub use rosenblatt_core::{
+    Classifier, Error, ErrorKind, Options, Position, Remedy, Result, Session, bounds, cache, data,
+    embedding, file, geometry, kernel, learner, metrics, model, options, parallel, progress,
+    random, readout, report, scheme, training, weights,
+};
+#[cfg(feature = "proof")]
+pub mod proof;
+
+/// A [`Session`] with these options that refuses to look for a hard margin between examples
+/// that cannot be separated, as decided in exact arithmetic.
+#[cfg(feature = "proof")]
+pub fn session(options: &Options) -> Session<'_> {
+    Session::new(options).separability_test(proof::separability)
+}

@@ -6,8 +6,9 @@ mod common;
 
 use common::{ORDERS, READOUTS, Storage, Toy, dot, norm, random, trained, unit_vector};
 use rosenblatt::Options;
-use rosenblatt::certificate::{
-    self, Bracket, Effort, ExactRows, MarginKind, Reading, TwoSides, Verdict, bounds, decide,
+use rosenblatt::bounds;
+use rosenblatt::proof::{
+    self, Bracket, Effort, ExactRows, MarginKind, Reading, TwoSides, Verdict, decide,
 };
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::options::{Bias, ClassWeight, Multiclass, Start, Ties};
@@ -126,13 +127,13 @@ fn bracketed(rows: &[Vec<f64>]) -> (f64, Bracket) {
     let classes = Classes::from_labels(["-1", "1"]);
     let data = Dataset::new(matrix, labels, classes, None).unwrap();
     let exact = ExactRows::new(&data, Reading::Binary, &[]).unwrap();
-    let sides = TwoSides::positive_against_rest(&exact, certificate::Bias::None);
+    let sides = TwoSides::positive_against_rest(&exact, proof::Bias::None);
     let decision = decide(&sides, 1).unwrap();
     assert_eq!(decision.verdict(), Verdict::Separable);
     let w = decision.separator().map(Vec::as_slice);
-    let bracket = certificate::margin(&sides, MarginKind::Lifted, w, Effort::default(), 1);
+    let bracket = proof::margin(&sides, MarginKind::Lifted, w, Effort::default(), 1);
     assert!(bracket.lower > 0.0 && bracket.relative_gap() <= 1e-6);
-    (certificate::radius(&sides, 1), bracket)
+    (proof::radius(&sides, 1), bracket)
 }
 
 /// Options drawn from everything a perceptron can be told; renormalising asks for a start

@@ -4,15 +4,15 @@ use std::fmt::Write;
 use std::io::Read;
 use std::path::Path;
 
-use rosenblatt::certificate::{
+use rosenblatt::proof::{
     Bias, Bracket, Claim, Coefficients, Decision, Effort, ExactRows, Exception, MarginKind,
-    Reading, Rows, Subject, Trend, TwoSides, Witness, bounds, certificate, coefficients, decide,
-    margin, radius,
+    Reading, Rows, Subject, Trend, TwoSides, Witness, certificate, coefficients, decide,
+    margin, radius, source_file,
 };
 use rosenblatt::data::read::{self, Format, Preparation, Scale};
 use rosenblatt::data::{Dataset, Layout, Precision};
 use rosenblatt::file::write_aside;
-use rosenblatt::{Error, ErrorKind};
+use rosenblatt::{Error, ErrorKind, bounds};
 use rosenblatt_verify::Outcome as Checked;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -356,13 +356,16 @@ pub(super) fn prove(
     }
     let sha256 = digest(&args.data)?;
     let options = args.source.options(1)?;
+    let file = source_file(
+        &examined.report,
+        &examined.preparation,
+        options.read.comment.as_deref().filter(|c| !c.is_empty()),
+        &examined.labels,
+        &sha256,
+    )?;
     let subject = Subject {
-        report: &examined.report,
-        preparation: &examined.preparation,
-        comment: options.read.comment.as_deref().filter(|c| !c.is_empty()),
-        labels: &examined.labels,
+        file: &file,
         data: &examined.data,
-        sha256: &sha256,
         bias,
     };
     let document = certificate(subject, claim)?;

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use rosenblatt::certificate::{
-    Bias, Claim, ExactRows, Jointly, Sides, TwoSides, Verdict, Witness, bounds, decide,
+use rosenblatt::proof::{
+    Bias, Claim, ExactRows, Jointly, Sides, TwoSides, Verdict, Witness, decide,
     joint_margin, radius,
 };
+use rosenblatt::bounds;
 use serde_json::json;
 
 use super::check::{Examined, bound_text, bracket, effort, prove, proved_text};

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use rosenblatt::Error;
-use rosenblatt::certificate::{
+use rosenblatt::proof::{
     Bias, Claim, Decision, DualCounts, ExactKernel, ExactRows, Gram, StrictKernel, TwoSides,
     Verdict, decide, dual_counts, strict_kernel,
 };

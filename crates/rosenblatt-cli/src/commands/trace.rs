@@ -5,7 +5,6 @@ use rosenblatt::data::read::{self, Preparation, Scale};
 use rosenblatt::data::{Dataset, Layout};
 use rosenblatt::scheme::Scheme;
 use rosenblatt::options::{Bias, Order, Readout};
-use rosenblatt::Session;
 use rosenblatt::progress::Stop;
 use rosenblatt::training::{Callback, Step};
 use rosenblatt::{Error, report};
@@ -54,7 +53,7 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
         held: 0,
     };
     let width = data.features() + 1;
-    let session = Session::new(&options)
+    let session = rosenblatt::session(&options)
         .interrupt(super::interrupt_flag())
         .threads(context.threads);
     let fitted = session

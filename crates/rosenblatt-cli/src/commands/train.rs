@@ -13,7 +13,6 @@ use rosenblatt::data::{Dataset, split};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::Model;
 use rosenblatt::report::{Seconds, TrainReport};
-use rosenblatt::Session;
 use rosenblatt::progress::Stop;
 use rosenblatt::{Error, Options};
 use serde::Serialize;
@@ -217,7 +216,7 @@ impl Job<'_> {
             &preparation,
             source.remembered(),
         );
-        let fitted = Session::new(options)
+        let fitted = rosenblatt::session(options)
             .validate_on(held_out.as_ref())
             .resume(resume)
             .interrupt(interrupt_flag())

@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicBool;
 use rosenblatt::data::synthetic::{self, Kind};
 use rosenblatt::data::{Dataset, Precision};
 use rosenblatt::options::{Bias, Readout};
-use rosenblatt::Session;
 use rosenblatt::progress::Stop;
 use rosenblatt::training::{Callback, Fitted};
 use rosenblatt::{Error, ErrorKind, Options, Result};
@@ -61,7 +60,7 @@ pub fn train_with(
     interrupt: &AtomicBool,
     observer: &mut dyn Callback,
 ) -> Result<Fitted> {
-    let fitted = Session::new(options)
+    let fitted = rosenblatt::session(options)
         .threads(1)
         .interrupt(interrupt)
         .train_with(data, observer)?;

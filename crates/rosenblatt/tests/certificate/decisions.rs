@@ -2,7 +2,7 @@
 //! for the oracle and on the awkward ones.
 
 use dashu_int::IBig;
-use rosenblatt::certificate::{
+use rosenblatt::proof::{
     Bias, Decision, ExactRows, Exception, Reading, Rows, TwoSides, Verdict, Witness, decide,
 };
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};

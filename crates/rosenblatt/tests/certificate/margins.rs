@@ -1,6 +1,6 @@
 //! Margin brackets: known gaps, and brackets that close around them.
 
-use rosenblatt::certificate::{
+use rosenblatt::proof::{
     Bias, Bracket, Effort, ExactRows, Jointly, MarginKind, Reading, TwoSides, Verdict, bounds,
     decide, joint_margin, margin, radius,
 };

@@ -1,7 +1,7 @@
 //! Several classes at once, and kernel spaces.
 
 use dashu_int::IBig;
-use rosenblatt::certificate::{
+use rosenblatt::proof::{
     Bias, ExactKernel, ExactRows, Gram, Jointly, Reading, Rows, Sides, TwoSides, Verdict, decide,
     dual_counts, strict_kernel,
 };

@@ -1,7 +1,7 @@
 //! Coefficients of a logistic regression against the oracle, sign by sign.
 
 use dashu_int::IBig;
-use rosenblatt::certificate::{Bias, ExactRows, Reading, Trend, TwoSides, coefficients};
+use rosenblatt::proof::{Bias, ExactRows, Reading, Trend, TwoSides, coefficients};
 use rosenblatt::random::{Random, Stream};
 
 use crate::decisions::{big, dataset, signed};

@@ -8,7 +8,6 @@ use rosenblatt::data::read::{self, Preparation, Raw, ReadReport, Streamed};
 use rosenblatt::data::{Dataset, Layout, split};
 use rosenblatt::model::Fingerprint;
 use rosenblatt::options::Order;
-use rosenblatt::Session;
 use rosenblatt::progress::Stop;
 use rosenblatt::{Error, Options};
 
@@ -223,7 +222,7 @@ fn cross_validate(
         let Prepared {
             train, held_out, ..
         } = prepare_split(raw, fold, data, options)?;
-        let fitted = Session::new(options)
+        let fitted = rosenblatt::session(options)
             .interrupt(interrupt_flag())
             .threads(context.threads)
             .train(&train)

@@ -18,9 +18,9 @@ use std::collections::HashSet;
 use super::linear;
 use super::plane::{Plane, Solution};
 use super::{SearchLimits, Told};
-use crate::certificate::{Nearest, Walk};
 use crate::data::Dataset;
 use crate::error::Result;
+use crate::geometry::nearest_point::{NearestPoint, Walk};
 use crate::options::Bias;
 use crate::progress::{Pass, Stop};
 
@@ -53,7 +53,7 @@ pub(super) fn solve(
         plane,
         bias,
         dimension,
-        nearest: Nearest::new(dimension, Vec::new()),
+        nearest: NearestPoint::new(dimension, Vec::new()),
         vertices: Vec::new(),
         known: HashSet::new(),
     }
@@ -65,7 +65,7 @@ struct Hull<'a> {
     plane: &'a Plane,
     bias: Bias,
     dimension: usize,
-    nearest: Nearest,
+    nearest: NearestPoint,
     vertices: Vec<Vertex>,
     known: HashSet<Vertex>,
 }

@@ -153,6 +153,7 @@ impl Fit for MaxMargin {
             self,
             training.options,
             training.resources,
+            training.separability_test,
         )?;
         let recorder = &mut training.recorder;
         let stop = search.go(training.limits, &mut training.progress, |progress| {

@@ -5,17 +5,17 @@
 //! costs a score each. Either no row is violated any more, and the nearest point, rounded to
 //! as few bits as still separate, is proved a separator; or the working set's hull holds the
 //! origin, and the corral's exact weights prove that nothing separates. Where floating point
-//! cannot tell, [`settle`](super::settle) goes on without rounding from the same corral.
+//! cannot tell, [`settle`](super::exact_walk) goes on without rounding from the same corral.
 
 use std::collections::HashMap;
 
 use dashu_int::IBig;
 
 use super::modular::{Echelon, Residues};
-use super::nearest::{Nearest, Walk, extend};
+use rosenblatt_core::internal::{NearestPoint, Walk, add_direction};
 use super::rows::Rows;
 use super::scan::{Scales, Weights};
-use super::settle::{Settled, settle};
+use super::exact_walk::{Settled, settle};
 use super::solve::Solver;
 
 /// A face: rows that every w with w·z ≥ 0 everywhere must score 0, and their span.
@@ -38,7 +38,7 @@ impl Face {
     /// Brings the floating-point basis up to date.
     pub(crate) fn orthonormalise<T: Rows + ?Sized>(&mut self, rows: &T, scales: &Scales) {
         for &row in &self.basis[self.made_of..] {
-            let new = extend(&mut self.near, scales.unit(rows, row));
+            let new = add_direction(&mut self.near, scales.unit(rows, row));
             self.ill_conditioned |= new.is_nan() || new < 1e-6;
         }
         self.made_of = self.basis.len();
@@ -67,7 +67,7 @@ pub(crate) struct Search<'a, T: ?Sized> {
     /// Whether to try a few passes of the perceptron first; only without a face.
     pub(crate) perceptron: bool,
     /// A working set to go on from, orthogonal to the face.
-    pub(crate) hull: Option<Nearest>,
+    pub(crate) hull: Option<NearestPoint>,
 }
 
 impl<T: Rows + ?Sized> Search<'_, T> {
@@ -94,7 +94,7 @@ impl<T: Rows + ?Sized> Search<'_, T> {
         let mut hull = self
             .hull
             .take()
-            .unwrap_or_else(|| Nearest::new(dimension, face.near.clone()));
+            .unwrap_or_else(|| NearestPoint::new(dimension, face.near.clone()));
         let mut known = vec![false; self.rows.limit()];
         hull.rows().for_each(|row| known[row] = true);
         for row in std::mem::take(&mut self.hints) {
@@ -170,7 +170,7 @@ impl<T: Rows + ?Sized> Search<'_, T> {
         }
     }
 
-    fn enter(&self, hull: &mut Nearest, known: &mut [bool], face: &Face, row: usize) -> bool {
+    fn enter(&self, hull: &mut NearestPoint, known: &mut [bool], face: &Face, row: usize) -> bool {
         if known[row] || face.inside[row] {
             return false;
         }

@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use super::number::{Exact, Reading};
 use super::rows::{ExactRows, Rows, TwoSides};
 use super::verdict::Verdict;
-use crate::error::{Error, Result};
-use crate::kernel::Kernel;
+use rosenblatt_core::{Error, Result};
+use rosenblatt_core::kernel::Kernel;
 
 /// A kernel whose values are exact for exact data.
 #[derive(Debug, Clone, Copy, PartialEq)]

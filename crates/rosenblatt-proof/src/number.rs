@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn short_decimals_are_the_ones_that_print() {
-        use crate::random::{Random, Stream};
+        use rosenblatt_core::random::{Random, Stream};
         let mut random = Random::new(1, Stream::Sample, 0);
         let mut short = 0;
         for case in 0..200_000 {

@@ -7,11 +7,11 @@
 //! that the bias costs nothing, and evaluated without it.
 
 use super::bracket::{Bracket, Effort, MarginKind};
-use super::nearest::{Nearest, Walk};
+use rosenblatt_core::internal::{NearestPoint, Walk};
 use super::number::Exact;
 use super::rows::{Bias, Rows, TwoSides};
 use super::scan::{Scales, pieces};
-use crate::random::{Random, Stream};
+use rosenblatt_core::random::{Random, Stream};
 
 /// R = max ‖x‖ over the rows, lifted if there is a bias, rounded up.
 pub fn radius<T: Rows + ?Sized>(rows: &T, threads: usize) -> f64 {
@@ -135,9 +135,9 @@ impl<'a, T: Rows> Narrowing<'a, T> {
         let pass = self.rows.groups() as f64 * self.scales.terms as f64;
         let mut left = effort.multiplications;
         let (mut lower, mut upper) = (0.0f64, f64::INFINITY);
-        let mut hull = Nearest::new(dimension, Vec::new());
+        let mut hull = NearestPoint::new(dimension, Vec::new());
         let mut known = vec![false; self.rows.limit()];
-        let mut add = |hull: &mut Nearest, row: usize| {
+        let mut add = |hull: &mut NearestPoint, row: usize| {
             let new = !std::mem::replace(&mut known[row], true);
             if new {
                 hull.add(row, self.scales.dense(self.rows, row), false);

@@ -9,23 +9,21 @@
 //! ways), `modular` and `solve` (exact linear algebra), `nearest` (the search),
 //! `settle` (the same without rounding), [`decide`](decide()) (rounds of it, and the witness).
 
-pub use crate::bounds;
-
 mod bracket;
 mod coefficients;
 mod decide;
 mod document;
 mod dual_lp;
+mod exact_walk;
 mod gram;
 mod jointly;
 mod margin;
 mod modular;
-mod nearest;
 mod number;
 mod rows;
 mod scan;
 mod search;
-mod settle;
+mod separability;
 mod solve;
 mod verdict;
 mod with_axis;
@@ -33,12 +31,12 @@ mod with_axis;
 pub use bracket::{Bracket, Effort, MarginKind};
 pub use coefficients::{Coefficients, Trend, coefficients};
 pub use decide::decide;
-pub use document::{Claim, Subject, certificate};
+pub use document::{Claim, SourceColumn, SourceFile, SourceFormat, Subject, certificate};
 pub use dual_lp::{DualCounts, dual_counts};
 pub use gram::{ExactKernel, Gram, StrictKernel, strict_kernel};
 pub use jointly::{Jointly, joint_margin};
 pub use margin::{margin, radius};
-pub(crate) use nearest::{Nearest, Walk};
 pub use number::{Exact, Reading};
 pub use rows::{Bias, ExactRows, Exception, Rows, Sides, TwoSides};
+pub use separability::separability;
 pub use verdict::{Decision, Direction, MOST_NULL_VECTORS, Multipliers, Verdict, Whole, Witness};

@@ -418,7 +418,7 @@ fn power(mut base: u64, mut exponent: u64, prime: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{Random, Stream};
+    use rosenblatt_core::random::{Random, Stream};
 
     fn matrix(random: &mut Random, n: usize, scale: usize) -> Vec<IBig> {
         (0..n * n)

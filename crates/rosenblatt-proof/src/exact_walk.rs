@@ -1,4 +1,4 @@
-//! The same walk to the nearest point as [`nearest`](super::nearest), without rounding.
+//! The same walk to the nearest point as [`nearest`](rosenblatt_core::geometry), without rounding.
 //!
 //! It starts from the corral that floating point ended at, so it usually takes one step:
 //! the system for the corral is solved exactly, and either the origin is a combination with

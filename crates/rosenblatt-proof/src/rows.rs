@@ -8,8 +8,8 @@
 use std::collections::HashMap;
 
 use super::number::{Exact, Reading, parts};
-use crate::data::{Dataset, Row};
-use crate::error::{Error, Result};
+use rosenblatt_core::data::{Dataset, Matrix, Row};
+use rosenblatt_core::{Error, Result};
 
 /// Signed rows, some of them in groups that are scored together.
 pub trait Rows: Sync {
@@ -322,8 +322,8 @@ impl Rows for TwoSides<'_> {
 
     fn terms(&self) -> usize {
         match &self.rows.data.matrix {
-            crate::data::Matrix::Dense { .. } => self.dimension(),
-            crate::data::Matrix::Sparse { offsets, .. } => {
+            Matrix::Dense { .. } => self.dimension(),
+            Matrix::Sparse { offsets, .. } => {
                 let longest = offsets.windows(2).map(|o| o[1] - o[0]).max();
                 longest.unwrap_or(0) + 1
             }

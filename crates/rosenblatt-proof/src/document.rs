@@ -8,26 +8,69 @@ use serde_json::{Map, Value, json};
 
 use super::jointly::Jointly;
 use super::{Bias, Decision, Direction, StrictKernel, Verdict, Witness};
-use crate::data::Dataset;
-use crate::data::read::{Coding, ColumnCoding, Format, Preparation, ReadReport};
-use crate::error::{Error, Result};
-use crate::kernel::Kernel;
+use rosenblatt_core::data::Dataset;
+use rosenblatt_core::kernel::Kernel;
+use rosenblatt_core::{Error, Result};
 
-/// The file that a certificate speaks of.
-#[derive(Debug, Clone, Copy)]
-pub struct Subject<'a> {
-    /// What was found when it was read.
-    pub report: &'a ReadReport,
-    /// How its cells became features.
-    pub preparation: &'a Preparation,
-    /// Lines that start with this were skipped.
+/// A text file, and how it is read.
+#[derive(Debug, Clone)]
+pub struct SourceFile<'a> {
+    /// How its lines become examples.
+    pub format: SourceFormat<'a>,
+    /// Lines that start with this are skipped.
     pub comment: Option<&'a str>,
     /// Its labels as written, each with its class.
     pub labels: &'a [(String, u32)],
-    /// The examples decided on, reference levels left out.
-    pub data: &'a Dataset,
     /// SHA-256 of the decompressed bytes, in hexadecimal.
     pub sha256: &'a str,
+}
+
+/// The format of a text file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SourceFormat<'a> {
+    /// A label and pairs of index and value.
+    Libsvm {
+        /// The index of the first feature.
+        first_index: u32,
+    },
+    /// A table.
+    Csv {
+        /// What stands between two cells.
+        delimiter: &'a str,
+        /// Whether cells may be in quotation marks.
+        quoting: bool,
+        /// Whether the first line names the columns.
+        header: bool,
+        /// What the columns become, in their order.
+        columns: Vec<SourceColumn<'a>>,
+    },
+}
+
+/// What a column of a table becomes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SourceColumn<'a> {
+    /// A number.
+    Number {
+        /// Whether a second feature says that it is missing.
+        or_missing: bool,
+    },
+    /// A feature for each of these levels.
+    Category(Vec<&'a str>),
+    /// A feature for each of these words.
+    Text(Vec<&'a str>),
+    /// The class.
+    Label,
+    /// Nothing.
+    Ignored,
+}
+
+/// The examples that a certificate speaks of.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// The file that they are read from.
+    pub file: &'a SourceFile<'a>,
+    /// The examples decided on, reference levels left out.
+    pub data: &'a Dataset,
     /// Whether there is a bias.
     pub bias: Bias,
 }
@@ -46,15 +89,11 @@ pub enum Claim<'a> {
     InStrictKernel(u32, &'a Kernel, &'a StrictKernel),
 }
 
-fn refuse(why: &str) -> Error {
-    Error::options(format!("no certificate can be written: {why}"))
-}
-
 /// The certificate of `claim` about `subject`.
 pub fn certificate(subject: Subject<'_>, claim: Claim<'_>) -> Result<String> {
     // Where all labels are numbers, spellings of one number are one label.
-    let numbers: Option<Vec<f64>> = subject
-        .labels
+    let all_labels = subject.file.labels;
+    let numbers: Option<Vec<f64>> = all_labels
         .iter()
         .map(|(text, _)| text.parse().ok())
         .collect();
@@ -64,7 +103,7 @@ pub fn certificate(subject: Subject<'_>, claim: Claim<'_>) -> Result<String> {
             .is_some_and(|n| n[..i].iter().any(|other| *other == n[i]))
     };
     let labels_of = |class: u32, same: bool| -> Vec<&str> {
-        let wanted = subject.labels.iter().enumerate();
+        let wanted = all_labels.iter().enumerate();
         wanted
             .filter(|(i, (_, c))| (*c == class) == same && !spelled_before(*i))
             .map(|(_, (text, _))| text.as_str())
@@ -108,7 +147,7 @@ pub fn certificate(subject: Subject<'_>, claim: Claim<'_>) -> Result<String> {
     };
     let mut document = json!({
         "rosenblatt-certificate": 1,
-        "data": data(subject)?,
+        "data": data(subject),
         "labels": labels,
         "bias": match subject.bias { Bias::Lifted => "lifted", Bias::None => "none" },
         "verdict": verdict,
@@ -120,74 +159,46 @@ pub fn certificate(subject: Subject<'_>, claim: Claim<'_>) -> Result<String> {
     Ok(format!("{document:#}\n"))
 }
 
-fn data(subject: Subject<'_>) -> Result<Value> {
-    let report = subject.report;
-    if report.skipped > 0 {
-        return Err(
-            refuse("rows were left out because they could not be read").remedy("correct them")
-        );
-    }
+fn data(subject: Subject<'_>) -> Value {
+    let file = subject.file;
     let mut fields = json!({
         "rows": subject.data.len(),
         "features": subject.data.features(),
-        "sha256": subject.sha256,
+        "sha256": file.sha256,
     });
-    let add = |fields: &mut Value, name: &str, value: Value| fields[name] = value;
-    if let Some(comment) = subject.comment {
-        add(&mut fields, "comment", comment.into());
+    if let Some(comment) = file.comment {
+        fields["comment"] = comment.into();
     }
-    match (report.format, subject.preparation.coding()) {
-        (Format::Libsvm, Coding::Indexed { first }) => {
-            add(&mut fields, "format", "libsvm".into());
-            add(&mut fields, "first_index", first.into());
+    match &file.format {
+        SourceFormat::Libsvm { first_index } => {
+            fields["format"] = "libsvm".into();
+            fields["first_index"] = (*first_index).into();
         }
-        (Format::Csv | Format::Tsv, Coding::Columns(columns)) => {
-            let delimiter = match report.delimiter.as_deref() {
-                Some("comma") | None => ",",
-                Some("semicolon") => ";",
-                Some("tab") => "\t",
-                Some("bar") => "|",
-                Some("blanks") => " ",
-                Some(other) => other,
-            };
-            add(&mut fields, "format", "csv".into());
-            add(&mut fields, "delimiter", delimiter.into());
-            let quoting = report.format == Format::Csv && delimiter != " ";
-            add(&mut fields, "quoting", quoting.into());
-            add(&mut fields, "header", report.header.unwrap_or(false).into());
-            let columns = columns.iter().map(column).collect::<Result<Vec<_>>>()?;
-            add(&mut fields, "columns", columns.into());
-        }
-        _ => {
-            return Err(refuse("the format of certificates speaks of text files")
-                .remedy("convert the file to CSV or libsvm first"));
+        SourceFormat::Csv {
+            delimiter,
+            quoting,
+            header,
+            columns,
+        } => {
+            fields["format"] = "csv".into();
+            fields["delimiter"] = (*delimiter).into();
+            fields["quoting"] = (*quoting).into();
+            fields["header"] = (*header).into();
+            fields["columns"] = columns.iter().map(column).collect::<Vec<_>>().into();
         }
     }
-    Ok(fields)
+    fields
 }
 
-fn column(coding: &ColumnCoding<'_>) -> Result<Value> {
-    Ok(match coding {
-        ColumnCoding::Number {
-            indicator: false, ..
-        } => "numeric".into(),
-        ColumnCoding::Number {
-            indicator: true, ..
-        } => "numeric-or-missing".into(),
-        ColumnCoding::Category(levels) => json!({"category": levels.iter().collect::<Vec<_>>()}),
-        ColumnCoding::Text {
-            words,
-            hashed: false,
-        } => {
-            json!({"text": words.iter().collect::<Vec<_>>()})
-        }
-        ColumnCoding::Text { hashed: true, .. } => {
-            return Err(refuse("a text column has too many words to list")
-                .remedy("leave it out with --ignore"));
-        }
-        ColumnCoding::Label => "label".into(),
-        ColumnCoding::Ignored => "ignore".into(),
-    })
+fn column(column: &SourceColumn<'_>) -> Value {
+    match column {
+        SourceColumn::Number { or_missing: false } => "numeric".into(),
+        SourceColumn::Number { or_missing: true } => "numeric-or-missing".into(),
+        SourceColumn::Category(levels) => json!({"category": levels}),
+        SourceColumn::Text(words) => json!({"text": words}),
+        SourceColumn::Label => "label".into(),
+        SourceColumn::Ignored => "ignore".into(),
+    }
 }
 
 /// A vector as an object from feature index to number; the first coordinate of a plane
@@ -282,8 +293,8 @@ fn kernel_fields(kernel: &Kernel) -> Result<Value> {
         Kernel::Rbf { gamma } => json!({"name": "rbf", "gamma": gamma.to_string()}),
         Kernel::Laplacian { gamma } => json!({"name": "laplacian", "gamma": gamma.to_string()}),
         Kernel::Sigmoid { .. } | Kernel::Precomputed => {
-            return Err(refuse(&format!(
-                "its format has no name for the kernel {kernel}"
+            return Err(Error::options(format!(
+                "no certificate can be written: its format has no name for the kernel {kernel}"
             )));
         }
     })

@@ -19,16 +19,15 @@ use std::collections::{BTreeMap, HashMap};
 use dashu_int::IBig;
 
 use super::modular::{PRIME, Residues};
-use super::nearest::beside;
 use super::number::{is_negative, reduce};
 use super::rows::Rows;
 use super::scan::{Scales, Weights, pieces};
 use super::search::{Face, PivotSolver, Search};
-use super::settle::Settled;
+use super::exact_walk::Settled;
 use super::verdict::{Decision, Direction, MOST_NULL_VECTORS, Multipliers, Witness};
-use crate::error::{Error, Result};
-use crate::large;
-use crate::random::{Random, Stream};
+use rosenblatt_core::{Error, Result};
+use rosenblatt_core::internal::{can_allocate, unit_part_beside};
+use rosenblatt_core::random::{Random, Stream};
 
 /// Decides whether the rows are separable, quasi-separable or overlapping, with proof.
 /// `threads` changes the time taken, never the verdict.
@@ -61,7 +60,7 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
         }
         /// Numbers for each feature that are held at a time, about.
         const HELD: usize = 8;
-        if !large::can_be_had(rows.dimension().saturating_mul(HELD * size_of::<f64>())) {
+        if !can_allocate(rows.dimension().saturating_mul(HELD * size_of::<f64>())) {
             return Err(Error::data(format!(
                 "there is not enough memory to decide over {} features",
                 rows.dimension()
@@ -283,7 +282,7 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
         // Most rows outside are so far outside that floating point shows it: they have a
         // part along a random direction orthogonal to the face. Only the rest is looked up.
         let aside: Vec<f64> = (0..dimension).map(|_| random.normal()).collect();
-        let aside = self.scales.unscale(&beside(&self.face.near, aside));
+        let aside = self.scales.unscale(&unit_part_beside(&self.face.near, aside));
         let short_cut = !self.face.ill_conditioned;
         let found = pieces(
             self.rows.groups(),

@@ -11,16 +11,16 @@
 
 use super::decide::State;
 use super::modular::PRIME;
-use super::nearest::Nearest;
+use rosenblatt_core::internal::NearestPoint;
 use super::number::is_negative;
 use super::rows::Rows;
 use super::scan::{Scales, Weights};
 use super::search::{FAR_ENOUGH, Face, MOST_STEPS, NEAR_ZERO, Search};
-use super::settle::Settled;
+use super::exact_walk::Settled;
 use super::verdict::{Decision, Direction};
 use super::with_axis::WithAxis;
-use crate::error::Result;
-use crate::random::{Random, Stream};
+use rosenblatt_core::Result;
+use rosenblatt_core::random::{Random, Stream};
 
 /// Where a coefficient's maximum likelihood estimate goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -147,7 +147,7 @@ struct Axes<'s, 'a, T: ?Sized> {
     scales: Scales,
     face: Face,
     /// A working set that separates the rows outside the face.
-    hull: Nearest,
+    hull: NearestPoint,
     known: Vec<bool>,
 }
 
@@ -168,7 +168,7 @@ impl<'s, 'a, T: Rows + ?Sized> Axes<'s, 'a, T> {
         let mut face = state.face.clone();
         face.inside.push(false);
         let mut axes = Axes {
-            hull: Nearest::new(state.rows.dimension(), face.near.clone()),
+            hull: NearestPoint::new(state.rows.dimension(), face.near.clone()),
             known: face.inside.clone(),
             state,
             scales,
