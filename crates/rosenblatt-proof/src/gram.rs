@@ -245,22 +245,9 @@ impl Rows for Gram {
         self.n
     }
 
-    fn limit(&self) -> usize {
-        self.n
-    }
-
     fn score(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64)) {
         let sum: f64 = self.row(group).iter().zip(w).map(|(k, w)| k * w).sum();
         f(group, self.signs[group] * sum);
-    }
-
-    fn score_with_size(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64, f64)) {
-        let (mut sum, mut size) = (0.0, 0.0);
-        for (k, w) in self.row(group).iter().zip(w) {
-            sum += k * w;
-            size += (k * w).abs();
-        }
-        f(group, self.signs[group] * sum, size);
     }
 
     fn each(&self, row: usize, f: &mut dyn FnMut(usize, f64)) {
@@ -273,27 +260,13 @@ impl Rows for Gram {
         for j in 0..self.n {
             let value = &self.exact[row * self.n + j];
             if !value.mantissa.is_zero() {
-                let mantissa = if self.signs[row] < 0.0 {
-                    -&value.mantissa
-                } else {
-                    value.mantissa.clone()
-                };
-                let exponent = value.exponent;
-                f(j, Exact { mantissa, exponent });
+                f(j, value.clone().negated_if(self.signs[row] < 0.0));
             }
         }
     }
 
     fn reading(&self) -> Reading {
         self.reading
-    }
-
-    fn members(&self, group: usize, f: &mut dyn FnMut(usize)) {
-        f(group);
-    }
-
-    fn group_of(&self, row: usize) -> usize {
-        row
     }
 }
 

@@ -134,30 +134,6 @@ impl Rows for Jointly<'_> {
         }
     }
 
-    fn score_with_size(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64, f64)) {
-        let own = self.own(group);
-        let of = |class: usize| {
-            let (mut sum, mut size) = (0.0, 0.0);
-            if let Some(range) = self.block(class as u32) {
-                let block = &w[range];
-                self.each_of_example(group, &mut |j, x| {
-                    sum += block[j] * x;
-                    size += (block[j] * x).abs();
-                });
-            }
-            (sum, size)
-        };
-        let mine = of(own);
-        for class in (0..self.classes).filter(|&c| c != own) {
-            let theirs = of(class);
-            f(
-                group * self.classes + class,
-                mine.0 - theirs.0,
-                mine.1 + theirs.1,
-            );
-        }
-    }
-
     fn terms(&self) -> usize {
         2 * self.width + 2
     }
@@ -178,13 +154,7 @@ impl Rows for Jointly<'_> {
                 f(start, Exact::integer(if negative { -1 } else { 1 }));
             }
             self.rows.each_exact(row / self.classes, &mut |j, value| {
-                let mantissa = if negative {
-                    -value.mantissa
-                } else {
-                    value.mantissa
-                };
-                let exponent = value.exponent;
-                f(start + offset + j, Exact { mantissa, exponent });
+                f(start + offset + j, value.negated_if(negative));
             });
         }
     }

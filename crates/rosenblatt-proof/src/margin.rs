@@ -10,7 +10,7 @@ use super::bracket::{Bracket, Effort, MarginKind};
 use rosenblatt_core::internal::{NearestPoint, Walk};
 use super::number::Exact;
 use super::rows::{Bias, Rows, TwoSides};
-use super::scan::{Scales, pieces};
+use super::scan::{Scales, keep_worst, pieces};
 use rosenblatt_core::random::{Random, Stream};
 
 /// R = max ‖x‖ over the rows, lifted if there is a bias, rounded up.
@@ -52,20 +52,11 @@ pub fn margin(
 }
 
 fn sides_present(rows: &TwoSides<'_>) -> bool {
-    let (mut positive, mut negative) = (false, false);
+    let mut present = [false; 2];
     for group in 0..rows.groups() {
-        rows.members(group, &mut |row| {
-            if rows.sign(row) > 0.0 {
-                positive = true;
-            } else {
-                negative = true;
-            }
-        });
-        if positive && negative {
-            return true;
-        }
+        rows.members(group, &mut |row| present[usize::from(rows.is_positive(row))] = true);
     }
-    false
+    present == [true; 2]
 }
 
 /// Passes of the descent.
@@ -85,11 +76,19 @@ pub(super) struct Narrowing<'a, T> {
     longest: f64,
 }
 
-/// The lowest scores of one side: (z·w with its error taken off, row), and the lowest bound.
-#[derive(Clone)]
+/// The lowest scores of one side: (z·w, row), and the lowest with its error taken off.
 struct Lowest {
     bound: f64,
     worst: Vec<(f64, usize)>,
+}
+
+impl Default for Lowest {
+    fn default() -> Self {
+        Lowest {
+            bound: f64::INFINITY,
+            worst: Vec::new(),
+        }
+    }
 }
 
 impl<'a, T: Rows> Narrowing<'a, T> {
@@ -286,11 +285,7 @@ impl<'a, T: Rows> Narrowing<'a, T> {
             pass += 1;
             // Back to all rows now and then, to see where the ends are.
             if pass.is_multiple_of(16) || *left <= stop || pass == MOST_PASSES {
-                let v: Vec<f64> = w
-                    .iter()
-                    .zip(&self.scales.factor)
-                    .map(|(w, f)| w / f)
-                    .collect();
+                let v = self.scales.scale(&w);
                 let weighted = || {
                     let rows = alpha.iter().enumerate().filter(|(_, a)| **a > 0.0);
                     rows.map(|(row, a)| (row, *a))
@@ -319,11 +314,7 @@ impl<'a, T: Rows> Narrowing<'a, T> {
             self.scales.terms,
             self.scales.threads,
             |range| {
-                let empty = Lowest {
-                    bound: f64::INFINITY,
-                    worst: Vec::new(),
-                };
-                let mut sides = [empty.clone(), empty];
+                let mut sides: [Lowest; 2] = Default::default();
                 let mut cut = [f64::INFINITY; 2];
                 for group in range {
                     // The plain margin's constant is no part of the length that matters.
@@ -342,7 +333,7 @@ impl<'a, T: Rows> Narrowing<'a, T> {
                         if score < cut[s] {
                             side.worst.push((score, row));
                             if side.worst.len() >= 8 * most {
-                                lowest(&mut side.worst, most);
+                                keep_worst(&mut side.worst, most);
                                 cut[s] = side.worst.iter().fold(f64::MIN, |m, x| m.max(x.0));
                             }
                         }
@@ -351,28 +342,15 @@ impl<'a, T: Rows> Narrowing<'a, T> {
                 sides
             },
         );
-        let mut sides = found.into_iter().reduce(|mut all, part| {
-            for (into, from) in all.iter_mut().zip(part) {
-                into.bound = into.bound.min(from.bound);
-                into.worst.extend(from.worst);
-            }
-            all
-        });
-        if let Some(sides) = &mut sides {
-            for side in sides.iter_mut() {
-                lowest(&mut side.worst, most);
-            }
+        let mut sides: [Lowest; 2] = Default::default();
+        for (into, from) in found.into_iter().flat_map(|part| [0, 1].into_iter().zip(part)) {
+            sides[into].bound = sides[into].bound.min(from.bound);
+            sides[into].worst.extend(from.worst);
         }
-        sides.unwrap_or([
-            Lowest {
-                bound: f64::INFINITY,
-                worst: Vec::new(),
-            },
-            Lowest {
-                bound: f64::INFINITY,
-                worst: Vec::new(),
-            },
-        ])
+        for side in &mut sides {
+            keep_worst(&mut side.worst, most);
+        }
+        sides
     }
 
     fn lower(&self, v: &[f64], ends: &[Lowest; 2]) -> f64 {
@@ -478,12 +456,5 @@ impl<'a, T: Rows> Narrowing<'a, T> {
         let norm = self.counted(&p).iter().map(|x| x * x).sum::<f64>().sqrt();
         let count = weights.len() as f64 + p.len() as f64 + 8.0;
         (norm + 4.0 * count * f64::EPSILON * self.longest) * (1.0 + count * f64::EPSILON)
-    }
-}
-
-fn lowest(found: &mut Vec<(f64, usize)>, most: usize) {
-    if found.len() > most {
-        found.select_nth_unstable_by(most - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        found.truncate(most);
     }
 }

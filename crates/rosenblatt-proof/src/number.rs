@@ -6,8 +6,6 @@
 //! `f64` itself remembers it; longer texts are kept aside. Numbers that never were decimals,
 //! from arrays and binary files, are the dyadic rationals that their bits say.
 
-use std::fmt::Write as _;
-
 use dashu_int::IBig;
 
 /// What a stored `f64` stands for.
@@ -90,6 +88,17 @@ impl Exact {
             mantissa: if negative { -magnitude } else { magnitude },
             exponent,
         })
+    }
+
+    pub(crate) fn negated_if(self, negative: bool) -> Self {
+        Exact {
+            mantissa: if negative {
+                -self.mantissa
+            } else {
+                self.mantissa
+            },
+            exponent: self.exponent,
+        }
     }
 
     pub(crate) fn add(&self, other: &Exact, radix: u64) -> Exact {
@@ -195,26 +204,12 @@ pub(crate) fn parts(x: f64, reading: Reading) -> (i64, i32) {
 
 /// The shortest decimal as the standard library prints it: digits, perhaps a point, `e`.
 fn printed_decimal(x: f64) -> (i64, i32) {
-    let mut text = Digits::default();
-    let _ = write!(text, "{x:e}");
-    let (mut mantissa, mut exponent, mut scale) = (0i64, 0i32, 0i32);
-    let (mut negative, mut after_point) = (false, false);
-    for (at, &byte) in text.bytes().iter().enumerate() {
-        match byte {
-            b'-' => negative = true,
-            b'.' => after_point = true,
-            b'e' => {
-                exponent = text.tail(at + 1).parse().unwrap_or(0);
-                break;
-            }
-            digit => {
-                mantissa = mantissa * 10 + i64::from(digit - b'0');
-                scale += i32::from(after_point);
-            }
-        }
-    }
-    let mantissa = if negative { -mantissa } else { mantissa };
-    (mantissa, exponent - scale)
+    let text = format!("{x:e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let mantissa = [whole, fraction].concat().parse().unwrap_or(0);
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    (mantissa, exponent - fraction.len() as i32)
 }
 
 /// The decimal of at most 15 digits that rounds to `x`, which is then the shortest one, if
@@ -255,36 +250,6 @@ fn short_decimal(x: f64) -> Option<(i64, i32)> {
         }
     }
     Some((mantissa, exponent))
-}
-
-/// A line of at most 32 bytes on the stack.
-#[derive(Default)]
-struct Digits {
-    buffer: [u8; 32],
-    length: usize,
-}
-
-impl Digits {
-    fn bytes(&self) -> &[u8] {
-        &self.buffer[..self.length]
-    }
-
-    fn tail(&self, from: usize) -> &str {
-        std::str::from_utf8(&self.buffer[from..self.length]).unwrap_or("")
-    }
-}
-
-impl std::fmt::Write for Digits {
-    fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        let end = self.length + text.len();
-        let room = self
-            .buffer
-            .get_mut(self.length..end)
-            .ok_or(std::fmt::Error)?;
-        room.copy_from_slice(text.as_bytes());
-        self.length = end;
-        Ok(())
-    }
 }
 
 /// `value · 2^exponent` as a `f64`, within two units in the last place.

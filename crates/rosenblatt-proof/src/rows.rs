@@ -20,13 +20,25 @@ pub trait Rows: Sync {
     fn groups(&self) -> usize;
 
     /// One past the largest row number; numbers may have gaps.
-    fn limit(&self) -> usize;
+    fn limit(&self) -> usize {
+        self.groups()
+    }
 
     /// Calls `f(row, w·z)` for every row of a group.
     fn score(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64));
 
     /// Calls `f(row, w·z, Σ|w_j z_j|)` for every row of a group.
-    fn score_with_size(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64, f64));
+    fn score_with_size(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64, f64)) {
+        self.members(group, &mut |row| {
+            let (mut sum, mut size) = (0.0, 0.0);
+            self.each(row, &mut |j, z| {
+                let term = w[j] * z;
+                sum += term;
+                size += term.abs();
+            });
+            f(row, sum, size);
+        });
+    }
 
     /// The largest number of terms in a score.
     fn terms(&self) -> usize {
@@ -43,10 +55,14 @@ pub trait Rows: Sync {
     fn reading(&self) -> Reading;
 
     /// Calls `f(row)` for every row of a group.
-    fn members(&self, group: usize, f: &mut dyn FnMut(usize));
+    fn members(&self, group: usize, f: &mut dyn FnMut(usize)) {
+        f(group);
+    }
 
     /// The group that a row is in.
-    fn group_of(&self, row: usize) -> usize;
+    fn group_of(&self, row: usize) -> usize {
+        row
+    }
 
     /// Whether every group is one row.
     fn has_single_rows(&self) -> bool {
@@ -308,18 +324,6 @@ impl Rows for TwoSides<'_> {
         );
     }
 
-    fn score_with_size(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64, f64)) {
-        let row = self.row_of(group);
-        let (start, rest) = self.split(w);
-        let (mut sum, mut size) = (start, start.abs());
-        self.features(row).for_each(|j, x| {
-            let term = rest[j] * x;
-            sum += term;
-            size += term.abs();
-        });
-        f(row, self.sign(row) * sum, size);
-    }
-
     fn terms(&self) -> usize {
         match &self.rows.data.matrix {
             Matrix::Dense { .. } => self.dimension(),
@@ -346,18 +350,7 @@ impl Rows for TwoSides<'_> {
             f(0, Exact::integer(if negative { -1 } else { 1 }));
         }
         self.rows.each_exact(row, &mut |j, value| {
-            let mantissa = if negative {
-                -value.mantissa
-            } else {
-                value.mantissa
-            };
-            f(
-                j + offset,
-                Exact {
-                    mantissa,
-                    exponent: value.exponent,
-                },
-            );
+            f(j + offset, value.negated_if(negative));
         });
     }
 

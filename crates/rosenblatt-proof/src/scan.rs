@@ -123,6 +123,11 @@ impl Scales {
         v.iter().zip(&self.factor).map(|(v, f)| v * f).collect()
     }
 
+    /// w for the rows as they are turned into a v.
+    pub(crate) fn scale(&self, w: &[f64]) -> Vec<f64> {
+        w.iter().zip(&self.factor).map(|(w, f)| w / f).collect()
+    }
+
     /// A scaled row written out in full.
     pub(crate) fn dense<T: Rows + ?Sized>(&self, rows: &T, row: usize) -> Vec<f64> {
         let mut full = vec![0.0; self.factor.len()];
@@ -246,7 +251,7 @@ fn unsurely(score: f64, bound: f64) -> bool {
     score.is_nan() || score <= bound
 }
 
-fn keep_worst(found: &mut Vec<(f64, usize)>, most: usize) {
+pub(crate) fn keep_worst(found: &mut Vec<(f64, usize)>, most: usize) {
     if found.len() > most && most > 0 {
         found.select_nth_unstable_by(most - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         found.truncate(most);

@@ -179,6 +179,17 @@ impl<T: Rows + ?Sized> Search<'_, T> {
         true
     }
 
+    /// The lowest score of a group, and whose it is.
+    fn worst(&self, group: usize, w: &[f64]) -> (f64, usize) {
+        let mut worst = (f64::INFINITY, 0);
+        self.rows.score(group, w, &mut |row, score| {
+            if score < worst.0 {
+                worst = (score, row);
+            }
+        });
+        worst
+    }
+
     /// A few passes of the perceptron on rows of unit length; whether the last was clean.
     /// Rows it still corrected at the end become hints.
     fn passes(&mut self, passes: usize) -> (Vec<f64>, bool) {
@@ -190,12 +201,7 @@ impl<T: Rows + ?Sized> Search<'_, T> {
         for _ in 0..passes {
             corrected.clear();
             for group in 0..self.rows.groups() {
-                let mut worst = (f64::INFINITY, 0);
-                self.rows.score(group, &w, &mut |row, score| {
-                    if score < worst.0 {
-                        worst = (score, row);
-                    }
-                });
+                let worst = self.worst(group, &w);
                 if worst.0 <= 0.0 {
                     let step = 1.0 / self.scales.norm[group].max(1e-300);
                     self.rows
@@ -212,12 +218,7 @@ impl<T: Rows + ?Sized> Search<'_, T> {
         let most = 4 * self.rows.dimension().min(500);
         let skip = corrected.len().saturating_sub(most);
         self.hints.extend(&corrected[skip..]);
-        let v = w
-            .iter()
-            .zip(&self.scales.factor)
-            .map(|(w, f)| w / f)
-            .collect();
-        (v, clean)
+        (self.scales.scale(&w), clean)
     }
 
     /// Dual coordinate descent on ½‖v‖² subject to v·z ≥ 1 for unit rows (Hsieh et al.,
@@ -235,12 +236,7 @@ impl<T: Rows + ?Sized> Search<'_, T> {
             let mut wrong = false;
             for &group in &active {
                 let norm = self.scales.norm[group].max(1e-300);
-                let mut worst = (f64::INFINITY, 0);
-                self.rows.score(group, &w, &mut |row, score| {
-                    if score < worst.0 {
-                        worst = (score, row);
-                    }
-                });
+                let worst = self.worst(group, &w);
                 let (score, row) = (worst.0 / norm, worst.1);
                 wrong |= score <= 0.0;
                 let old = alpha.get(&row).copied().unwrap_or(0.0);
@@ -261,11 +257,7 @@ impl<T: Rows + ?Sized> Search<'_, T> {
             }
             if !wrong && full && pass > 0 {
                 // v moved during the pass: it separates if it does so standing still.
-                let v: Vec<f64> = w
-                    .iter()
-                    .zip(&self.scales.factor)
-                    .map(|(w, f)| w / f)
-                    .collect();
+                let v = self.scales.scale(&w);
                 if self.scales.violated(self.rows, &v, &[], 0.0, 1).1 == 0 {
                     return Some(v);
                 }

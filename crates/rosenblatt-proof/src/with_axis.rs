@@ -37,15 +37,6 @@ impl<T: Rows + ?Sized> Rows for WithAxis<'_, T> {
         }
     }
 
-    fn score_with_size(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64, f64)) {
-        if group < self.rows.groups() {
-            self.rows.score_with_size(group, w, f);
-        } else {
-            let score = self.value() * w[self.axis];
-            f(self.rows.limit(), score, score.abs());
-        }
-    }
-
     fn terms(&self) -> usize {
         self.rows.terms()
     }

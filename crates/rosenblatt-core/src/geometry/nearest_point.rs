@@ -23,6 +23,7 @@ pub struct NearestPoint {
     q: Vec<Vec<f64>>,
     r: Vec<Vec<f64>>,
     nearest: Vec<f64>,
+    accurate: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -108,6 +109,16 @@ impl NearestPoint {
         NearestPoint {
             dimension,
             face,
+            ..Self::default()
+        }
+    }
+
+    /// An empty working set whose nearest point keeps an accurate direction even where it is
+    /// next to the origin.
+    pub fn with_accurate_direction(dimension: usize) -> Self {
+        NearestPoint {
+            dimension,
+            accurate: true,
             ..Self::default()
         }
     }
@@ -266,11 +277,28 @@ impl NearestPoint {
     }
 
     fn place(&mut self) {
+        if self.accurate {
+            self.nearest = self.normal();
+            return;
+        }
         let mut p = vec![0.0; self.dimension];
         for (&c, &w) in self.corral.iter().zip(&self.weights) {
             axpy(&mut p, w, &self.points[c].at);
         }
         self.nearest = p;
+    }
+
+    /// The nearest point of the corral's affine hull as its normal: what is left of e₁ beside the
+    /// points under a row of ones is (ρ, v) with ρ + v·z = 0 for each, so p = −v·ρ/‖v‖². It does
+    /// not lose its direction to cancellation, as the weighted sum of the points does.
+    fn normal(&self) -> Vec<f64> {
+        let mut rest = vec![0.0; self.dimension + 1];
+        rest[0] = 1.0;
+        project(&self.q, &mut rest);
+        project(&self.q, &mut rest);
+        let squared = dot(&rest[1..], &rest[1..]);
+        let scale = if squared > 0.0 { -rest[0] / squared } else { 0.0 };
+        rest[1..].iter().map(|x| scale * x).collect()
     }
 
     /// Barycentric coordinates of the affine hull's nearest point: with the points as

@@ -1,7 +1,8 @@
 //! Margin brackets: known gaps, and brackets that close around them.
 
+use rosenblatt::bounds;
 use rosenblatt::proof::{
-    Bias, Bracket, Effort, ExactRows, Jointly, MarginKind, Reading, TwoSides, Verdict, bounds,
+    Bias, Bracket, Effort, ExactRows, Jointly, MarginKind, Reading, TwoSides, Verdict,
     decide, joint_margin, margin, radius,
 };
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};

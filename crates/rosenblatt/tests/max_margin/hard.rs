@@ -13,13 +13,12 @@ proptest! {
         let toy = common::separable(seed, n, d, 0.2, 0.05).0;
         for bias in BIASES {
             let Some((squared, alpha)) = by_subsets(&toy, bias) else {
-                let error = Session::new(&options(None, bias)).train(&toy.dataset()).unwrap_err();
+                let error = rosenblatt::session(&options(None, bias)).train(&toy.dataset()).unwrap_err();
                 prop_assert!(error.to_string().contains("not separable"), "{}", error);
                 continue;
             };
             for told in [options(None, bias), over("linear", None, bias)] {
-                let mut told = told;
-                told.tolerance = 1e-10;
+                let told = with_tolerance(told, 1e-10);
                 let fitted = trained(&toy.dataset(), &told);
                 let found = support(&fitted.model).optima[0];
                 prop_assert!(close(2.0 * found.primal, squared, 0.0, 1e-7), "{:?} {}", found, squared);

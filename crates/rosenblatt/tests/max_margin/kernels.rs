@@ -8,9 +8,8 @@ fn a_linear_kernel_finds_the_linear_plane() {
     let data = toy.dataset();
     for bias in BIASES {
         for c in [Some(0.2), Some(2.0)] {
-            let mut linear = options(c, bias);
-            let mut kernel = over("linear", c, bias);
-            (linear.tolerance, kernel.tolerance) = (1e-9, 1e-9);
+            let linear = with_tolerance(options(c, bias), 1e-9);
+            let kernel = with_tolerance(over("linear", c, bias), 1e-9);
             let (linear, kernel) = (trained(&data, &linear), trained(&data, &kernel));
             let (a, b) = (
                 support(&linear.model).optima[0],
@@ -18,7 +17,7 @@ fn a_linear_kernel_finds_the_linear_plane() {
             );
             assert!(close(a.primal, b.primal, 0.0, 1e-8), "{bias}: {a:?} {b:?}");
             assert!(close(a.margin, b.margin, 0.0, 1e-4), "{bias}: {a:?} {b:?}");
-            let of = |m: &Model| m.scores(&data.matrix, 1);
+            let of = |m: &Model| m.scores(&data.matrix, 1).unwrap();
             for (s, t) in of(&linear.model).iter().zip(of(&kernel.model)) {
                 assert!(close(*s, t, 1.0, 1e-3), "{bias}: {s} {t}");
             }

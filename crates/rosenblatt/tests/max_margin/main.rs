@@ -15,8 +15,9 @@ use proptest::prelude::*;
 use rosenblatt::Options;
 use rosenblatt::data::Precision;
 use rosenblatt::kernel::Kernel;
+use rosenblatt::learner::MaxMargin;
 use rosenblatt::model::{Model, SupportVectors};
-use rosenblatt::options::{Bias, ClassWeight, LearnerKind, Multiclass};
+use rosenblatt::options::{Bias, ClassWeight, Multiclass};
 use rosenblatt::Session;
 use rosenblatt::progress::Stop;
 use rosenblatt::training::Fitted;
@@ -24,19 +25,38 @@ use rosenblatt::training::Fitted;
 const BIASES: [Bias; 3] = [Bias::Lifted, Bias::None, Bias::Unlifted(None)];
 
 fn options(c: Option<f64>, bias: Bias) -> Options {
-    Options {
-        learner: LK_MaxMargin,
+    let learner = MaxMargin {
         c,
+        ..MaxMargin::default()
+    };
+    Options {
+        learner: learner.into(),
         bias: Some(bias),
         ..Options::default()
     }
 }
 
 fn over(kernel: &str, c: Option<f64>, bias: Bias) -> Options {
+    with_settings(options(c, bias), |settings| {
+        settings.kernel = Some(kernel.parse().unwrap());
+    })
+}
+
+fn with_settings(options: Options, change: impl FnOnce(&mut MaxMargin)) -> Options {
+    let mut settings = options.learner.settings::<MaxMargin>().unwrap().clone();
+    change(&mut settings);
     Options {
-        kernel: Some(kernel.parse().unwrap()),
-        ..options(c, bias)
+        learner: settings.into(),
+        ..options
     }
+}
+
+fn tolerance(options: &Options) -> f64 {
+    options.learner.settings::<MaxMargin>().unwrap().tolerance
+}
+
+fn with_tolerance(options: Options, tolerance: f64) -> Options {
+    with_settings(options, |settings| settings.tolerance = tolerance)
 }
 
 fn support(model: &Model) -> &SupportVectors {

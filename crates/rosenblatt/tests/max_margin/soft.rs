@@ -5,9 +5,8 @@ use super::*;
 /// To nine digits by Newton's steps, and by coordinate descent, which alone counts updates.
 fn both_ways(told: Options) -> [Options; 2] {
     [None, Some(u64::MAX)].map(|max_updates| Options {
-        tolerance: 1e-9,
         max_updates,
-        ..told.clone()
+        ..with_tolerance(told.clone(), 1e-9)
     })
 }
 
@@ -65,7 +64,7 @@ fn check_soft(toy: &Toy, fitted: &Fitted, c: f64, bias: Bias, slack: f64) {
         "{optimum:?}"
     );
     assert!(
-        optimum.primal - optimum.dual <= fitted.model.options.tolerance * optimum.primal,
+        optimum.primal - optimum.dual <= tolerance(&fitted.model.options) * optimum.primal,
         "{optimum:?}"
     );
     let alpha = alphas(&fitted.model, toy.len(), 0);
@@ -129,8 +128,7 @@ fn weights_count_as_repeated_rows() {
         repeated.labels.push(toy.labels[i]);
     }
     toy.weights = Some((0..40).map(|i| if i < 10 { 2.0 } else { 1.0 }).collect());
-    let mut told = options(Some(0.7), Bias::Lifted);
-    told.tolerance = 1e-9;
+    let mut told = with_tolerance(options(Some(0.7), Bias::Lifted), 1e-9);
     let (a, b) = (
         trained(&toy.dataset(), &told),
         trained(&repeated.dataset(), &told),
@@ -196,7 +194,7 @@ fn prices_and_units_that_stop_descent_do_not_stop_newton() {
     assert_eq!(descent.model.progress.stop, Some(Stop::EpochLimit));
     let optimum = |fitted: &Fitted| support(&fitted.model).optima[0];
     assert!(close(own, optimum(&fitted).primal, 0.0, 1e-10));
-    assert!(optimum(&fitted).dual >= own * (1.0 - told.tolerance));
+    assert!(optimum(&fitted).dual >= own * (1.0 - tolerance(&told)));
     assert!(optimum(&descent).primal >= optimum(&fitted).dual);
     assert!(optimum(&descent).dual <= optimum(&fitted).primal);
 }
