@@ -11,7 +11,7 @@ use std::io::{BufRead, Write};
 use std::time::Instant;
 
 use rosenblatt::proof::{
-    Bias, Claim, ExactRows, Exception, Reading, Subject, TwoSides, certificate, decide,
+    BiasTerm, Claim, ExactRows, ExactText, Notation, Subject, TwoSides, certificate, decide,
     source_file,
 };
 use rosenblatt::data::read::{Preparation, ReadOptions, Scale, decompressed, read_from};
@@ -58,8 +58,8 @@ fn answer(question: &Question) -> Result<Value> {
         _ => return Err(Error::data("a question has either data or a path")),
     };
     let bias = match question.bias.as_deref() {
-        None | Some("lifted") => Bias::Lifted,
-        Some("none") => Bias::None,
+        None | Some("lifted") => BiasTerm::Lifted,
+        Some("none") => BiasTerm::None,
         Some(other) => return Err(Error::data(format!("bias {other:?}: lifted or none"))),
     };
     let options = ReadOptions {
@@ -77,11 +77,11 @@ fn answer(question: &Question) -> Result<Value> {
             "numbers only, please: categories have reference levels",
         ));
     }
-    let exceptions: Vec<Exception> = raw
+    let exceptions: Vec<ExactText> = raw
         .long_decimals()
         .iter()
         .filter_map(|long| {
-            Some(Exception {
+            Some(ExactText {
                 row: long.row as usize,
                 feature: preparation.feature_of(long.column)?,
                 text: long.text.clone(),
@@ -91,9 +91,9 @@ fn answer(question: &Question) -> Result<Value> {
     let report = raw.report().clone();
     let labels = raw.label_texts().to_vec();
     let data = raw.into_dataset(&preparation, Layout::AsGiven)?;
-    let exact = ExactRows::new(&data, Reading::Decimal, &exceptions)?;
+    let exact = ExactRows::new(&data, Notation::Decimal, &exceptions)?;
     let rows = TwoSides::positive_against_rest(&exact, bias);
-    let reading = started.elapsed().as_secs_f64();
+    let notation = started.elapsed().as_secs_f64();
 
     let mut deciding = Vec::new();
     let mut decide_once = || {
@@ -126,7 +126,7 @@ fn answer(question: &Question) -> Result<Value> {
         "certificate": document,
         "status": outcome.exit_status(),
         "seconds": {
-            "read": reading,
+            "read": notation,
             "decide": deciding,
             "verify": started.elapsed().as_secs_f64(),
         },

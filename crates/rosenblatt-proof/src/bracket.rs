@@ -34,16 +34,16 @@ impl Bracket {
 
 /// When to stop narrowing.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Effort {
+pub struct SearchBudget {
     /// The relative gap that is narrow enough.
     pub relative_gap: f64,
     /// About how many multiplications may be spent.
     pub multiplications: f64,
 }
 
-impl Default for Effort {
+impl Default for SearchBudget {
     fn default() -> Self {
-        Effort {
+        SearchBudget {
             relative_gap: 1e-6,
             multiplications: 3e9,
         }

@@ -6,8 +6,8 @@
 use dashu_int::IBig;
 use serde_json::{Map, Value, json};
 
-use super::jointly::Jointly;
-use super::{Bias, Decision, Direction, StrictKernel, Verdict, Witness};
+use super::joint_rows::JointRows;
+use super::{BiasTerm, Direction, ProvedVerdict, StrictKernel, Verdict, Witness};
 use rosenblatt_core::data::Dataset;
 use rosenblatt_core::kernel::Kernel;
 use rosenblatt_core::{Error, Result};
@@ -72,19 +72,19 @@ pub struct Subject<'a> {
     /// The examples decided on, reference levels left out.
     pub data: &'a Dataset,
     /// Whether there is a bias.
-    pub bias: Bias,
+    pub bias: BiasTerm,
 }
 
 /// What is claimed of it.
 #[derive(Debug, Clone, Copy)]
 pub enum Claim<'a> {
     /// This class against the others.
-    AgainstRest(u32, &'a Decision),
+    AgainstRest(u32, &'a ProvedVerdict),
     /// All classes jointly.
-    Jointly(&'a Jointly<'a>, &'a Decision),
+    Jointly(&'a JointRows<'a>, &'a ProvedVerdict),
     /// This class against the others, in the space of a kernel with exact values: what was
     /// decided on its Gram matrix.
-    InKernel(u32, &'a Kernel, &'a Decision),
+    InKernel(u32, &'a Kernel, &'a ProvedVerdict),
     /// This class against the others, in the space of a strictly positive definite kernel.
     InStrictKernel(u32, &'a Kernel, &'a StrictKernel),
 }
@@ -149,7 +149,7 @@ pub fn certificate(subject: Subject<'_>, claim: Claim<'_>) -> Result<String> {
         "rosenblatt-certificate": 1,
         "data": data(subject),
         "labels": labels,
-        "bias": match subject.bias { Bias::Lifted => "lifted", Bias::None => "none" },
+        "bias": match subject.bias { BiasTerm::Lifted => "lifted", BiasTerm::None => "none" },
         "verdict": verdict,
         "witness": witness,
     });
@@ -203,10 +203,10 @@ fn column(column: &SourceColumn<'_>) -> Value {
 
 /// A vector as an object from feature index to number; the first coordinate of a plane
 /// through the origin is feature 1.
-fn vector(values: &[IBig], bias: Bias) -> Value {
+fn vector(values: &[IBig], bias: BiasTerm) -> Value {
     let first = match bias {
-        Bias::Lifted => 0,
-        Bias::None => 1,
+        BiasTerm::Lifted => 0,
+        BiasTerm::None => 1,
     };
     let entries = values.iter().enumerate().filter(|(_, v)| **v != IBig::ZERO);
     let map: Map<String, Value> = entries
@@ -223,7 +223,7 @@ fn by_row<T: ToString>(subject: Subject<'_>, values: &[(usize, T)]) -> Value {
     list.collect::<Vec<_>>().into()
 }
 
-fn two_sided(subject: Subject<'_>, decision: &Decision) -> Value {
+fn two_sided(subject: Subject<'_>, decision: &ProvedVerdict) -> Value {
     let vectors = |vectors: &[Direction]| -> Value {
         let list = vectors.iter().map(|v| vector(v, subject.bias));
         list.collect::<Vec<_>>().into()
@@ -252,7 +252,7 @@ fn two_sided(subject: Subject<'_>, decision: &Decision) -> Value {
 /// What a decision on a Gram matrix proves. Without features there is no null space to show
 /// that λ spans every row, so where it does not weigh every row, only that the rows are not
 /// separable is claimed.
-fn in_kernel(subject: Subject<'_>, decision: &Decision) -> (&'static str, Value) {
+fn in_kernel(subject: Subject<'_>, decision: &ProvedVerdict) -> (&'static str, Value) {
     let alpha = |w: &[IBig]| {
         let entries = w.iter().cloned().enumerate();
         let not_zero: Vec<(usize, IBig)> = entries.filter(|(_, a)| *a != IBig::ZERO).collect();
@@ -300,7 +300,7 @@ fn kernel_fields(kernel: &Kernel) -> Result<Value> {
     })
 }
 
-fn joint(subject: Subject<'_>, rows: &Jointly<'_>, decision: &Decision) -> Value {
+fn joint(subject: Subject<'_>, rows: &JointRows<'_>, decision: &ProvedVerdict) -> Value {
     if let Witness::Separable { w } = &decision.witness {
         let classes = 0..subject.data.classes.len() as u32;
         let vectors = classes.map(|c| match rows.block(c) {

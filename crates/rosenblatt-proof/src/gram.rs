@@ -9,11 +9,11 @@
 
 use std::collections::HashMap;
 
-use super::number::{Exact, Reading};
-use super::rows::{ExactRows, Rows, TwoSides};
+use super::number::{Exact, Notation};
+use super::rows::{ExactRows, SignedRows, TwoSides};
 use super::verdict::Verdict;
-use rosenblatt_core::{Error, Result};
 use rosenblatt_core::kernel::Kernel;
+use rosenblatt_core::{Error, Result};
 
 /// A kernel whose values are exact for exact data.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,8 +64,8 @@ impl ExactKernel {
         }
     }
 
-    fn value(self, x: &[(usize, Exact)], z: &[(usize, Exact)], reading: Reading) -> Exact {
-        let radix = reading.radix();
+    fn value(self, x: &[(usize, Exact)], z: &[(usize, Exact)], notation: Notation) -> Exact {
+        let radix = notation.radix();
         let products = || {
             let mut at = 0;
             x.iter().filter_map(move |(j, a)| {
@@ -84,8 +84,8 @@ impl ExactKernel {
                 constant,
             } => {
                 let base = inner()
-                    .mul(&Exact::of(scale, reading))
-                    .add(&Exact::of(constant, reading), radix);
+                    .mul(&Exact::of(scale, notation))
+                    .add(&Exact::of(constant, notation), radix);
                 (0..degree).fold(Exact::integer(1), |power, _| power.mul(&base))
             }
             ExactKernel::Geometric { degree } => {
@@ -117,7 +117,7 @@ pub struct Gram {
     signs: Vec<f64>,
     exact: Vec<Exact>,
     near: Vec<f64>,
-    reading: Reading,
+    notation: Notation,
 }
 
 /// The most examples a kernel question is asked about: a matrix of 4096² values.
@@ -126,7 +126,7 @@ const MOST: usize = 4096;
 impl Gram {
     /// Kernel values of the examples on two sides; `lifted` adds 1 to each.
     pub fn new(rows: &TwoSides<'_>, kernel: ExactKernel, lifted: bool) -> Result<Self> {
-        let (reading, radix) = (rows.reading(), rows.reading().radix());
+        let (notation, radix) = (rows.notation(), rows.notation().radix());
         let mut examples = Vec::new();
         let mut signs = Vec::new();
         for group in 0..rows.groups() {
@@ -143,7 +143,7 @@ impl Gram {
         let mut exact = vec![Exact::integer(0); n * n];
         for i in 0..n {
             for j in i..n {
-                let mut value = kernel.value(&examples[i], &examples[j], reading);
+                let mut value = kernel.value(&examples[i], &examples[j], notation);
                 if lifted {
                     value = value.add(&Exact::integer(1), radix);
                 }
@@ -151,11 +151,11 @@ impl Gram {
                 exact[i * n + j] = value;
             }
         }
-        Self::finish(n, signs, exact, reading)
+        Self::finish(n, signs, exact, notation)
     }
 
     /// A matrix given row by row, with +1 or −1 for each example.
-    pub fn precomputed(values: &[f64], signs: Vec<f64>, reading: Reading) -> Result<Self> {
+    pub fn precomputed(values: &[f64], signs: Vec<f64>, notation: Notation) -> Result<Self> {
         let n = signs.len();
         check_size(n)?;
         if values.len() != n * n || values.iter().any(|v| !v.is_finite()) {
@@ -164,12 +164,12 @@ impl Gram {
                     .remedy("give a square matrix of finite numbers"),
             );
         }
-        let exact = values.iter().map(|&v| Exact::of(v, reading)).collect();
-        Self::finish(n, signs, exact, reading)
+        let exact = values.iter().map(|&v| Exact::of(v, notation)).collect();
+        Self::finish(n, signs, exact, notation)
     }
 
-    fn finish(n: usize, signs: Vec<f64>, exact: Vec<Exact>, reading: Reading) -> Result<Self> {
-        let radix = reading.radix();
+    fn finish(n: usize, signs: Vec<f64>, exact: Vec<Exact>, notation: Notation) -> Result<Self> {
+        let radix = notation.radix();
         let near: Vec<f64> = exact.iter().map(|v| v.approximate(radix)).collect();
         if near.iter().any(|v| !v.is_finite()) {
             return Err(Error::data("a kernel value is beyond 1e308")
@@ -180,7 +180,7 @@ impl Gram {
             signs,
             exact,
             near,
-            reading,
+            notation,
         })
     }
 
@@ -203,7 +203,7 @@ impl Gram {
         let values: Vec<f64> = pairs
             .map(|(i, j)| kernel.value(data.row(i), data.row(j)) + lift)
             .collect();
-        Self::precomputed(&values, signs, Reading::Binary)
+        Self::precomputed(&values, signs, Notation::Binary)
     }
 
     /// The number of examples.
@@ -236,7 +236,7 @@ fn check_size(n: usize) -> Result<()> {
     Ok(())
 }
 
-impl Rows for Gram {
+impl SignedRows for Gram {
     fn dimension(&self) -> usize {
         self.n
     }
@@ -265,8 +265,8 @@ impl Rows for Gram {
         }
     }
 
-    fn reading(&self) -> Reading {
-        self.reading
+    fn notation(&self) -> Notation {
+        self.notation
     }
 }
 
@@ -294,7 +294,7 @@ pub fn strict_kernel(rows: &TwoSides<'_>) -> StrictKernel {
                 // One spelling for each value: no trailing zeros.
                 let digits = value.mantissa.to_string();
                 let short = digits.trim_end_matches('0');
-                let (digits, zeros) = if exact.reading() == Reading::Decimal {
+                let (digits, zeros) = if exact.notation() == Notation::Decimal {
                     (short.to_owned(), (digits.len() - short.len()) as i32)
                 } else {
                     (digits, 0)

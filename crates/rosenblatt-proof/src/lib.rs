@@ -12,31 +12,33 @@
 mod bracket;
 mod coefficients;
 mod decide;
+mod dixon;
 mod document;
 mod dual_lp;
 mod exact_walk;
 mod gram;
-mod jointly;
+mod joint_rows;
 mod margin;
-mod modular;
+mod modulo;
 mod number;
+mod passes;
+mod round;
 mod rows;
-mod scan;
-mod search;
+mod rows_and_axis;
 mod separability;
-mod solve;
 mod verdict;
-mod with_axis;
 
-pub use bracket::{Bracket, Effort, MarginKind};
-pub use coefficients::{Coefficients, Trend, coefficients};
+pub use bracket::{Bracket, MarginKind, SearchBudget};
+pub use coefficients::{Coefficients, Estimate, coefficients};
 pub use decide::decide;
 pub use document::{Claim, SourceColumn, SourceFile, SourceFormat, Subject, certificate};
 pub use dual_lp::{DualCounts, dual_counts};
 pub use gram::{ExactKernel, Gram, StrictKernel, strict_kernel};
-pub use jointly::{Jointly, joint_margin};
+pub use joint_rows::{JointRows, joint_margin};
 pub use margin::{margin, radius};
-pub use number::{Exact, Reading};
-pub use rows::{Bias, ExactRows, Exception, Rows, Sides, TwoSides};
+pub use number::{Exact, Notation};
+pub use rows::{BiasTerm, ExactRows, ExactText, Sides, SignedRows, TwoSides};
 pub use separability::separability;
-pub use verdict::{Decision, Direction, MOST_NULL_VECTORS, Multipliers, Verdict, Whole, Witness};
+pub use verdict::{
+    Direction, Integer, MOST_NULL_VECTORS, Multipliers, ProvedVerdict, Verdict, Witness,
+};

@@ -6,15 +6,15 @@
 //! of the two sides, ½‖Σλ⁺x − Σλ⁻x‖, sought here as a lifted margin with a constant so large
 //! that the bias costs nothing, and evaluated without it.
 
-use super::bracket::{Bracket, Effort, MarginKind};
-use rosenblatt_core::internal::{NearestPoint, Walk};
+use super::bracket::{Bracket, MarginKind, SearchBudget};
 use super::number::Exact;
-use super::rows::{Bias, Rows, TwoSides};
-use super::scan::{Scales, keep_worst, pieces};
+use super::passes::{Scales, keep_worst, pieces};
+use super::rows::{BiasTerm, SignedRows, TwoSides};
+use rosenblatt_core::internal::{NearestPoint, Walk};
 use rosenblatt_core::random::{Random, Stream};
 
 /// R = max ‖x‖ over the rows, lifted if there is a bias, rounded up.
-pub fn radius<T: Rows + ?Sized>(rows: &T, threads: usize) -> f64 {
+pub fn radius<T: SignedRows + ?Sized>(rows: &T, threads: usize) -> f64 {
     let dimension = rows.dimension();
     let scales = Scales::with_shift(rows, threads, vec![0; dimension], vec![1.0; dimension]);
     upward(&scales)
@@ -26,14 +26,14 @@ fn upward(scales: &Scales) -> f64 {
     top * (1.0 + (scales.terms as f64 + 8.0) * f64::EPSILON)
 }
 
-/// Brackets the margin of separable rows. `separator` (from a [`Decision`](super::Decision))
+/// Brackets the margin of separable rows. `separator` (from a [`ProvedVerdict`](super::Decision))
 /// gives a lower end to start from; without one, and on rows that are not separable, the
 /// lower end may be 0.
 pub fn margin(
     rows: &TwoSides<'_>,
     kind: MarginKind,
     separator: Option<&[dashu_int::IBig]>,
-    effort: Effort,
+    budget: SearchBudget,
     threads: usize,
 ) -> Bracket {
     let both = sides_present(rows);
@@ -45,16 +45,18 @@ pub fn margin(
         };
     }
     // Without a bias there is nothing to leave out.
-    let plain = kind == MarginKind::Plain && rows.bias() == Bias::Lifted;
+    let plain = kind == MarginKind::Plain && rows.bias() == BiasTerm::Lifted;
     let mut narrowing = Narrowing::new(rows, plain, threads);
-    let (lower, upper) = narrowing.run(separator, effort);
+    let (lower, upper) = narrowing.run(separator, budget);
     Bracket { lower, upper, kind }
 }
 
 fn sides_present(rows: &TwoSides<'_>) -> bool {
     let mut present = [false; 2];
     for group in 0..rows.groups() {
-        rows.members(group, &mut |row| present[usize::from(rows.is_positive(row))] = true);
+        rows.members(group, &mut |row| {
+            present[usize::from(rows.is_positive(row))] = true
+        });
     }
     present == [true; 2]
 }
@@ -91,7 +93,7 @@ impl Default for Lowest {
     }
 }
 
-impl<'a, T: Rows> Narrowing<'a, T> {
+impl<'a, T: SignedRows> Narrowing<'a, T> {
     pub(super) fn new(rows: &'a T, plain: bool, threads: usize) -> Self {
         let dimension = rows.dimension();
         let mut ones = vec![1.0; dimension];
@@ -127,12 +129,12 @@ impl<'a, T: Rows> Narrowing<'a, T> {
     pub(super) fn run(
         &mut self,
         separator: Option<&[dashu_int::IBig]>,
-        effort: Effort,
+        budget: SearchBudget,
     ) -> (f64, f64) {
         let dimension = self.rows.dimension();
         let batch = dimension.clamp(32, 256);
         let pass = self.rows.groups() as f64 * self.scales.terms as f64;
-        let mut left = effort.multiplications;
+        let mut left = budget.multiplications;
         let (mut lower, mut upper) = (0.0f64, f64::INFINITY);
         let mut hull = NearestPoint::new(dimension, Vec::new());
         let mut known = vec![false; self.rows.limit()];
@@ -173,10 +175,10 @@ impl<'a, T: Rows> Narrowing<'a, T> {
         left -= 3.0 * pass;
         // The descent goes by groups of one row.
         if self.rows.has_single_rows() && dimension >= MANY_DIMENSIONS {
-            let descent = self.descend(effort, &mut left, &mut lower, &mut upper);
+            let descent = self.descend(budget, &mut left, &mut lower, &mut upper);
             let carried = descent.len() as f64;
             // To build a corral of so many rows costs this much; is it affordable?
-            let closed = upper - lower <= effort.relative_gap * upper;
+            let closed = upper - lower <= budget.relative_gap * upper;
             if closed || 4.0 * carried * carried * dimension as f64 > left {
                 return self.outward(lower, upper);
             }
@@ -190,7 +192,7 @@ impl<'a, T: Rows> Narrowing<'a, T> {
         loop {
             let size = (hull.len() + 2 * dimension.min(hull.len())) as f64 * dimension as f64;
             let steps = (left / size.max(1.0)).clamp(0.0, 1e6) as usize;
-            let walk = hull.walk(1.0 - effort.relative_gap / 8.0, 1e-300, steps);
+            let walk = hull.walk(1.0 - budget.relative_gap / 8.0, 1e-300, steps);
             left -= size * (hull.convex().count() as f64);
             if walk == Walk::Origin || hull.nearest().is_empty() {
                 break;
@@ -200,7 +202,7 @@ impl<'a, T: Rows> Narrowing<'a, T> {
             let ends = self.ends(&p, batch);
             lower = lower.max(self.lower(&p, &ends));
             left -= pass;
-            if upper - lower <= effort.relative_gap * upper || left <= 0.0 {
+            if upper - lower <= budget.relative_gap * upper || left <= 0.0 {
                 break;
             }
             let squared: f64 = p.iter().map(|x| x * x).sum();
@@ -233,7 +235,7 @@ impl<'a, T: Rows> Narrowing<'a, T> {
     /// little; the ends are evaluated without it.
     fn descend(
         &self,
-        effort: Effort,
+        budget: SearchBudget,
         left: &mut f64,
         lower: &mut f64,
         upper: &mut f64,
@@ -292,7 +294,7 @@ impl<'a, T: Rows> Narrowing<'a, T> {
                 };
                 *lower = lower.max(self.lower(&v, &self.ends(&v, 1)));
                 *upper = upper.min(self.upper(weighted()));
-                let closed = *upper - *lower <= effort.relative_gap * *upper;
+                let closed = *upper - *lower <= budget.relative_gap * *upper;
                 if closed || *left <= stop || pass == MOST_PASSES {
                     return weighted().collect();
                 }
@@ -343,7 +345,10 @@ impl<'a, T: Rows> Narrowing<'a, T> {
             },
         );
         let mut sides: [Lowest; 2] = Default::default();
-        for (into, from) in found.into_iter().flat_map(|part| [0, 1].into_iter().zip(part)) {
+        for (into, from) in found
+            .into_iter()
+            .flat_map(|part| [0, 1].into_iter().zip(part))
+        {
             sides[into].bound = sides[into].bound.min(from.bound);
             sides[into].worst.extend(from.worst);
         }
@@ -370,7 +375,7 @@ impl<'a, T: Rows> Narrowing<'a, T> {
 
     /// A lower end from a separator too fine for `f64` scores: scores in whole numbers.
     fn exact_lower(&self, w: &[dashu_int::IBig]) -> f64 {
-        let radix = self.rows.reading().radix();
+        let radix = self.rows.notation().radix();
         let mut least: [Option<Exact>; 2] = [None, None];
         for group in 0..self.rows.groups() {
             self.rows.members(group, &mut |row| {

@@ -10,7 +10,7 @@ use dashu_int::IBig;
 
 /// What a stored `f64` stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Reading {
+pub enum Notation {
     /// The shortest decimal that rounds to it: what a text file said.
     #[default]
     Decimal,
@@ -18,12 +18,12 @@ pub enum Reading {
     Binary,
 }
 
-impl Reading {
+impl Notation {
     /// The radix of the exact values.
     pub(crate) fn radix(self) -> u64 {
         match self {
-            Reading::Decimal => 10,
-            Reading::Binary => 2,
+            Notation::Decimal => 10,
+            Notation::Binary => 2,
         }
     }
 }
@@ -47,8 +47,8 @@ impl Exact {
     }
 
     /// What `x` stands for. Not for infinities and NaN, which no data set holds.
-    pub fn of(x: f64, reading: Reading) -> Self {
-        let (mantissa, exponent) = parts(x, reading);
+    pub fn of(x: f64, notation: Notation) -> Self {
+        let (mantissa, exponent) = parts(x, notation);
         Exact {
             mantissa: IBig::from(mantissa),
             exponent,
@@ -179,12 +179,12 @@ pub(crate) fn is_negative(x: &IBig) -> bool {
 
 /// Mantissa and exponent of what `x` stands for; the mantissa of a decimal has no trailing
 /// zero unless `x` is a whole number below 2⁵³.
-pub(crate) fn parts(x: f64, reading: Reading) -> (i64, i32) {
+pub(crate) fn parts(x: f64, notation: Notation) -> (i64, i32) {
     if x.abs() < 9_007_199_254_740_992.0 && x.trunc() == x {
         return (x as i64, 0);
     }
-    match reading {
-        Reading::Binary => {
+    match notation {
+        Notation::Binary => {
             let raw = x.to_bits();
             let field = ((raw >> 52) & 0x7FF) as i32;
             let fraction = (raw & ((1 << 52) - 1)) as i64;
@@ -198,7 +198,7 @@ pub(crate) fn parts(x: f64, reading: Reading) -> (i64, i32) {
             let exponent = exponent + zeros as i32;
             (if x < 0.0 { -magnitude } else { magnitude }, exponent)
         }
-        Reading::Decimal => short_decimal(x).unwrap_or_else(|| printed_decimal(x)),
+        Notation::Decimal => short_decimal(x).unwrap_or_else(|| printed_decimal(x)),
     }
 }
 
@@ -295,7 +295,7 @@ mod tests {
     use super::*;
 
     fn decimal(x: f64) -> (i64, i32) {
-        parts(x, Reading::Decimal)
+        parts(x, Notation::Decimal)
     }
 
     #[test]
@@ -339,10 +339,10 @@ mod tests {
 
     #[test]
     fn bits_say_what_they_say() {
-        assert_eq!(parts(0.5, Reading::Binary), (1, -1));
-        assert_eq!(parts(-0.375, Reading::Binary), (-3, -3));
-        assert_eq!(parts(5e-324, Reading::Binary), (1, -1074));
-        assert_eq!(parts(2f64.powi(60), Reading::Binary), (1, 60));
+        assert_eq!(parts(0.5, Notation::Binary), (1, -1));
+        assert_eq!(parts(-0.375, Notation::Binary), (-3, -3));
+        assert_eq!(parts(5e-324, Notation::Binary), (1, -1074));
+        assert_eq!(parts(2f64.powi(60), Notation::Binary), (1, 60));
     }
 
     #[test]
@@ -365,8 +365,8 @@ mod tests {
     #[test]
     fn approximations_are_close_over_the_whole_range() {
         for x in [0.1, -3.7e-290, 1.7e308, 5e-324, 2.5, 1e22, -1e-5] {
-            for reading in [Reading::Decimal, Reading::Binary] {
-                let back = Exact::of(x, reading).approximate(reading.radix());
+            for notation in [Notation::Decimal, Notation::Binary] {
+                let back = Exact::of(x, notation).approximate(notation.radix());
                 assert!(
                     (back - x).abs() <= 4.0 * f64::EPSILON * x.abs(),
                     "{x} {back}"

@@ -5,9 +5,9 @@ use rosenblatt_core::training::{Separability, SeparabilityQuestion};
 
 use super::decide::decide;
 use super::gram::{ExactKernel, Gram, strict_kernel};
-use super::number::Reading;
-use super::rows::{Bias, ExactRows, Sides, TwoSides};
-use super::verdict::{Decision, Verdict};
+use super::number::Notation;
+use super::rows::{BiasTerm, ExactRows, Sides, TwoSides};
+use super::verdict::{ProvedVerdict, Verdict};
 
 /// Kernels with exact values are asked about at most so many examples.
 const MOST_EXAMPLES: usize = 300;
@@ -20,15 +20,15 @@ const MOST_EXAMPLES: usize = 300;
 /// values are asked on small sets.
 pub fn separability(question: &SeparabilityQuestion<'_>) -> Result<Separability> {
     let &SeparabilityQuestion { data, threads, .. } = question;
-    let exact = ExactRows::new(data, Reading::Binary, &[])?;
+    let exact = ExactRows::new(data, Notation::Binary, &[])?;
     let sides = match question.negative {
         None => Sides::AgainstRest(question.positive),
         Some(negative) => Sides::Pair(question.positive, negative),
     };
     let bias = if question.has_bias {
-        Bias::Lifted
+        BiasTerm::Lifted
     } else {
-        Bias::None
+        BiasTerm::None
     };
     let rows = TwoSides::new(&exact, bias, sides);
     let Some(kernel) = question.kernel else {
@@ -53,7 +53,7 @@ pub fn separability(question: &SeparabilityQuestion<'_>) -> Result<Separability>
     }
 }
 
-fn answer(decision: &Decision) -> Separability {
+fn answer(decision: &ProvedVerdict) -> Separability {
     match decision.verdict() {
         Verdict::Separable => Separability::Separable,
         verdict => Separability::NotSeparable(verdict.name().into()),

@@ -8,7 +8,7 @@ use common::{ORDERS, READOUTS, Storage, Toy, dot, norm, random, trained, unit_ve
 use rosenblatt::Options;
 use rosenblatt::bounds;
 use rosenblatt::proof::{
-    self, Bracket, Effort, ExactRows, MarginKind, Reading, TwoSides, Verdict, decide,
+    self, Bracket, SearchBudget, ExactRows, MarginKind, Notation, TwoSides, Verdict, decide,
 };
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::options::{Bias, ClassWeight, Multiclass, Start, Ties};
@@ -126,12 +126,12 @@ fn bracketed(rows: &[Vec<f64>]) -> (f64, Bracket) {
     let labels = vec![1; rows.len()];
     let classes = Classes::from_labels(["-1", "1"]);
     let data = Dataset::new(matrix, labels, classes, None).unwrap();
-    let exact = ExactRows::new(&data, Reading::Binary, &[]).unwrap();
-    let sides = TwoSides::positive_against_rest(&exact, proof::Bias::None);
+    let exact = ExactRows::new(&data, Notation::Binary, &[]).unwrap();
+    let sides = TwoSides::positive_against_rest(&exact, proof::BiasTerm::None);
     let decision = decide(&sides, 1).unwrap();
     assert_eq!(decision.verdict(), Verdict::Separable);
     let w = decision.separator().map(Vec::as_slice);
-    let bracket = proof::margin(&sides, MarginKind::Lifted, w, Effort::default(), 1);
+    let bracket = proof::margin(&sides, MarginKind::Lifted, w, SearchBudget::default(), 1);
     assert!(bracket.lower > 0.0 && bracket.relative_gap() <= 1e-6);
     (proof::radius(&sides, 1), bracket)
 }

@@ -5,8 +5,8 @@ use std::io::Read;
 use std::path::Path;
 
 use rosenblatt::proof::{
-    Bias, Bracket, Claim, Coefficients, Decision, Effort, ExactRows, Exception, MarginKind,
-    Reading, Rows, Subject, Trend, TwoSides, Witness, certificate, coefficients, decide,
+    BiasTerm, Bracket, Claim, Coefficients, ProvedVerdict, SearchBudget, ExactRows, ExactText, MarginKind,
+    Notation, SignedRows, Subject, Estimate, TwoSides, Witness, certificate, coefficients, decide,
     margin, radius, source_file,
 };
 use rosenblatt::data::read::{self, Format, Preparation, Scale};
@@ -29,17 +29,17 @@ pub(super) struct Examined {
     preparation: Preparation,
     report: read::ReadReport,
     labels: Vec<(String, u32)>,
-    exceptions: Vec<Exception>,
-    pub reading: Reading,
+    exceptions: Vec<ExactText>,
+    pub notation: Notation,
 }
 
 pub fn run(context: Context, args: &CheckArgs) -> Outcome {
     let examined = examine(context, args)?;
-    let rows = ExactRows::new(&examined.data, examined.reading, &examined.exceptions)
+    let rows = ExactRows::new(&examined.data, examined.notation, &examined.exceptions)
         .map_err(|e| in_data(e, &args.data))?;
     let bias = match (args.bias, &args.kernel) {
-        (Some(CheckBias::Lifted), _) | (None, None) => Bias::Lifted,
-        (Some(CheckBias::None), _) | (None, Some(_)) => Bias::None,
+        (Some(CheckBias::Lifted), _) | (None, None) => BiasTerm::Lifted,
+        (Some(CheckBias::None), _) | (None, Some(_)) => BiasTerm::None,
     };
     if args.kernel.is_some() || args.dual_lp {
         return check_kernel::run(context, args, &examined, &rows, bias);
@@ -88,7 +88,7 @@ fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Failure> {
         .iter()
         .filter_map(|long| {
             let feature = kept(preparation.feature_of(long.column)?)?;
-            Some(Exception {
+            Some(ExactText {
                 row: long.row as usize,
                 feature,
                 text: long.text.clone(),
@@ -97,9 +97,9 @@ fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Failure> {
         .collect();
     let report = raw.report().clone();
     let labels = raw.label_texts().to_vec();
-    let reading = match report.format {
-        Format::Idx | Format::Cache => Reading::Binary,
-        _ => Reading::Decimal,
+    let notation = match report.format {
+        Format::Idx | Format::Cache => Notation::Binary,
+        _ => Notation::Decimal,
     };
     let mut data = raw.into_dataset(&preparation, Layout::AsGiven)?;
     if !dropped.is_empty() {
@@ -119,20 +119,20 @@ fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Failure> {
         report,
         labels,
         exceptions,
-        reading,
+        notation,
     })
 }
 
 /// The name of a coordinate: the bias, or a feature.
-fn coordinate_name(data: &Dataset, bias: Bias, j: usize) -> String {
+fn coordinate_name(data: &Dataset, bias: BiasTerm, j: usize) -> String {
     match bias {
-        Bias::Lifted if j == 0 => "(bias)".into(),
-        Bias::Lifted => data.names.get(j - 1).into_owned(),
-        Bias::None => data.names.get(j).into_owned(),
+        BiasTerm::Lifted if j == 0 => "(bias)".into(),
+        BiasTerm::Lifted => data.names.get(j - 1).into_owned(),
+        BiasTerm::None => data.names.get(j).into_owned(),
     }
 }
 
-pub(super) fn support(data: &Dataset, decision: &Decision) -> Vec<usize> {
+pub(super) fn support(data: &Dataset, decision: &ProvedVerdict) -> Vec<usize> {
     decision
         .lambda()
         .iter()
@@ -145,7 +145,7 @@ fn two_classes(
     args: &CheckArgs,
     examined: &Examined,
     exact: &ExactRows<'_>,
-    bias: Bias,
+    bias: BiasTerm,
 ) -> Outcome {
     let data = &examined.data;
     let rows = TwoSides::positive_against_rest(exact, bias);
@@ -157,7 +157,7 @@ fn two_classes(
     } else {
         let decision = decide(&rows, context.threads).map_err(|e| in_data(e, &args.data))?;
         Coefficients {
-            trends: Vec::new(),
+            estimates: Vec::new(),
             recession: None,
             rank: decision.balanced_rank,
             decision,
@@ -169,16 +169,16 @@ fn two_classes(
         _ => None,
     };
     let r = radius(&rows, context.threads);
-    let effort = effort(args);
+    let budget = budget(args);
     let [lifted, plain] = [MarginKind::Lifted, MarginKind::Plain]
-        .map(|kind| separator.map(|w| margin(&rows, kind, Some(w), effort, context.threads)));
+        .map(|kind| separator.map(|w| margin(&rows, kind, Some(w), budget, context.threads)));
     let most = lifted.and_then(|m| bounds::count(bounds::from_zero(r, m.lower)));
     let proved = prove(args, examined, bias, Claim::AgainstRest(class, decision))?;
-    let infinite: Vec<(String, Trend)> = found
-        .trends
+    let infinite: Vec<(String, Estimate)> = found
+        .estimates
         .iter()
         .enumerate()
-        .filter(|(_, t)| !matches!(t, Trend::Finite))
+        .filter(|(_, t)| !matches!(t, Estimate::Finite))
         .map(|(j, t)| (coordinate_name(data, bias, j), *t))
         .collect();
     if args.json {
@@ -191,8 +191,8 @@ fn two_classes(
             "plain_margin": plain.map(bracket),
             "radius": r,
             "updates_at_most": most,
-            "infinite_coefficients": infinite.iter().filter(|(_, t)| *t != Trend::NotIdentified).map(|(name, t)| json!({"name": name, "toward": t})).collect::<Vec<_>>(),
-            "not_identified": infinite.iter().filter(|(_, t)| *t == Trend::NotIdentified).map(|(name, _)| name).collect::<Vec<_>>(),
+            "infinite_coefficients": infinite.iter().filter(|(_, t)| *t != Estimate::NotIdentified).map(|(name, t)| json!({"name": name, "toward": t})).collect::<Vec<_>>(),
+            "not_identified": infinite.iter().filter(|(_, t)| *t == Estimate::NotIdentified).map(|(name, _)| name).collect::<Vec<_>>(),
             "support": support(data, decision),
             "separated_rows": separated(decision).map(<[usize]>::len).unwrap_or(if separator.is_some() { data.len() } else { 0 }),
             "rank": found.rank,
@@ -253,14 +253,14 @@ fn finite(x: f64) -> Value {
     }
 }
 
-pub(super) fn separated(decision: &Decision) -> Option<&[usize]> {
+pub(super) fn separated(decision: &ProvedVerdict) -> Option<&[usize]> {
     match &decision.witness {
         Witness::QuasiSeparable { separated, .. } => Some(separated),
         _ => None,
     }
 }
 
-fn explain(decision: &Decision, data: &Dataset) -> String {
+fn explain(decision: &ProvedVerdict, data: &Dataset) -> String {
     match &decision.witness {
         Witness::Separable { .. } => "a plane has every example strictly on its own side".into(),
         Witness::QuasiSeparable { separated, .. } => format!(
@@ -274,18 +274,18 @@ fn explain(decision: &Decision, data: &Dataset) -> String {
     }
 }
 
-fn logistic(infinite: &[(String, Trend)]) -> String {
+fn logistic(infinite: &[(String, Estimate)]) -> String {
     if infinite.is_empty() {
         return "a logistic regression has finite, unique estimates\n".into();
     }
     let mut rows = Vec::new();
-    for (name, trend) in infinite.iter().take(30) {
-        let toward = match trend {
-            Trend::PlusInfinity => "to +∞",
-            Trend::MinusInfinity => "to −∞",
-            Trend::Either => "to infinity, sign open",
-            Trend::NotIdentified => "not identified",
-            Trend::Finite => "finite",
+    for (name, estimate) in infinite.iter().take(30) {
+        let toward = match estimate {
+            Estimate::PlusInfinity => "to +∞",
+            Estimate::MinusInfinity => "to −∞",
+            Estimate::Either => "to infinity, sign open",
+            Estimate::NotIdentified => "not identified",
+            Estimate::Finite => "finite",
         };
         rows.push(vec![clipped(name, 40), toward.to_owned()]);
     }
@@ -304,10 +304,10 @@ fn logistic(infinite: &[(String, Trend)]) -> String {
 }
 
 /// How hard to look for a margin.
-pub(super) fn effort(args: &CheckArgs) -> Effort {
-    Effort {
+pub(super) fn budget(args: &CheckArgs) -> SearchBudget {
+    SearchBudget {
         relative_gap: args.gap,
-        ..Effort::default()
+        ..SearchBudget::default()
     }
 }
 
@@ -341,7 +341,7 @@ pub(super) fn proved_text(args: &CheckArgs, proved: Option<bool>) -> String {
 pub(super) fn prove(
     args: &CheckArgs,
     examined: &Examined,
-    bias: Bias,
+    bias: BiasTerm,
     claim: Claim<'_>,
 ) -> Result<Option<bool>, Failure> {
     let Some(path) = &args.certificate else {

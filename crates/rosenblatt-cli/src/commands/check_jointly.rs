@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use rosenblatt::proof::{
-    Bias, Claim, ExactRows, Jointly, Sides, TwoSides, Verdict, Witness, decide,
+    BiasTerm, Claim, ExactRows, JointRows, Sides, TwoSides, Verdict, Witness, decide,
     joint_margin, radius,
 };
 use rosenblatt::bounds;
 use serde_json::json;
 
-use super::check::{Examined, bound_text, bracket, effort, prove, proved_text};
+use super::check::{Examined, bound_text, bracket, budget, prove, proved_text};
 use super::{Context, in_data};
 use crate::args::CheckArgs;
 use crate::output::{self, Done, Outcome};
@@ -21,17 +21,17 @@ pub fn run(
     args: &CheckArgs,
     examined: &Examined,
     exact: &ExactRows<'_>,
-    bias: Bias,
+    bias: BiasTerm,
 ) -> Outcome {
     let data = &examined.data;
-    let jointly = Jointly::new(exact, bias);
+    let jointly = JointRows::new(exact, bias);
     let joint = decide(&jointly, context.threads).map_err(|e| in_data(e, &args.data))?;
     let r = radius(
         &TwoSides::positive_against_rest(exact, bias),
         context.threads,
     );
     let margin = match &joint.witness {
-        Witness::Separable { w } => Some(joint_margin(&jointly, w, effort(args), context.threads)),
+        Witness::Separable { w } => Some(joint_margin(&jointly, w, budget(args), context.threads)),
         _ => None,
     };
     // A correction of two discriminators is one of a row √2 times as long.

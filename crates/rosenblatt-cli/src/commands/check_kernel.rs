@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use rosenblatt::Error;
 use rosenblatt::proof::{
-    Bias, Claim, Decision, DualCounts, ExactKernel, ExactRows, Gram, StrictKernel, TwoSides,
+    BiasTerm, Claim, ProvedVerdict, DualCounts, ExactKernel, ExactRows, Gram, StrictKernel, TwoSides,
     Verdict, decide, dual_counts, strict_kernel,
 };
 use rosenblatt::data::Dataset;
@@ -20,7 +20,7 @@ use crate::render::numbers::{count, short};
 /// How the question was decided.
 enum Decided {
     /// On a matrix of exact kernel values.
-    Exactly(Decision),
+    Exactly(ProvedVerdict),
     /// By equal rows with different labels.
     ByEqualRows(StrictKernel),
 }
@@ -59,14 +59,14 @@ pub(super) fn run(
     args: &CheckArgs,
     examined: &Examined,
     exact: &ExactRows<'_>,
-    bias: Bias,
+    bias: BiasTerm,
 ) -> Outcome {
     let data = &examined.data;
     let kernel = args.kernel.unwrap_or(Kernel::Linear);
     accept(args, data, &kernel, bias)?;
     // The kernel adds what a lift would.
-    let rows = TwoSides::positive_against_rest(exact, Bias::None);
-    let lifted = bias == Bias::Lifted;
+    let rows = TwoSides::positive_against_rest(exact, BiasTerm::None);
+    let lifted = bias == BiasTerm::Lifted;
     let (decided, gram) = match ExactKernel::of(&kernel) {
         Some(kernel) => {
             let gram = Gram::new(&rows, kernel, lifted)?;
@@ -144,7 +144,7 @@ pub(super) fn run(
 }
 
 /// Refuses questions that have no provable answer.
-fn accept(args: &CheckArgs, data: &Dataset, kernel: &Kernel, bias: Bias) -> Result<(), Failure> {
+fn accept(args: &CheckArgs, data: &Dataset, kernel: &Kernel, bias: BiasTerm) -> Result<(), Failure> {
     let refused = if data.classes.len() > 2 {
         Error::options("check --kernel and --dual-lp ask about two classes")
             .remedy("name one against the rest with --positive CLASS")
@@ -153,7 +153,7 @@ fn accept(args: &CheckArgs, data: &Dataset, kernel: &Kernel, bias: Bias) -> Resu
             "the kernel sigmoid has no exact values and is not always positive semidefinite, so no verdict on it could be proved",
         )
         .remedy("use a polynomial, geometric, monomial, rbf or laplacian kernel")
-    } else if *kernel == Kernel::Precomputed && bias == Bias::Lifted {
+    } else if *kernel == Kernel::Precomputed && bias == BiasTerm::Lifted {
         Error::options(
             "--bias lifted adds 1 to kernel values, and those in the file are taken as they are",
         )
@@ -181,7 +181,7 @@ fn given(examined: &Examined) -> rosenblatt::Result<Gram> {
         .labels
         .iter()
         .map(|&l| if l == last { 1.0 } else { -1.0 });
-    Gram::precomputed(&values, signs.collect(), examined.reading)
+    Gram::precomputed(&values, signs.collect(), examined.notation)
 }
 
 /// R = max √(K(x, x)).

@@ -169,9 +169,9 @@ fn run_renormalised(row: &Row<'_>, interrupt: &AtomicBool) -> Result<Vec<f64>> {
     // Margins of many sizes, a few rows each.
     let wanted = 0.02 * 10f64.powf((row.seed() % 50) as f64 / 50.0);
     let known = Known::separable(8, 3, wanted, row.seed())?;
-    let exact = proof::ExactRows::new(&known.data, proof::Reading::Binary, &[])?;
-    let sides = proof::TwoSides::positive_against_rest(&exact, proof::Bias::None);
-    let effort = proof::Effort::default();
+    let exact = proof::ExactRows::new(&known.data, proof::Notation::Binary, &[])?;
+    let sides = proof::TwoSides::positive_against_rest(&exact, proof::BiasTerm::None);
+    let effort = proof::SearchBudget::default();
     let lifted = proof::MarginKind::Lifted;
     let margin = proof::margin(&sides, lifted, None, effort, 1).lower;
     let radius = proof::radius(&sides, 1);

@@ -7,7 +7,7 @@
 
 use dashu_int::IBig;
 
-use super::modular::{PRIME, add, dot, invert as inverse_of, mul, negate, of_big};
+use super::modulo::{PRIME, add, dot, invert as inverse_of, mul, negate, of_big};
 use super::number::{bits, is_negative};
 
 /// The solutions of A·x = b for several b: each is `numerators / denominator`.

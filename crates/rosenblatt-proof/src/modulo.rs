@@ -9,7 +9,7 @@
 use dashu_int::IBig;
 
 use super::number::Exact;
-use super::rows::Rows;
+use super::rows::SignedRows;
 
 /// The prime.
 pub(crate) const PRIME: u64 = (1 << 61) - 1;
@@ -130,7 +130,7 @@ impl Residues {
     }
 
     /// A row written out in full.
-    pub(crate) fn row<T: Rows + ?Sized>(&self, rows: &T, row: usize, out: &mut Vec<u64>) {
+    pub(crate) fn row<T: SignedRows + ?Sized>(&self, rows: &T, row: usize, out: &mut Vec<u64>) {
         out.clear();
         out.resize(rows.dimension(), 0);
         if !rows.each_small(row, &mut |j, m, e| out[j] = self.small(m, e)) {
@@ -140,7 +140,7 @@ impl Residues {
     }
 
     /// g·z.
-    pub(crate) fn dot<T: Rows + ?Sized>(&self, rows: &T, row: usize, g: &[u64]) -> u64 {
+    pub(crate) fn dot<T: SignedRows + ?Sized>(&self, rows: &T, row: usize, g: &[u64]) -> u64 {
         let mut sum = 0;
         let fits = rows.each_small(row, &mut |j, m, e| {
             if g[j] != 0 {

@@ -8,33 +8,33 @@
 
 use dashu_int::IBig;
 
-use super::bracket::{Bracket, Effort, MarginKind};
+use super::bracket::{Bracket, MarginKind, SearchBudget};
 use super::margin::Narrowing;
-use super::number::{Exact, Reading, parts};
-use super::rows::{Bias, ExactRows, Rows};
+use super::number::{Exact, Notation, parts};
+use super::rows::{BiasTerm, ExactRows, SignedRows};
 
 /// The joint question. Row i·k + j asks that example i score higher for its own class than
 /// for class j.
 #[derive(Debug)]
-pub struct Jointly<'a> {
+pub struct JointRows<'a> {
     rows: &'a ExactRows<'a>,
-    bias: Bias,
+    bias: BiasTerm,
     classes: usize,
     /// Coordinates of one class.
     width: usize,
     /// Whether the last class has coordinates, too.
-    whole: bool,
+    every_class: bool,
 }
 
-impl<'a> Jointly<'a> {
+impl<'a> JointRows<'a> {
     /// All classes of a data set.
-    pub fn new(rows: &'a ExactRows<'a>, bias: Bias) -> Self {
-        Jointly {
+    pub fn new(rows: &'a ExactRows<'a>, bias: BiasTerm) -> Self {
+        JointRows {
             rows,
             bias,
             classes: rows.data().classes.len().max(1),
             width: rows.data().features() + bias.offset(),
-            whole: false,
+            every_class: false,
         }
     }
 
@@ -51,8 +51,8 @@ impl<'a> Jointly<'a> {
             .collect();
         let all = (0..k).flat_map(|class| (0..self.width).map(move |j| (class, j)));
         let centred = all.map(|(class, j)| of(class, j) * IBig::from(k) - &sums[j]);
-        let rows = Jointly {
-            whole: true,
+        let rows = JointRows {
+            every_class: true,
             ..*self
         };
         (rows, centred.collect())
@@ -70,7 +70,7 @@ impl<'a> Jointly<'a> {
     }
 
     fn blocks_there(&self) -> usize {
-        self.classes - usize::from(!self.whole)
+        self.classes - usize::from(!self.every_class)
     }
 
     fn own(&self, example: usize) -> usize {
@@ -99,7 +99,7 @@ impl<'a> Jointly<'a> {
     }
 }
 
-impl Rows for Jointly<'_> {
+impl SignedRows for JointRows<'_> {
     fn dimension(&self) -> usize {
         self.blocks_there() * self.width
     }
@@ -168,15 +168,15 @@ impl Rows for Jointly<'_> {
             let start = class * self.width;
             let sign = if negative { -1 } else { 1 };
             self.each_of_example(example, &mut |j, x| {
-                let (m, e) = parts(x, self.rows.reading());
+                let (m, e) = parts(x, self.rows.notation());
                 f(start + j, sign * m, e);
             });
         }
         true
     }
 
-    fn reading(&self) -> Reading {
-        self.rows.reading()
+    fn notation(&self) -> Notation {
+        self.rows.notation()
     }
 
     fn members(&self, group: usize, f: &mut dyn FnMut(usize)) {
@@ -196,17 +196,17 @@ impl Rows for Jointly<'_> {
 }
 
 /// Brackets the margin of several classes at once, where `separator` (from a
-/// [`Decision`](super::Decision)) separates them: γ = max min (w_y − w_j)·x over
+/// [`ProvedVerdict`](super::Decision)) separates them: γ = max min (w_y − w_j)·x over
 /// Σ‖w_c‖² = 1, biases counted where there are any.
 pub fn joint_margin(
-    rows: &Jointly<'_>,
+    rows: &JointRows<'_>,
     separator: &[IBig],
-    effort: Effort,
+    budget: SearchBudget,
     threads: usize,
 ) -> Bracket {
     let (rows, separator) = rows.centred(separator);
     let mut narrowing = Narrowing::new(&rows, false, threads);
-    let (lower, upper) = narrowing.run(Some(&separator), effort);
+    let (lower, upper) = narrowing.run(Some(&separator), budget);
     Bracket {
         lower,
         upper,
