@@ -161,8 +161,9 @@ struct Closest {
 
 fn closest_differences(a: &[Vec<f64>], b: &[Vec<f64>], extent: f64) -> Closest {
     let d = a[0].len();
-    let difference =
-        |(i, j): (usize, usize)| -> Vec<f64> { a[i].iter().zip(&b[j]).map(|(x, y)| x - y).collect() };
+    let difference = |(i, j): (usize, usize)| -> Vec<f64> {
+        a[i].iter().zip(&b[j]).map(|(x, y)| x - y).collect()
+    };
     // Sums of d products, sums over at most d + 1 differences, and the shift: each term errs by
     // an epsilon of the extent.
     let rounding = (4.0 * d as f64 + 8.0) * f64::EPSILON * extent;
@@ -186,7 +187,10 @@ fn closest_differences(a: &[Vec<f64>], b: &[Vec<f64>], extent: f64) -> Closest {
         let upper = norm(&sum) + rounding;
         if upper < found.upper {
             found.upper = upper;
-            found.weights = hull.convex().map(|(k, weight)| (pairs[k], weight)).collect();
+            found.weights = hull
+                .convex()
+                .map(|(k, weight)| (pairs[k], weight))
+                .collect();
         }
         let x = hull.nearest();
         let length = norm(x);

@@ -297,7 +297,11 @@ impl NearestPoint {
         project(&self.q, &mut rest);
         project(&self.q, &mut rest);
         let squared = dot(&rest[1..], &rest[1..]);
-        let scale = if squared > 0.0 { -rest[0] / squared } else { 0.0 };
+        let scale = if squared > 0.0 {
+            -rest[0] / squared
+        } else {
+            0.0
+        };
         rest[1..].iter().map(|x| scale * x).collect()
     }
 

@@ -20,36 +20,38 @@
 //! margin classifiers", COLT (1992); C. Cortes and V. Vapnik, "Support-vector networks",
 //! Machine Learning 20 (1995). Each solver names its own.
 
+mod cholesky;
+mod conjugate_gradients;
 mod descent;
-mod distinct;
-mod face;
+mod equal_rows;
 mod hull;
+mod kernel_rows;
 mod learner;
 mod linear;
 mod newton;
-mod pairwise;
 mod plane;
-mod rest;
-mod rows;
-mod system;
+mod skip;
+mod smo;
 
 pub use self::learner::MaxMargin;
 
 use self::descent::Descent;
-use self::distinct::Distinct;
-use self::newton::{Ended, Newton};
+use self::equal_rows::Merged;
+use self::kernel_rows::KernelRows;
+use self::newton::{Newton, NewtonEnd};
 use self::plane::{Objective, Plane, Solution, sides};
-use self::rows::KernelRows;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::model::{Decision, DualLog, KernelModel, Optimum, SupportVectors};
-use crate::readout::LogEntry;
-use crate::scheme::Scheme;
-use crate::weights::Weights;
 use crate::options::{Bias, Options, Readout};
 use crate::progress::{Limits, Pass, Progress, Stop};
-use crate::training::{MarginBracket, Resources, SampleWeights, Separability, SeparabilityQuestion, SeparabilityTest};
+use crate::readout::LogEntry;
+use crate::scheme::Scheme;
+use crate::training::{
+    MarginBracket, Resources, SampleWeights, Separability, SeparabilityQuestion, SeparabilityTest,
+};
+use crate::weights::Weights;
 
 /// What may end the search for a plane before it is found.
 #[derive(Clone, Copy)]
@@ -78,8 +80,8 @@ impl SearchLimits<'_> {
     }
 }
 
-/// Someone who is told of every pass.
-type Told<'a> = &'a mut dyn FnMut(&Pass) -> Result<()>;
+/// Someone who is on_pass of every pass.
+type PassCallback<'a> = &'a mut dyn FnMut(&Pass) -> Result<()>;
 
 /// The planes of largest margin of a data set.
 pub(crate) struct MarginSearch<'a> {
@@ -94,37 +96,7 @@ pub(crate) struct MarginSearch<'a> {
 }
 
 impl<'a> MarginSearch<'a> {
-    pub(crate) fn new(
-        data: &'a Dataset,
-        sample_weights: &'a SampleWeights<'a>,
-        scheme: Scheme,
-        settings: &'a MaxMargin,
-        options: &'a Options,
-        resources: Resources,
-        separability_test: Option<SeparabilityTest>,
-    ) -> Result<Self> {
-        if let Some(kernel) = &settings.kernel {
-            kernel.check(data)?;
-        }
-        if settings.c.is_none() && data.weights.is_some() {
-            return Err(Error::options(
-                "weights of examples multiply C, and without --c the margin is hard",
-            )
-            .remedy("add --c 1, or leave out --weight-column"));
-        }
-        Ok(MarginSearch {
-            data,
-            sample_weights,
-            scheme,
-            settings,
-            options,
-            resources,
-            separability_test,
-            planes: Vec::new(),
-        })
-    }
-
-    /// Finds the planes one after the other, or several at once where nobody has to be told.
+    /// Finds the planes one after the other, or several at once where nobody has to be on_pass.
     pub(crate) fn go(
         &mut self,
         limits: Limits<'_>,
@@ -139,7 +111,12 @@ impl<'a> MarginSearch<'a> {
         };
         let mut kernel_rows = self.settings.kernel.map(|kernel| {
             let lifted = self.options.bias() == Bias::Lifted;
-            KernelRows::new(self.data, kernel, f64::from(u8::from(lifted)), self.resources)
+            KernelRows::new(
+                self.data,
+                kernel,
+                f64::from(u8::from(lifted)),
+                self.resources,
+            )
         });
         let together = k > 1 && kernel_rows.is_none() && self.options.max_updates.is_none();
         if together && self.resources.threads > 1 {
@@ -182,11 +159,11 @@ impl<'a> MarginSearch<'a> {
         d: usize,
         limits: &mut SearchLimits<'_>,
         kernel_rows: Option<&mut KernelRows<'_>>,
-        told: Told<'_>,
+        on_pass: PassCallback<'_>,
     ) -> Result<(Plane, Solution)> {
         let (data, settings, options) = (self.data, self.settings, self.options);
         let whole = Plane::new(data, self.sample_weights, self.scheme, d, settings.c);
-        let distinct = Distinct::of(data, settings.kernel, &whole);
+        let distinct = Merged::of(data, settings.kernel, &whole);
         let plane = &distinct.plane;
         let unlifted = matches!(options.bias(), Bias::Unlifted(_));
         // Limits that somebody set are for them to judge.
@@ -201,17 +178,17 @@ impl<'a> MarginSearch<'a> {
             if plane.is_hard() {
                 self.require_separable(d)?;
             }
-            let solution = pairwise::solve(plane, rows, unlifted, limits, told)?;
+            let solution = smo::solve(plane, rows, unlifted, limits, on_pass)?;
             if found_none(&solution) {
                 return Err(self.no_kernel_margin(d));
             }
             solution
         } else if plane.is_hard() && hull::is_worthwhile(data, plane) {
-            hull::solve(data, plane, options.bias(), limits, told)?
+            hull::solve(data, plane, options.bias(), limits, on_pass)?
                 .ok_or_else(|| self.no_linear_margin(d))?
         } else {
             let unknown = plane.is_hard() && self.require_separable(d)? == Separability::Unknown;
-            let solution = self.solve_linear(plane, limits, told)?;
+            let solution = self.solve_linear(plane, limits, on_pass)?;
             if unknown && found_none(&solution) {
                 return Err(self.no_linear_margin(d));
             }
@@ -227,14 +204,14 @@ impl<'a> MarginSearch<'a> {
         &self,
         plane: &Plane,
         limits: &mut SearchLimits<'_>,
-        told: Told<'_>,
+        on_pass: PassCallback<'_>,
     ) -> Result<Solution> {
         let (data, bias) = (self.data, self.options.bias());
         let mut ended = None;
         if newton::is_worthwhile(data, plane, limits) {
-            let newton = Newton::new(data, plane, self.sample_weights, bias).go(limits, told)?;
+            let newton = Newton::new(data, plane, self.sample_weights, bias).go(limits, on_pass)?;
             if let Some(stop) = newton.stop {
-                let Ended { alphas, passes, .. } = newton;
+                let NewtonEnd { alphas, passes, .. } = newton;
                 return Ok(linear::solution(data, plane, bias, alphas, stop, passes));
             }
             ended = Some(newton);
@@ -243,7 +220,7 @@ impl<'a> MarginSearch<'a> {
         if let Some(ended) = ended {
             descent.begin_at(ended);
         }
-        descent.go(limits, told)
+        descent.go(limits, on_pass)
     }
 
     /// Which planes these are, for messages.
@@ -294,9 +271,8 @@ impl<'a> MarginSearch<'a> {
             ),
             Ok(_) => format!("{planes} have a margin too thin for floating point to find"),
         };
-        Error::data(what).remedy(
-            "scale the features (--scale standard), or allow violations at a price: --c 1",
-        )
+        Error::data(what)
+            .remedy("scale the features (--scale standard), or allow violations at a price: --c 1")
     }
 
     fn no_kernel_margin(&self, d: usize) -> Error {
@@ -401,6 +377,14 @@ impl<'a> MarginSearch<'a> {
             },
         })
     }
+}
+
+/// Counts an example that was met with this margin.
+fn count_margin(pass: &mut Pass, margin: f64) {
+    pass.mistakes += u64::from(margin <= 0.0);
+    pass.on_boundary += u64::from(margin == 0.0);
+    pass.perceptron_loss += (-margin).max(0.0);
+    pass.hinge_loss += (1.0 - margin).max(0.0);
 }
 
 /// Adds a plane's pass to those of the planes before it.
