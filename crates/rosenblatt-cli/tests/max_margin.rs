@@ -141,7 +141,7 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
         (
             &["train", &and, "--c", "1", "--ties", "positive"],
             2,
-            &["--ties positive", "no bearing"],
+            &["--ties positive", "does not go with"],
         ),
         (
             &["train", &and, "--c", "1", "--readout", "voted"],

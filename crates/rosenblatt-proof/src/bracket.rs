@@ -1,14 +1,6 @@
 //! What is known of a margin, and how much may be spent on it.
 
-/// Which margin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum MarginKind {
-    /// ‖w‖ includes the bias (or there is none).
-    Lifted,
-    /// ‖w‖ leaves the bias out.
-    Plain,
-}
+use rosenblatt_core::geometry::MarginKind;
 
 /// The margin lies between the ends; both are infinite where only one side has rows.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]

@@ -15,99 +15,68 @@ use super::verdict::Verdict;
 use rosenblatt_core::kernel::Kernel;
 use rosenblatt_core::{Error, Result};
 
-/// A kernel whose values are exact for exact data.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ExactKernel {
-    /// x·z.
-    Linear,
-    /// (scale·x·z + constant)^degree.
-    Polynomial {
-        /// The power.
-        degree: u32,
-        /// The factor of x·z.
-        scale: f64,
-        /// What is added to it.
-        constant: f64,
-    },
-    /// Σ_{k ≤ degree} (x·z)^k.
-    Geometric {
-        /// The highest power.
-        degree: u32,
-    },
-    /// The sum of all monomials of x_j z_j up to a degree, each once.
-    Monomial {
-        /// The highest degree.
-        degree: u32,
-    },
+/// Whether a kernel's values are exact for exact data.
+pub fn has_exact_values(kernel: &Kernel) -> bool {
+    matches!(
+        kernel,
+        Kernel::Linear
+            | Kernel::Polynomial { .. }
+            | Kernel::Geometric { .. }
+            | Kernel::Monomial { .. }
+    )
 }
 
-impl ExactKernel {
-    /// The kernel, if its values are exact for exact data.
-    pub fn of(kernel: &Kernel) -> Option<Self> {
-        match *kernel {
-            Kernel::Linear => Some(ExactKernel::Linear),
-            Kernel::Polynomial {
-                degree,
-                scale,
-                constant,
-            } => Some(ExactKernel::Polynomial {
-                degree,
-                scale,
-                constant,
-            }),
-            Kernel::Geometric { degree } => Some(ExactKernel::Geometric { degree }),
-            Kernel::Monomial { degree } => Some(ExactKernel::Monomial { degree }),
-            Kernel::Rbf { .. }
-            | Kernel::Laplacian { .. }
-            | Kernel::Sigmoid { .. }
-            | Kernel::Precomputed => None,
+/// The exact value of a kernel that has one.
+fn exact_value(
+    kernel: &Kernel,
+    x: &[(usize, Exact)],
+    z: &[(usize, Exact)],
+    notation: Notation,
+) -> Option<Exact> {
+    let radix = notation.radix();
+    let products = || {
+        let mut at = 0;
+        x.iter().filter_map(move |(j, a)| {
+            while z.get(at).is_some_and(|(i, _)| i < j) {
+                at += 1;
+            }
+            z.get(at).filter(|(i, _)| i == j).map(|(_, b)| a.mul(b))
+        })
+    };
+    let sum = |terms: &mut dyn Iterator<Item = Exact>| {
+        terms.fold(Exact::integer(0), |sum, t| sum.add(&t, radix))
+    };
+    Some(match *kernel {
+        Kernel::Linear => sum(&mut products()),
+        Kernel::Polynomial {
+            degree,
+            scale,
+            constant,
+        } => {
+            let base = sum(&mut products())
+                .mul(&Exact::of(scale, notation))
+                .add(&Exact::of(constant, notation), radix);
+            (0..degree).fold(Exact::integer(1), |power, _| power.mul(&base))
         }
-    }
-
-    fn value(self, x: &[(usize, Exact)], z: &[(usize, Exact)], notation: Notation) -> Exact {
-        let radix = notation.radix();
-        let products = || {
-            let mut at = 0;
-            x.iter().filter_map(move |(j, a)| {
-                while z.get(at).is_some_and(|(i, _)| i < j) {
-                    at += 1;
-                }
-                z.get(at).filter(|(i, _)| i == j).map(|(_, b)| a.mul(b))
+        Kernel::Geometric { degree } => {
+            let base = sum(&mut products());
+            (0..degree).fold(Exact::integer(1), |sum, _| {
+                sum.mul(&base).add(&Exact::integer(1), radix)
             })
-        };
-        let inner = || products().fold(Exact::integer(0), |sum, t| sum.add(&t, radix));
-        match self {
-            ExactKernel::Linear => inner(),
-            ExactKernel::Polynomial {
-                degree,
-                scale,
-                constant,
-            } => {
-                let base = inner()
-                    .mul(&Exact::of(scale, notation))
-                    .add(&Exact::of(constant, notation), radix);
-                (0..degree).fold(Exact::integer(1), |power, _| power.mul(&base))
-            }
-            ExactKernel::Geometric { degree } => {
-                let base = inner();
-                (0..degree).fold(Exact::integer(1), |sum, _| {
-                    sum.mul(&base).add(&Exact::integer(1), radix)
-                })
-            }
-            ExactKernel::Monomial { degree } => {
-                // Complete homogeneous sums, feature by feature.
-                let mut sums = vec![Exact::integer(0); degree as usize + 1];
-                sums[0] = Exact::integer(1);
-                for t in products() {
-                    for k in 1..sums.len() {
-                        sums[k] = sums[k].add(&sums[k - 1].mul(&t), radix);
-                    }
-                }
-                let zero = Exact::integer(0);
-                sums.iter().fold(zero, |sum, s| sum.add(s, radix))
-            }
         }
-    }
+        Kernel::Monomial { degree } => {
+            // Complete homogeneous sums, feature by feature.
+            let mut sums = vec![Exact::integer(0); degree as usize + 1];
+            sums[0] = Exact::integer(1);
+            for t in products() {
+                for k in 1..sums.len() {
+                    sums[k] = sums[k].add(&sums[k - 1].mul(&t), radix);
+                }
+            }
+            sum(&mut sums.into_iter())
+        }
+        _ => return None,
+    })
 }
 
 /// The rows y_i·(K_i1, …, K_in).
@@ -124,8 +93,9 @@ pub struct Gram {
 const MOST: usize = 4096;
 
 impl Gram {
-    /// Kernel values of the examples on two sides; `lifted` adds 1 to each.
-    pub fn new(rows: &TwoSides<'_>, kernel: ExactKernel, lifted: bool) -> Result<Self> {
+    /// Kernel values of the examples on two sides, for a kernel that has
+    /// [exact ones](has_exact_values); `lifted` adds 1 to each.
+    pub fn new(rows: &TwoSides<'_>, kernel: &Kernel, lifted: bool) -> Result<Self> {
         let (notation, radix) = (rows.notation(), rows.notation().radix());
         let mut examples = Vec::new();
         let mut signs = Vec::new();
@@ -143,7 +113,10 @@ impl Gram {
         let mut exact = vec![Exact::integer(0); n * n];
         for i in 0..n {
             for j in i..n {
-                let mut value = kernel.value(&examples[i], &examples[j], notation);
+                let value = exact_value(kernel, &examples[i], &examples[j], notation);
+                let mut value = value.ok_or_else(|| {
+                    Error::options(format!("the kernel {kernel} has no exact values"))
+                })?;
                 if lifted {
                     value = value.add(&Exact::integer(1), radix);
                 }

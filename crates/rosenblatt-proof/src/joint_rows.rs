@@ -7,8 +7,9 @@
 //! (k − 1) blocks of coordinates, a block for each other class.
 
 use dashu_int::IBig;
+use rosenblatt_core::geometry::MarginKind;
 
-use super::bracket::{Bracket, MarginKind, SearchBudget};
+use super::bracket::{Bracket, SearchBudget};
 use super::margin::Narrowing;
 use super::number::{Exact, Notation, parts};
 use super::rows::{BiasTerm, ExactRows, SignedRows};

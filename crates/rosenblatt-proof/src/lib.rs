@@ -28,15 +28,16 @@ mod rows_and_axis;
 mod separability;
 mod verdict;
 
-pub use bracket::{Bracket, MarginKind, SearchBudget};
+pub use bracket::{Bracket, SearchBudget};
 pub use coefficients::{Coefficients, Estimate, coefficients};
 pub use decide::decide;
 pub use document::{Claim, SourceColumn, SourceFile, SourceFormat, Subject, certificate};
 pub use dual_lp::{DualCounts, dual_counts};
-pub use gram::{ExactKernel, Gram, StrictKernel, strict_kernel};
+pub use gram::{Gram, StrictKernel, has_exact_values, strict_kernel};
 pub use joint_rows::{JointRows, joint_margin};
 pub use margin::{margin, radius};
 pub use number::{Exact, Notation};
+pub use rosenblatt_core::geometry::MarginKind;
 pub use rows::{BiasTerm, ExactRows, ExactText, Sides, SignedRows, TwoSides};
 pub use separability::separability;
 pub use verdict::{

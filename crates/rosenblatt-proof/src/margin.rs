@@ -6,10 +6,11 @@
 //! of the two sides, ½‖Σλ⁺x − Σλ⁻x‖, sought here as a lifted margin with a constant so large
 //! that the bias costs nothing, and evaluated without it.
 
-use super::bracket::{Bracket, MarginKind, SearchBudget};
+use super::bracket::{Bracket, SearchBudget};
 use super::number::Exact;
 use super::passes::{Scales, keep_worst, pieces};
 use super::rows::{BiasTerm, SignedRows, TwoSides};
+use rosenblatt_core::geometry::MarginKind;
 use rosenblatt_core::internal::{NearestPoint, Walk};
 use rosenblatt_core::random::{Random, Stream};
 

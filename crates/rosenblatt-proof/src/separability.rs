@@ -4,7 +4,7 @@ use rosenblatt_core::Result;
 use rosenblatt_core::training::{Separability, SeparabilityQuestion};
 
 use super::decide::decide;
-use super::gram::{ExactKernel, Gram, strict_kernel};
+use super::gram::{Gram, has_exact_values, strict_kernel};
 use super::number::Notation;
 use super::rows::{BiasTerm, ExactRows, Sides, TwoSides};
 use super::verdict::{ProvedVerdict, Verdict};
@@ -44,13 +44,11 @@ pub fn separability(question: &SeparabilityQuestion<'_>) -> Result<Separability>
             }
         });
     }
-    match ExactKernel::of(&kernel).filter(|_| data.len() <= MOST_EXAMPLES) {
-        None => Ok(Separability::Unknown),
-        Some(kernel) => {
-            let gram = Gram::new(&rows, kernel, question.has_bias)?;
-            Ok(answer(&decide(&gram, threads)?))
-        }
+    if !has_exact_values(&kernel) || data.len() > MOST_EXAMPLES {
+        return Ok(Separability::Unknown);
     }
+    let gram = Gram::new(&rows, &kernel, question.has_bias)?;
+    Ok(answer(&decide(&gram, threads)?))
 }
 
 fn answer(decision: &ProvedVerdict) -> Separability {

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use rosenblatt::Error;
 use rosenblatt::proof::{
-    BiasTerm, Claim, ProvedVerdict, DualCounts, ExactKernel, ExactRows, Gram, StrictKernel, TwoSides,
-    Verdict, decide, dual_counts, strict_kernel,
+    BiasTerm, Claim, ProvedVerdict, DualCounts, ExactRows, Gram, StrictKernel, TwoSides,
+    Verdict, decide, dual_counts, has_exact_values, strict_kernel,
 };
 use rosenblatt::data::Dataset;
 use rosenblatt::kernel::Kernel;
@@ -67,22 +67,16 @@ pub(super) fn run(
     // The kernel adds what a lift would.
     let rows = TwoSides::positive_against_rest(exact, BiasTerm::None);
     let lifted = bias == BiasTerm::Lifted;
-    let (decided, gram) = match ExactKernel::of(&kernel) {
-        Some(kernel) => {
-            let gram = Gram::new(&rows, kernel, lifted)?;
-            (
-                Decided::Exactly(decide(&gram, context.threads)?),
-                Some(gram),
-            )
-        }
-        None if kernel == Kernel::Precomputed => {
-            let gram = given(examined)?;
-            (
-                Decided::Exactly(decide(&gram, context.threads)?),
-                Some(gram),
-            )
-        }
-        None => (Decided::ByEqualRows(strict_kernel(&rows)), None),
+    let gram = if has_exact_values(&kernel) {
+        Some(Gram::new(&rows, &kernel, lifted)?)
+    } else if kernel == Kernel::Precomputed {
+        Some(given(examined)?)
+    } else {
+        None
+    };
+    let decided = match &gram {
+        Some(gram) => Decided::Exactly(decide(gram, context.threads)?),
+        None => Decided::ByEqualRows(strict_kernel(&rows)),
     };
     let program = match (args.dual_lp, gram) {
         (false, _) => None,

@@ -2,9 +2,10 @@
 
 use dashu_int::IBig;
 use rosenblatt::proof::{
-    BiasTerm, ExactKernel, ExactRows, Gram, JointRows, Notation, SignedRows, Sides, TwoSides, Verdict, decide,
+    BiasTerm, ExactRows, Gram, JointRows, Notation, SignedRows, Sides, TwoSides, Verdict, decide,
     dual_counts, strict_kernel,
 };
+use rosenblatt::kernel::Kernel;
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::random::{Random, Stream};
 
@@ -118,10 +119,10 @@ fn xor() -> Dataset {
     dataset(&rows, &[false, true, true, false])
 }
 
-fn in_kernel(data: &Dataset, kernel: ExactKernel, lifted: bool) -> Verdict {
+fn in_kernel(data: &Dataset, kernel: Kernel, lifted: bool) -> Verdict {
     let exact = ExactRows::new(data, Notation::Decimal, &[]).expect("valid");
     let sides = TwoSides::positive_against_rest(&exact, BiasTerm::None);
-    let gram = Gram::new(&sides, kernel, lifted).expect("small");
+    let gram = Gram::new(&sides, &kernel, lifted).expect("small");
     let decision = decide(&gram, 1).expect("rows");
     let mut z = vec![vec![IBig::ZERO; gram.len()]; gram.len()];
     for (i, row) in z.iter_mut().enumerate() {
@@ -145,7 +146,7 @@ fn in_kernel(data: &Dataset, kernel: ExactKernel, lifted: bool) -> Verdict {
 #[test]
 fn xor_in_kernel_space() {
     let data = xor();
-    let quadratic = |constant| ExactKernel::Polynomial {
+    let quadratic = |constant| Kernel::Polynomial {
         degree: 2,
         scale: 1.0,
         constant,
@@ -153,15 +154,15 @@ fn xor_in_kernel_space() {
     assert_eq!(in_kernel(&data, quadratic(1.0), false), Verdict::Separable);
     assert_ne!(in_kernel(&data, quadratic(0.0), false), Verdict::Separable);
     assert_ne!(
-        in_kernel(&data, ExactKernel::Linear, true),
+        in_kernel(&data, Kernel::Linear, true),
         Verdict::Separable
     );
     assert_eq!(
-        in_kernel(&data, ExactKernel::Geometric { degree: 2 }, false),
+        in_kernel(&data, Kernel::Geometric { degree: 2 }, false),
         Verdict::Separable
     );
     assert_eq!(
-        in_kernel(&data, ExactKernel::Monomial { degree: 2 }, false),
+        in_kernel(&data, Kernel::Monomial { degree: 2 }, false),
         Verdict::Separable
     );
     let exact = ExactRows::new(&data, Notation::Decimal, &[]).expect("valid");
@@ -201,7 +202,7 @@ fn linear_kernels_agree_with_the_primal_question() {
         for (bias, lifted) in [(BiasTerm::None, false), (BiasTerm::Lifted, true)] {
             let primal = decide(&TwoSides::positive_against_rest(&exact, bias), 1).expect("rows");
             assert_eq!(
-                in_kernel(&data, ExactKernel::Linear, lifted),
+                in_kernel(&data, Kernel::Linear, lifted),
                 primal.verdict()
             );
         }

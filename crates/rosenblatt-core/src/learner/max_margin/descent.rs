@@ -28,11 +28,11 @@
 //! bound constraints", SIAM J. Optimization 1 (1991).
 
 use super::conjugate_gradients::{QuadraticStep, conjugate_gradients};
+use super::limits::{PassCallback, SearchLimits, count_margin};
 use super::linear;
 use super::newton::NewtonEnd;
 use super::plane::{Objective, Plane, Solution};
 use super::skip::SkipCount;
-use super::{PassCallback, SearchLimits, count_margin};
 use crate::data::{Dataset, Row, Rows};
 use crate::error::Result;
 use crate::options::Bias;
@@ -46,7 +46,7 @@ const AHEAD: usize = 4;
 /// Data of at most so many bytes need not be asked for: the first cache holds them.
 const NEAR: usize = 1 << 16;
 
-/// Curvature, for a unit of length, that cannot be on_pass from none.
+/// Curvature, for a unit of length, that cannot be told from none.
 const FLAT: f64 = 1e-14;
 
 /// A linear plane on its way.

@@ -15,9 +15,9 @@
 
 use std::collections::HashSet;
 
+use super::limits::{PassCallback, SearchLimits, count_margin};
 use super::linear;
 use super::plane::{Plane, Solution};
-use super::{PassCallback, SearchLimits, count_margin};
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::geometry::nearest_point::{NearestPoint, Walk};

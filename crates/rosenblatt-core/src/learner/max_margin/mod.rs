@@ -27,6 +27,7 @@ mod equal_rows;
 mod hull;
 mod kernel_rows;
 mod learner;
+mod limits;
 mod linear;
 mod newton;
 mod plane;
@@ -38,6 +39,7 @@ pub use self::learner::MaxMargin;
 use self::descent::Descent;
 use self::equal_rows::Merged;
 use self::kernel_rows::KernelRows;
+use self::limits::{PassCallback, SearchLimits};
 use self::newton::{Newton, NewtonEnd};
 use self::plane::{Objective, Plane, Solution, sides};
 use crate::data::Dataset;
@@ -53,36 +55,6 @@ use crate::training::{
 };
 use crate::weights::Weights;
 
-/// What may end the search for a plane before it is found.
-#[derive(Clone, Copy)]
-struct SearchLimits<'a> {
-    settings: &'a MaxMargin,
-    limits: Limits<'a>,
-    updates_left: u64,
-}
-
-impl SearchLimits<'_> {
-    /// Whether so many passes and visits over `examples` are enough. Where nobody said how
-    /// many passes may be made, it is the visits that count: late passes leave most out.
-    fn reached(&self, passes: usize, visits: u64, examples: usize) -> Option<Stop> {
-        if self.updates_left == 0 {
-            return Some(Stop::UpdateLimit);
-        }
-        let made = if self.limits.options.epochs.is_some() {
-            passes as u64
-        } else {
-            visits / examples.max(1) as u64
-        };
-        if made >= self.limits.epochs {
-            return Some(Stop::EpochLimit);
-        }
-        self.limits.now()
-    }
-}
-
-/// Someone who is on_pass of every pass.
-type PassCallback<'a> = &'a mut dyn FnMut(&Pass) -> Result<()>;
-
 /// The planes of largest margin of a data set.
 pub(crate) struct MarginSearch<'a> {
     data: &'a Dataset,
@@ -96,7 +68,7 @@ pub(crate) struct MarginSearch<'a> {
 }
 
 impl<'a> MarginSearch<'a> {
-    /// Finds the planes one after the other, or several at once where nobody has to be on_pass.
+    /// Finds the planes one after the other, or several at once where nobody has to be told.
     pub(crate) fn go(
         &mut self,
         limits: Limits<'_>,
@@ -377,14 +349,6 @@ impl<'a> MarginSearch<'a> {
             },
         })
     }
-}
-
-/// Counts an example that was met with this margin.
-fn count_margin(pass: &mut Pass, margin: f64) {
-    pass.mistakes += u64::from(margin <= 0.0);
-    pass.on_boundary += u64::from(margin == 0.0);
-    pass.perceptron_loss += (-margin).max(0.0);
-    pass.hinge_loss += (1.0 - margin).max(0.0);
 }
 
 /// Adds a plane's pass to those of the planes before it.

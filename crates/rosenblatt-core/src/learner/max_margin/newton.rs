@@ -21,9 +21,9 @@
 //! scale linear SVMs", JMLR 6 (2005).
 
 use super::cholesky::DenseSystem;
+use super::limits::{PassCallback, SearchLimits, count_margin};
 use super::linear;
 use super::plane::Plane;
-use super::{PassCallback, SearchLimits, count_margin};
 use crate::data::{Dataset, Row, Rows};
 use crate::error::Result;
 use crate::options::Bias;

@@ -23,8 +23,8 @@
 mod joint_step;
 
 use super::kernel_rows::KernelRows;
+use super::limits::{PassCallback, SearchLimits, count_margin};
 use super::plane::{Objective, Plane, Solution, best_bias};
-use super::{PassCallback, SearchLimits, count_margin};
 use crate::error::Result;
 use crate::progress::{Pass, Stop};
 

@@ -1,11 +1,11 @@
 //! All α that no bound holds, moved together.
 
-use super::super::SearchLimits;
 use super::super::conjugate_gradients::{QuadraticStep, conjugate_gradients};
+use super::super::limits::SearchLimits;
 use super::Smo;
 use crate::progress::Pass;
 
-/// Curvature for a unit of length, against that of the longest example, that cannot be on_pass from
+/// Curvature for a unit of length, against that of the longest example, that cannot be told from
 /// none.
 const NO_CURVATURE: f64 = 1e-13;
 
@@ -134,7 +134,7 @@ fn snapped_to_bound(alpha: f64, change: f64, price: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::settled;
+    use super::snapped_to_bound;
 
     #[test]
     fn what_is_next_to_a_bound_is_at_it() {
