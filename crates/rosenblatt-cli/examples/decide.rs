@@ -10,8 +10,8 @@
 use std::io::{BufRead, Write};
 use std::time::Instant;
 
-use rosenblatt::certificate::{
-    Bias, Claim, ExactRows, Exception, Reading, Subject, TwoSides, certificate, decide,
+use rosenblatt::proof::{
+    BiasTerm, Claim, ExactRows, ExactText, Notation, Subject, TwoSides, certificate, decide,
 };
 use rosenblatt::read::{
     Preparation, ReadOptions, Scale, certificate_fields, decompressed, read_from,
@@ -48,7 +48,7 @@ fn main() -> Result<()> {
 }
 
 fn answer(question: &Question) -> Result<Value> {
-    let threads = rosenblatt::parallel::available();
+    let threads = rosenblatt::internal::parallel::available();
     let bytes = match (&question.data, &question.path) {
         (Some(data), None) => data.clone().into_bytes(),
         (None, Some(path)) => {
@@ -59,8 +59,8 @@ fn answer(question: &Question) -> Result<Value> {
         _ => return Err(Error::data("a question has either data or a path")),
     };
     let bias = match question.bias.as_deref() {
-        None | Some("lifted") => Bias::Lifted,
-        Some("none") => Bias::None,
+        None | Some("lifted") => BiasTerm::Lifted,
+        Some("none") => BiasTerm::None,
         Some(other) => return Err(Error::data(format!("bias {other:?}: lifted or none"))),
     };
     let options = ReadOptions {
@@ -78,11 +78,11 @@ fn answer(question: &Question) -> Result<Value> {
             "numbers only, please: categories have reference levels",
         ));
     }
-    let exceptions: Vec<Exception> = raw
+    let exceptions: Vec<ExactText> = raw
         .long_decimals()
         .iter()
         .filter_map(|long| {
-            Some(Exception {
+            Some(ExactText {
                 row: long.row as usize,
                 feature: preparation.feature_of(long.column)?,
                 text: long.text.clone(),
@@ -92,9 +92,9 @@ fn answer(question: &Question) -> Result<Value> {
     let report = raw.report().clone();
     let labels = raw.label_texts().to_vec();
     let data = raw.into_dataset(&preparation, Layout::AsGiven)?;
-    let exact = ExactRows::new(&data, Reading::Decimal, &exceptions)?;
+    let exact = ExactRows::new(&data, Notation::Decimal, &exceptions)?;
     let rows = TwoSides::positive_against_rest(&exact, bias);
-    let reading = started.elapsed().as_secs_f64();
+    let notation = started.elapsed().as_secs_f64();
 
     let mut deciding = Vec::new();
     let mut decide_once = || {
@@ -115,8 +115,8 @@ fn answer(question: &Question) -> Result<Value> {
     let subject = Subject {
         file: &certificate_fields(&report, &preparation, None)?,
         labels: &labels,
-        data: &data,
         sha256: &sha256,
+        data: &data,
         bias,
     };
     let last = data.classes.len().saturating_sub(1) as u32;
@@ -128,7 +128,7 @@ fn answer(question: &Question) -> Result<Value> {
         "certificate": document,
         "status": outcome.exit_status(),
         "seconds": {
-            "read": reading,
+            "read": notation,
             "decide": deciding,
             "verify": started.elapsed().as_secs_f64(),
         },

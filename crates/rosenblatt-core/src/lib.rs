@@ -4,7 +4,6 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_methods))]
 
 pub mod bounds;
-pub mod certificate;
 mod classifier;
 pub mod data;
 pub mod embedding;
@@ -12,6 +11,8 @@ mod error;
 mod file;
 pub mod geometry;
 mod hypothesis;
+#[doc(hidden)]
+pub mod internal;
 pub mod kernel;
 pub mod learner;
 pub mod metrics;
@@ -28,7 +29,8 @@ pub mod readout;
 pub mod report;
 pub mod scheme;
 mod session;
-mod simd;
+#[doc(hidden)]
+pub mod simd;
 pub mod synthetic;
 pub mod training;
 pub mod weights;
@@ -37,15 +39,3 @@ pub use classifier::{Classifier, RowSource};
 pub use error::{Error, ErrorKind, Position, Remedy, Result};
 pub use options::Options;
 pub use session::Session;
-
-/// What the crates of this workspace share; not for users, and without any promise.
-#[doc(hidden)]
-pub mod internal {
-    pub use crate::data::{Index, Lender, Owner, SomeIndices, label_number};
-    pub use crate::file::write_atomic;
-    pub use crate::{optimisations, parallel, random};
-    /// Work compiled for several levels of the processor.
-    pub mod simd {
-        pub use crate::simd::*;
-    }
-}

@@ -3,30 +3,32 @@
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rosenblatt::certificate::{
-    Bias, Coefficients, Decision, Effort, ExactRows, Jointly, MarginKind, Reading, Rows, Trend,
-    TwoSides, Witness, bounds, coefficients, decide, margin, radius,
+use rosenblatt::proof::{
+    BiasTerm, Coefficients, ProvedVerdict, SearchBudget, ExactRows, JointRows, MarginKind, Notation, SignedRows, Estimate,
+    TwoSides, Witness, coefficients, decide, margin, radius,
 };
+
+use rosenblatt::bounds;
 
 use crate::{arrays, raised};
 
 /// What was found, before it becomes Python's.
 struct Found {
-    decision: Decision,
-    trends: Vec<Trend>,
+    decision: ProvedVerdict,
+    estimates: Vec<Estimate>,
     rank: Option<usize>,
     radius: f64,
     margins: Option<[(f64, f64); 2]>,
     support: Vec<usize>,
 }
 
-fn toward(trend: Trend) -> &'static str {
-    match trend {
-        Trend::PlusInfinity => "+inf",
-        Trend::MinusInfinity => "-inf",
-        Trend::Either => "either",
-        Trend::Finite => "finite",
-        Trend::NotIdentified => "not_identified",
+fn toward(estimate: Estimate) -> &'static str {
+    match estimate {
+        Estimate::PlusInfinity => "+inf",
+        Estimate::MinusInfinity => "-inf",
+        Estimate::Either => "either",
+        Estimate::Finite => "finite",
+        Estimate::NotIdentified => "not_identified",
     }
 }
 
@@ -43,10 +45,10 @@ pub(crate) fn check<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let data = arrays::dataset(rows, labels, classes, None)?;
-    let bias = if lifted { Bias::Lifted } else { Bias::None };
+    let bias = if lifted { BiasTerm::Lifted } else { BiasTerm::None };
     let found = py
         .detach(|| {
-            let exact = ExactRows::new(&data, Reading::Binary, &[])?;
+            let exact = ExactRows::new(&data, Notation::Binary, &[])?;
             if data.classes.len() <= 2 {
                 two_classes(&exact, bias, most_coefficients, threads)
             } else {
@@ -58,7 +60,7 @@ pub(crate) fn check<'py>(
     result.set_item("verdict", found.decision.verdict().name())?;
     result.set_item(
         "trends",
-        found.trends.iter().map(|t| toward(*t)).collect::<Vec<_>>(),
+        found.estimates.iter().map(|t| toward(*t)).collect::<Vec<_>>(),
     )?;
     result.set_item("rank", found.rank)?;
     result.set_item("radius", found.radius)?;
@@ -74,7 +76,7 @@ pub(crate) fn check<'py>(
     )?;
     result.set_item("support", found.support)?;
     // Whole numbers of any size travel as text.
-    let decimal = |list: &[rosenblatt::certificate::Whole]| -> Vec<String> {
+    let decimal = |list: &[rosenblatt::proof::Integer]| -> Vec<String> {
         list.iter().map(ToString::to_string).collect()
     };
     result.set_item("separator", found.decision.separator().map(|w| decimal(w)))?;
@@ -99,25 +101,25 @@ pub(crate) fn check<'py>(
 
 fn two_classes(
     exact: &ExactRows<'_>,
-    bias: Bias,
+    bias: BiasTerm,
     most_coefficients: usize,
     threads: usize,
 ) -> rosenblatt::Result<Found> {
     let rows = TwoSides::positive_against_rest(exact, bias);
-    let (decision, trends, rank) = if rows.dimension() <= most_coefficients {
+    let (decision, estimates, rank) = if rows.dimension() <= most_coefficients {
         let Coefficients {
             decision,
-            trends,
+            estimates,
             rank,
             ..
         } = coefficients(&rows, threads)?;
-        (decision, trends, Some(rank))
+        (decision, estimates, Some(rank))
     } else {
         (decide(&rows, threads)?, Vec::new(), None)
     };
     let margins = match &decision.witness {
         Witness::Separable { w } => Some([MarginKind::Lifted, MarginKind::Plain].map(|kind| {
-            let bracket = margin(&rows, kind, Some(w), Effort::default(), threads);
+            let bracket = margin(&rows, kind, Some(w), SearchBudget::default(), threads);
             (bracket.lower, bracket.upper)
         })),
         _ => None,
@@ -126,14 +128,14 @@ fn two_classes(
         support: decision.lambda().iter().map(|(row, _)| *row).collect(),
         radius: radius(&rows, threads),
         decision,
-        trends,
+        estimates,
         rank,
         margins,
     })
 }
 
-fn several_classes(exact: &ExactRows<'_>, bias: Bias, threads: usize) -> rosenblatt::Result<Found> {
-    let jointly = Jointly::new(exact, bias);
+fn several_classes(exact: &ExactRows<'_>, bias: BiasTerm, threads: usize) -> rosenblatt::Result<Found> {
+    let jointly = JointRows::new(exact, bias);
     let decision = decide(&jointly, threads)?;
     let support: std::collections::BTreeSet<usize> = decision
         .lambda()
@@ -144,7 +146,7 @@ fn several_classes(exact: &ExactRows<'_>, bias: Bias, threads: usize) -> rosenbl
         support: support.into_iter().collect(),
         radius: radius(&TwoSides::positive_against_rest(exact, bias), threads),
         decision,
-        trends: Vec::new(),
+        estimates: Vec::new(),
         rank: None,
         margins: None,
     })

@@ -14,7 +14,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rosenblatt::data::split;
 use rosenblatt::options::{Order, Readout};
-use rosenblatt::Session;
 use rosenblatt::progress::{Pass, Stop};
 use rosenblatt::training::{Callback, Fitted, Step};
 use rosenblatt::{Error, Options, Result};
@@ -186,7 +185,7 @@ pub(crate) fn fit(
                 Some((train, held_out)) => (train, Some(held_out)),
                 None => (&data, None),
             };
-            Session::new(&options)
+            rosenblatt::session(&options)
                 .validate_on(held_out)
                 .partial_fit(before.as_ref())
                 .interrupt(interrupt)
@@ -260,7 +259,7 @@ pub(crate) fn trace<'py>(
             held: 0,
             interrupt,
         };
-        let fitted = Session::new(&options)
+        let fitted = rosenblatt::session(&options)
             .interrupt(interrupt)
             .threads(1)
             .train_with(&data, &mut steps)?;

@@ -54,6 +54,22 @@
 //! # Ok::<(), rosenblatt::Error>(())
 //! ```
 
-pub use rosenblatt_core::*;
+pub use rosenblatt_core::{
+    Classifier, Error, ErrorKind, Options, Position, Remedy, Result, RowSource, Session, bounds,
+    data, embedding, geometry, kernel, learner, metrics, model, options, progress, readout, report,
+    scheme, synthetic, training, weights,
+};
 #[cfg(feature = "files")]
 pub use rosenblatt_files::{cache, read, write};
+#[cfg(feature = "proof")]
+pub use rosenblatt_proof as proof;
+
+#[doc(hidden)]
+pub use rosenblatt_core::internal;
+
+/// A [`Session`] with these options that refuses to look for a hard margin between examples
+/// that cannot be separated, as decided in exact arithmetic.
+#[cfg(feature = "proof")]
+pub fn session(options: &Options) -> Session<'_> {
+    Session::new(options).separability_test(proof::separability)
+}

@@ -6,8 +6,9 @@ mod common;
 
 use common::{ORDERS, READOUTS, Storage, Toy, dot, norm, random, trained, unit_vector};
 use rosenblatt::Options;
-use rosenblatt::certificate::{
-    self, Bracket, Effort, ExactRows, MarginKind, Reading, TwoSides, Verdict, bounds, decide,
+use rosenblatt::bounds;
+use rosenblatt::proof::{
+    self, Bracket, SearchBudget, ExactRows, MarginKind, Notation, TwoSides, Verdict, decide,
 };
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::options::{Bias, ClassWeight, Multiclass, Start, Ties};
@@ -125,14 +126,14 @@ fn bracketed(rows: &[Vec<f64>]) -> (f64, Bracket) {
     let labels = vec![1; rows.len()];
     let classes = Classes::from_labels(["-1", "1"]);
     let data = Dataset::new(matrix, labels, classes, None).unwrap();
-    let exact = ExactRows::new(&data, Reading::Binary, &[]).unwrap();
-    let sides = TwoSides::positive_against_rest(&exact, certificate::Bias::None);
+    let exact = ExactRows::new(&data, Notation::Binary, &[]).unwrap();
+    let sides = TwoSides::positive_against_rest(&exact, proof::BiasTerm::None);
     let decision = decide(&sides, 1).unwrap();
     assert_eq!(decision.verdict(), Verdict::Separable);
     let w = decision.separator().map(Vec::as_slice);
-    let bracket = certificate::margin(&sides, MarginKind::Lifted, w, Effort::default(), 1);
+    let bracket = proof::margin(&sides, MarginKind::Lifted, w, SearchBudget::default(), 1);
     assert!(bracket.lower > 0.0 && bracket.relative_gap() <= 1e-6);
-    (certificate::radius(&sides, 1), bracket)
+    (proof::radius(&sides, 1), bracket)
 }
 
 /// Options drawn from everything a perceptron can be told; renormalising asks for a start

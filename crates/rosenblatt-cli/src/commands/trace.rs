@@ -1,7 +1,6 @@
 //! `trace`: the steps of a run as a table.
 
 use rosenblatt::Options;
-use rosenblatt::Session;
 use rosenblatt::read::{self, Preparation, Scale};
 use rosenblatt::data::{Dataset, Layout};
 use rosenblatt::model::Model;
@@ -55,7 +54,7 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
         held: 0,
     };
     let width = data.features() + 1;
-    let session = Session::new(&options)
+    let session = rosenblatt::session(&options)
         .interrupt(interrupt_flag())
         .threads(context.threads);
     let fitted = session

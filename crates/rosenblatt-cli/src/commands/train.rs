@@ -15,7 +15,7 @@ use rosenblatt::model::Model;
 use rosenblatt::progress::Stop;
 use rosenblatt::report::{Seconds, TrainReport};
 use rosenblatt::training::Fitted;
-use rosenblatt::{Error, Options, Session};
+use rosenblatt::{Error, Options};
 
 use self::callback::TrainCallback;
 use self::loading::{Loaded, load, load_cached, load_streamed};
@@ -238,7 +238,7 @@ impl Job<'_> {
             &prepared.preparation,
             recipe.clone(),
         );
-        let mut fitted = Session::new(self.options)
+        let mut fitted = rosenblatt::session(self.options)
             .validate_on(prepared.held_out.as_ref())
             .resume(self.resume)
             .interrupt(interrupt_flag())

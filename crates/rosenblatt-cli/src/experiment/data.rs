@@ -61,7 +61,7 @@ pub fn train_with(
     interrupt: &AtomicBool,
     observer: &mut dyn Callback,
 ) -> Result<Fitted> {
-    let fitted = Session::new(options)
+    let fitted = rosenblatt::session(options)
         .threads(1)
         .interrupt(interrupt)
         .train_with(data, observer)?;

@@ -23,7 +23,9 @@ pub enum Indices {
 /// Some neighbours among them.
 #[derive(Debug, Clone, Copy)]
 pub enum SomeIndices<'a> {
+    /// Of 16 bits.
     Narrow(&'a [u16]),
+    /// Of 32 bits.
     Wide(&'a [u32]),
 }
 
@@ -36,6 +38,7 @@ pub trait Index: Copy + Default + Send + Sync + 'static {
     fn column(self) -> usize;
     /// The number of a column that fits.
     fn of(column: u32) -> Self;
+    /// Indices of this width.
     fn wrap(indices: impl Into<Buffer<Self>>) -> Indices;
 }
 

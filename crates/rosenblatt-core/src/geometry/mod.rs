@@ -11,6 +11,7 @@ mod combination;
 mod hull;
 mod hyperplane;
 mod margin;
+pub(crate) mod nearest_point;
 
 pub use combination::{affine_combination, convex_combination};
 pub use hull::{HullDistance, hull_distance, in_hull};

@@ -16,7 +16,7 @@ use crate::options::{Bias, DataSize, Options};
 use crate::parallel;
 use crate::progress::{Limits, Progress};
 use crate::scheme::Scheme;
-use crate::training::{Callback, DataScan, Fitted, NoCallback, Recorder, Resources, SampleWeights, Training};
+use crate::training::{Callback, DataScan, Fitted, NoCallback, Recorder, Resources, SampleWeights, SeparabilityTest, Training};
 use crate::weights::Weights;
 
 /// Everything a session needs besides its training data.
@@ -28,6 +28,7 @@ pub struct Session<'a> {
     threads: usize,
     memory: Option<u64>,
     fingerprint: Option<Fingerprint>,
+    separability_test: Option<SeparabilityTest>,
 }
 
 /// Where a session begins.
@@ -52,6 +53,7 @@ impl<'a> Session<'a> {
             threads: parallel::available(),
             memory: None,
             fingerprint: None,
+            separability_test: None,
         }
     }
 
@@ -106,6 +108,14 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn fingerprint(mut self, known: Option<Fingerprint>) -> Self {
         self.fingerprint = known;
+        self
+    }
+
+    /// Asks this whether examples can be separated, before and after a search for a hard margin.
+    /// Without it, what cannot be separated is searched until the search gives up.
+    #[must_use]
+    pub fn separability_test(mut self, test: SeparabilityTest) -> Self {
+        self.separability_test = Some(test);
         self
     }
 
@@ -176,6 +186,7 @@ impl<'a> Session<'a> {
                 epochs: made_before + epochs,
             },
             resources: self.resources(),
+            separability_test: self.separability_test,
             scan: &scan,
             resumed: match self.from {
                 Origin::Run(model) => Some(model),

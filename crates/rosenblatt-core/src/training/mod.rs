@@ -20,6 +20,7 @@ mod order;
 mod rule;
 mod run;
 mod sample_weights;
+mod separability;
 mod step;
 mod training;
 
@@ -31,6 +32,7 @@ pub use order::BLOCK;
 pub(crate) use order::{Block, PassOrder};
 pub use rule::{Judgement, Rule};
 pub(crate) use sample_weights::SampleWeights;
+pub use separability::{Separability, SeparabilityQuestion, SeparabilityTest};
 pub(crate) use step::{Constant, StepSize};
 pub use training::{Fitted, MarginBracket};
 pub(crate) use training::{Ending, Resources, Training};

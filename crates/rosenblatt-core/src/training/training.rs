@@ -6,6 +6,7 @@ use super::hypothesis::{Hypothesis, Snapshot};
 use super::rule::Rule;
 use super::run::{Run, RunParts};
 use super::sample_weights::SampleWeights;
+use super::separability::SeparabilityTest;
 use super::step::StepSize;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -24,6 +25,7 @@ pub(crate) struct Training<'f> {
     pub options: &'f Options,
     pub limits: Limits<'f>,
     pub resources: Resources,
+    pub separability_test: Option<SeparabilityTest>,
     pub scan: &'f DataScan<'f>,
     /// The model whose run over the same examples is resumed.
     pub resumed: Option<&'f Model>,

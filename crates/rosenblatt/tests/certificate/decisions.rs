@@ -2,8 +2,8 @@
 //! for the oracle and on the awkward ones.
 
 use dashu_int::IBig;
-use rosenblatt::certificate::{
-    Bias, Decision, ExactRows, Exception, Reading, Rows, TwoSides, Verdict, Witness, decide,
+use rosenblatt::proof::{
+    BiasTerm, ProvedVerdict, ExactRows, ExactText, Notation, SignedRows, TwoSides, Verdict, Witness, decide,
 };
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::internal::random::{Random, Stream};
@@ -28,18 +28,18 @@ fn sparse(rows: &[Vec<f64>], positive: &[bool]) -> Dataset {
     Dataset::new(matrix, labels, Classes::from_labels(["-1", "1"]), None).expect("valid data")
 }
 
-fn decided(data: &Dataset, reading: Reading, bias: Bias) -> Decision {
-    let rows = ExactRows::new(data, reading, &[]).expect("no exceptions");
+fn decided(data: &Dataset, notation: Notation, bias: BiasTerm) -> ProvedVerdict {
+    let rows = ExactRows::new(data, notation, &[]).expect("no exceptions");
     decide(&TwoSides::positive_against_rest(&rows, bias), 1).expect("there are rows")
 }
 
 /// z_i as whole numbers.
-pub(crate) fn signed(rows: &[Vec<i64>], positive: &[bool], bias: Bias) -> Vec<Vec<i64>> {
+pub(crate) fn signed(rows: &[Vec<i64>], positive: &[bool], bias: BiasTerm) -> Vec<Vec<i64>> {
     rows.iter()
         .zip(positive)
         .map(|(row, &p)| {
             let sign = if p { 1 } else { -1 };
-            let lift = (bias == Bias::Lifted).then_some(sign);
+            let lift = (bias == BiasTerm::Lifted).then_some(sign);
             lift.into_iter()
                 .chain(row.iter().map(|x| sign * x))
                 .collect()
@@ -54,7 +54,7 @@ pub(crate) fn big(rows: &[Vec<i64>]) -> Vec<Vec<IBig>> {
 }
 
 /// Decides a set of whole numbers, checks the witness, holds the verdict against the oracle.
-fn verify(rows: &[Vec<i64>], positive: &[bool], bias: Bias) -> Verdict {
+fn verify(rows: &[Vec<i64>], positive: &[bool], bias: BiasTerm) -> Verdict {
     let z = signed(rows, positive, bias);
     // The witness proves its verdict by itself; the oracle is too slow for many rows.
     let expected = (rows.len() <= 24).then(|| oracle::separable_rows(&z));
@@ -63,7 +63,7 @@ fn verify(rows: &[Vec<i64>], positive: &[bool], bias: Bias) -> Verdict {
         .map(|r| r.iter().map(|&x| x as f64).collect())
         .collect();
     let data = dataset(&floats, positive);
-    let decision = decided(&data, Reading::Decimal, bias);
+    let decision = decided(&data, Notation::Decimal, bias);
     oracle::check(&big(&z), &decision);
     if let Some(expected) = expected {
         let verdict = oracle::verdict(&expected);
@@ -110,9 +110,9 @@ fn thousands_of_random_grids_agree_with_the_oracle() {
             }
         };
         let bias = if case % 2 == 0 {
-            Bias::Lifted
+            BiasTerm::Lifted
         } else {
-            Bias::None
+            BiasTerm::None
         };
         counts[verify(&rows, &positive, bias) as usize] += 1;
     }
@@ -149,7 +149,7 @@ fn duplicates_collinear_rows_and_constant_columns_agree_with_the_oracle() {
                 }
             })
             .collect();
-        for bias in [Bias::Lifted, Bias::None] {
+        for bias in [BiasTerm::Lifted, BiasTerm::None] {
             verify(&rows, &positive, bias);
         }
     }
@@ -164,7 +164,7 @@ fn storage_reading_and_scale_change_nothing() {
             .map(|_| (0..d).map(|_| random.below(7) as i64 - 3).collect())
             .collect();
         let positive: Vec<bool> = (0..n).map(|_| random.below(2) == 1).collect();
-        let verdict = verify(&rows, &positive, Bias::None);
+        let verdict = verify(&rows, &positive, BiasTerm::None);
         // Columns and rows times powers of two and ten, up to the ends of the range.
         let column: Vec<i32> = (0..d).map(|_| random.below(560) as i32 - 280).collect();
         let scaled: Vec<Vec<f64>> = rows
@@ -179,12 +179,12 @@ fn storage_reading_and_scale_change_nothing() {
             .collect();
         let data = dataset(&scaled, &positive);
         assert_eq!(
-            decided(&data, Reading::Decimal, Bias::None).verdict(),
+            decided(&data, Notation::Decimal, BiasTerm::None).verdict(),
             verdict
         );
         let data = sparse(&scaled, &positive);
         assert_eq!(
-            decided(&data, Reading::Decimal, Bias::None).verdict(),
+            decided(&data, Notation::Decimal, BiasTerm::None).verdict(),
             verdict
         );
         let halved: Vec<Vec<f64>> = rows
@@ -198,7 +198,7 @@ fn storage_reading_and_scale_change_nothing() {
             .collect();
         let data = dataset(&halved, &positive);
         assert_eq!(
-            decided(&data, Reading::Binary, Bias::None).verdict(),
+            decided(&data, Notation::Binary, BiasTerm::None).verdict(),
             verdict
         );
     }
@@ -228,8 +228,8 @@ fn larger_random_sets_carry_valid_witnesses() {
             .map(|r| r.iter().map(|&x| x as f64).collect())
             .collect();
         let data = dataset(&floats, &positive);
-        for bias in [Bias::Lifted, Bias::None] {
-            let decision = decided(&data, Reading::Decimal, bias);
+        for bias in [BiasTerm::Lifted, BiasTerm::None] {
+            let decision = decided(&data, Notation::Decimal, bias);
             oracle::check(&big(&signed(&rows, &positive, bias)), &decision);
         }
     }
@@ -241,7 +241,7 @@ fn tenths_are_tenths() {
     let rows = vec![vec![0.1, 0.3], vec![0.2, 0.6], vec![0.3, 0.9]];
     let positive = [true, false, true];
     let data = dataset(&rows, &positive);
-    let decision = decided(&data, Reading::Decimal, Bias::Lifted);
+    let decision = decided(&data, Notation::Decimal, BiasTerm::Lifted);
     assert_ne!(decision.verdict(), Verdict::Separable);
     let lambda: Vec<(usize, i64)> = decision
         .refutation
@@ -251,7 +251,7 @@ fn tenths_are_tenths() {
     assert_eq!(lambda, [(0, 1), (1, 2), (2, 1)]);
     // As binary numbers they bend: 0.3 is not three times 0.1 there.
     assert_eq!(
-        decided(&data, Reading::Binary, Bias::Lifted).verdict(),
+        decided(&data, Notation::Binary, BiasTerm::Lifted).verdict(),
         Verdict::Separable
     );
 }
@@ -261,29 +261,29 @@ fn texts_longer_than_a_float_decide() {
     // Both rows are 0.1 as f64; the second text says a little less.
     let data = dataset(&[vec![0.1], vec![0.1]], &[true, false]);
     assert_eq!(
-        decided(&data, Reading::Decimal, Bias::Lifted).verdict(),
+        decided(&data, Notation::Decimal, BiasTerm::Lifted).verdict(),
         Verdict::Overlapping
     );
-    let exceptions = [Exception {
+    let exceptions = [ExactText {
         row: 1,
         feature: 0,
         text: "0.09999999999999999999999".into(),
     }];
-    let rows = ExactRows::new(&data, Reading::Decimal, &exceptions).expect("valid");
-    let decision = decide(&TwoSides::positive_against_rest(&rows, Bias::Lifted), 1).expect("rows");
+    let rows = ExactRows::new(&data, Notation::Decimal, &exceptions).expect("valid");
+    let decision = decide(&TwoSides::positive_against_rest(&rows, BiasTerm::Lifted), 1).expect("rows");
     assert_eq!(decision.verdict(), Verdict::Separable);
-    let bad = [Exception {
+    let bad = [ExactText {
         row: 5,
         feature: 0,
         text: "1".into(),
     }];
-    assert!(ExactRows::new(&data, Reading::Decimal, &bad).is_err());
-    let bad = [Exception {
+    assert!(ExactRows::new(&data, Notation::Decimal, &bad).is_err());
+    let bad = [ExactText {
         row: 1,
         feature: 0,
         text: "one".into(),
     }];
-    assert!(ExactRows::new(&data, Reading::Decimal, &bad).is_err());
+    assert!(ExactRows::new(&data, Notation::Decimal, &bad).is_err());
 }
 
 #[test]
@@ -298,7 +298,7 @@ fn margins_far_below_rounding_are_still_decided() {
         ];
         let data = dataset(&rows, &[true, false, false, true]);
         assert_eq!(
-            decided(&data, Reading::Decimal, Bias::Lifted).verdict(),
+            decided(&data, Notation::Decimal, BiasTerm::Lifted).verdict(),
             Verdict::Separable,
             "{t}"
         );
@@ -307,7 +307,7 @@ fn margins_far_below_rounding_are_still_decided() {
         rows.push(vec![2.0, 2.0]);
         let data = dataset(&rows, &[true, false, false, true, true]);
         assert_ne!(
-            decided(&data, Reading::Decimal, Bias::Lifted).verdict(),
+            decided(&data, Notation::Decimal, BiasTerm::Lifted).verdict(),
             Verdict::Separable,
             "{t}"
         );
@@ -318,37 +318,37 @@ fn margins_far_below_rounding_are_still_decided() {
 fn one_class_zero_rows_and_empty_rows() {
     let one = dataset(&[vec![1.0, 2.0], vec![-3.0, 0.5]], &[true, true]);
     assert_eq!(
-        decided(&one, Reading::Decimal, Bias::Lifted).verdict(),
+        decided(&one, Notation::Decimal, BiasTerm::Lifted).verdict(),
         Verdict::Separable
     );
     // A zero row without bias can never be strictly on a side.
     let zero = dataset(&[vec![0.0, 0.0], vec![1.0, 0.0]], &[true, true]);
     assert_eq!(
-        decided(&zero, Reading::Decimal, Bias::None).verdict(),
+        decided(&zero, Notation::Decimal, BiasTerm::None).verdict(),
         Verdict::QuasiSeparable
     );
     assert_eq!(
-        decided(&zero, Reading::Decimal, Bias::Lifted).verdict(),
+        decided(&zero, Notation::Decimal, BiasTerm::Lifted).verdict(),
         Verdict::Separable
     );
     let zeros = dataset(&[vec![0.0, 0.0], vec![0.0, 0.0]], &[true, false]);
-    let decision = decided(&zeros, Reading::Decimal, Bias::None);
+    let decision = decided(&zeros, Notation::Decimal, BiasTerm::None);
     assert_eq!(decision.verdict(), Verdict::Overlapping);
     assert_eq!(decision.balanced_rank, 0);
     assert_eq!(
-        decided(&zeros, Reading::Decimal, Bias::Lifted).verdict(),
+        decided(&zeros, Notation::Decimal, BiasTerm::Lifted).verdict(),
         Verdict::Overlapping
     );
     let empty = dataset(&[], &[]);
-    let rows = ExactRows::new(&empty, Reading::Decimal, &[]).expect("valid");
-    assert!(decide(&TwoSides::positive_against_rest(&rows, Bias::Lifted), 1).is_err());
+    let rows = ExactRows::new(&empty, Notation::Decimal, &[]).expect("valid");
+    assert!(decide(&TwoSides::positive_against_rest(&rows, BiasTerm::Lifted), 1).is_err());
     let bare = dataset(&[vec![], vec![]], &[true, false]);
     assert_eq!(
-        decided(&bare, Reading::Decimal, Bias::Lifted).verdict(),
+        decided(&bare, Notation::Decimal, BiasTerm::Lifted).verdict(),
         Verdict::Overlapping
     );
-    let rows = ExactRows::new(&bare, Reading::Decimal, &[]).expect("valid");
-    assert!(decide(&TwoSides::positive_against_rest(&rows, Bias::None), 1).is_err());
+    let rows = ExactRows::new(&bare, Notation::Decimal, &[]).expect("valid");
+    assert!(decide(&TwoSides::positive_against_rest(&rows, BiasTerm::None), 1).is_err());
 }
 
 #[test]
@@ -356,7 +356,7 @@ fn the_worked_examples() {
     // Two critics.
     let rows = [[1, 1], [3, 2], [2, 4], [3, 4], [2, 3]].map(|r| r.to_vec());
     let labels = [false, true, true, true, false];
-    assert_eq!(verify(&rows, &labels, Bias::Lifted), Verdict::Separable);
+    assert_eq!(verify(&rows, &labels, BiasTerm::Lifted), Verdict::Separable);
     // Eight points: overlapping with and without bias, separable under (x1², x2², 1).
     let points = [
         [1, 1],
@@ -370,20 +370,20 @@ fn the_worked_examples() {
     ];
     let labels: Vec<bool> = (0..8).map(|i| i % 2 == 0).collect();
     let rows: Vec<Vec<i64>> = points.iter().map(|p| p.to_vec()).collect();
-    for bias in [Bias::Lifted, Bias::None] {
+    for bias in [BiasTerm::Lifted, BiasTerm::None] {
         assert_eq!(verify(&rows, &labels, bias), Verdict::Overlapping);
     }
     let squares: Vec<Vec<i64>> = points
         .iter()
         .map(|p| vec![p[0] * p[0], p[1] * p[1], 1])
         .collect();
-    assert_eq!(verify(&squares, &labels, Bias::None), Verdict::Separable);
+    assert_eq!(verify(&squares, &labels, BiasTerm::None), Verdict::Separable);
     // XOR, and with the product as a third feature.
     let xor = [[0, 0], [0, 1], [1, 0], [1, 1]].map(|r| r.to_vec());
     let labels = [false, true, true, false];
-    assert_eq!(verify(&xor, &labels, Bias::Lifted), Verdict::Overlapping);
+    assert_eq!(verify(&xor, &labels, BiasTerm::Lifted), Verdict::Overlapping);
     let product: Vec<Vec<i64>> = xor.iter().map(|r| vec![r[0], r[1], r[0] * r[1]]).collect();
-    assert_eq!(verify(&product, &labels, Bias::Lifted), Verdict::Separable);
+    assert_eq!(verify(&product, &labels, BiasTerm::Lifted), Verdict::Separable);
     // A disc against its outside under (x1, x2, x1² + x2²).
     let disc: Vec<Vec<i64>> = (-5..=5)
         .flat_map(|a| (-5..=5).map(move |b| vec![a, b]))
@@ -392,12 +392,12 @@ fn the_worked_examples() {
         .iter()
         .map(|p| p[0] * p[0] + p[1] * p[1] <= 9)
         .collect();
-    assert_eq!(verify(&disc, &labels, Bias::Lifted), Verdict::Overlapping);
+    assert_eq!(verify(&disc, &labels, BiasTerm::Lifted), Verdict::Overlapping);
     let circle: Vec<Vec<i64>> = disc
         .iter()
         .map(|p| vec![p[0], p[1], p[0] * p[0] + p[1] * p[1]])
         .collect();
-    assert_eq!(verify(&circle, &labels, Bias::Lifted), Verdict::Separable);
+    assert_eq!(verify(&circle, &labels, BiasTerm::Lifted), Verdict::Separable);
 }
 
 #[test]
@@ -409,15 +409,15 @@ fn two_scores_on_a_grid() {
     };
     let large = grid(0, 10);
     let labels: Vec<bool> = large.iter().map(|p| p[0] + p[1] > 8).collect();
-    assert_eq!(verify(&large, &labels, Bias::Lifted), Verdict::Separable);
+    assert_eq!(verify(&large, &labels, BiasTerm::Lifted), Verdict::Separable);
     let small = grid(1, 4);
     let middle: Vec<bool> = small
         .iter()
         .map(|p| p.iter().all(|x| [2, 3].contains(x)))
         .collect();
-    assert_eq!(verify(&small, &middle, Bias::Lifted), Verdict::Overlapping);
+    assert_eq!(verify(&small, &middle, BiasTerm::Lifted), Verdict::Overlapping);
     let equal: Vec<bool> = small.iter().map(|p| p[0] == p[1]).collect();
-    assert_eq!(verify(&small, &equal, Bias::Lifted), Verdict::Overlapping);
+    assert_eq!(verify(&small, &equal, BiasTerm::Lifted), Verdict::Overlapping);
 }
 
 #[test]
@@ -431,7 +431,7 @@ fn a_separator_is_short_where_a_short_one_will_do() {
         ],
         &[false, false, false, true],
     );
-    let decision = decided(&and, Reading::Decimal, Bias::Lifted);
+    let decision = decided(&and, Notation::Decimal, BiasTerm::Lifted);
     let w = decision.separator().expect("separable");
     assert!(
         w.iter().all(|x| x.clone() * x.clone() <= IBig::from(16)),
@@ -447,8 +447,8 @@ fn threads_do_not_change_the_verdict() {
         .collect();
     let mut positive: Vec<bool> = rows.iter().map(|r| r[0] + 0.3 * r[1] > 0.1).collect();
     let data = dataset(&rows, &positive);
-    let exact = ExactRows::new(&data, Reading::Binary, &[]).expect("valid");
-    let sides = TwoSides::positive_against_rest(&exact, Bias::Lifted);
+    let exact = ExactRows::new(&data, Notation::Binary, &[]).expect("valid");
+    let sides = TwoSides::positive_against_rest(&exact, BiasTerm::Lifted);
     assert_eq!(sides.dimension(), 11);
     for threads in [1, 3] {
         assert_eq!(
@@ -459,8 +459,8 @@ fn threads_do_not_change_the_verdict() {
     let last = positive.len() - 1;
     positive[last] = rows[last][0] + 0.3 * rows[last][1] <= 0.1;
     let data = dataset(&rows, &positive);
-    let exact = ExactRows::new(&data, Reading::Binary, &[]).expect("valid");
-    let sides = TwoSides::positive_against_rest(&exact, Bias::Lifted);
+    let exact = ExactRows::new(&data, Notation::Binary, &[]).expect("valid");
+    let sides = TwoSides::positive_against_rest(&exact, BiasTerm::Lifted);
     let one = decide(&sides, 1).expect("rows").verdict();
     assert_eq!(one, decide(&sides, 3).expect("rows").verdict());
     assert_ne!(one, Verdict::Separable);

@@ -5,4 +5,4 @@ mod decisions;
 mod margins;
 mod oracle;
 mod spaces;
-mod trends;
+mod estimates;

@@ -1,7 +1,8 @@
 //! Margin brackets: known gaps, and brackets that close around them.
 
-use rosenblatt::certificate::{
-    Bias, Bracket, Effort, ExactRows, Jointly, MarginKind, Reading, TwoSides, Verdict, bounds,
+use rosenblatt::bounds;
+use rosenblatt::proof::{
+    BiasTerm, Bracket, SearchBudget, ExactRows, JointRows, MarginKind, Notation, TwoSides, Verdict,
     decide, joint_margin, margin, radius,
 };
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
@@ -9,14 +10,14 @@ use rosenblatt::internal::random::{Random, Stream};
 
 use crate::decisions::dataset;
 
-fn bracket(data: &Dataset, bias: Bias, kind: MarginKind) -> Bracket {
-    let rows = ExactRows::new(data, Reading::Decimal, &[]).expect("valid");
+fn bracket(data: &Dataset, bias: BiasTerm, kind: MarginKind) -> Bracket {
+    let rows = ExactRows::new(data, Notation::Decimal, &[]).expect("valid");
     let sides = TwoSides::positive_against_rest(&rows, bias);
     let decision = decide(&sides, 1).expect("rows");
     assert_eq!(decision.verdict(), Verdict::Separable);
     let w = decision.separator().map(Vec::as_slice);
-    let with = margin(&sides, kind, w, Effort::default(), 1);
-    let without = margin(&sides, kind, None, Effort::default(), 1);
+    let with = margin(&sides, kind, w, SearchBudget::default(), 1);
+    let without = margin(&sides, kind, None, SearchBudget::default(), 1);
     assert!(with.lower <= without.upper && without.lower <= with.upper);
     with
 }
@@ -32,15 +33,15 @@ fn around(bracket: Bracket, value: f64) {
 #[test]
 fn known_margins_are_bracketed() {
     let two = dataset(&[vec![1.0], vec![-1.0]], &[true, false]);
-    around(bracket(&two, Bias::Lifted, MarginKind::Lifted), 1.0);
-    around(bracket(&two, Bias::Lifted, MarginKind::Plain), 1.0);
-    around(bracket(&two, Bias::None, MarginKind::Lifted), 1.0);
+    around(bracket(&two, BiasTerm::Lifted, MarginKind::Lifted), 1.0);
+    around(bracket(&two, BiasTerm::Lifted, MarginKind::Plain), 1.0);
+    around(bracket(&two, BiasTerm::None, MarginKind::Lifted), 1.0);
     // 3 and 5: the hulls are 2 apart, so plain 1; lifted the nearest point of the segment
     // from (1, 5) to (−1, −3), at distance 1/√17.
     let off = dataset(&[vec![5.0], vec![3.0]], &[true, false]);
-    around(bracket(&off, Bias::Lifted, MarginKind::Plain), 1.0);
+    around(bracket(&off, BiasTerm::Lifted, MarginKind::Plain), 1.0);
     around(
-        bracket(&off, Bias::Lifted, MarginKind::Lifted),
+        bracket(&off, BiasTerm::Lifted, MarginKind::Lifted),
         1.0 / 17f64.sqrt(),
     );
     // AND: (1,1) against the segment from (0,1) to (1,0), half of 1/√2.
@@ -54,7 +55,7 @@ fn known_margins_are_bracketed() {
         &[false, false, false, true],
     );
     around(
-        bracket(&and, Bias::Lifted, MarginKind::Plain),
+        bracket(&and, BiasTerm::Lifted, MarginKind::Plain),
         0.125f64.sqrt(),
     );
 }
@@ -70,17 +71,17 @@ fn many_dimensions_are_bracketed_too() {
     let labels: Vec<bool> = (0..n).map(|i| i % 2 == 0).collect();
     let data = dataset(&axes, &labels);
     let expected = 1.0 / (n as f64).sqrt();
-    let effort = Effort {
+    let budget = SearchBudget {
         multiplications: 1e8,
-        ..Effort::default()
+        ..SearchBudget::default()
     };
-    let rows = ExactRows::new(&data, Reading::Decimal, &[]).expect("valid");
+    let rows = ExactRows::new(&data, Notation::Decimal, &[]).expect("valid");
     for (bias, kind, gap) in [
-        (Bias::None, MarginKind::Lifted, 1e-6),
-        (Bias::Lifted, MarginKind::Plain, 0.05),
+        (BiasTerm::None, MarginKind::Lifted, 1e-6),
+        (BiasTerm::Lifted, MarginKind::Plain, 0.05),
     ] {
         let sides = TwoSides::positive_against_rest(&rows, bias);
-        let found = margin(&sides, kind, None, effort, 1);
+        let found = margin(&sides, kind, None, budget, 1);
         assert!(
             found.lower <= expected && expected <= found.upper,
             "{found:?}"
@@ -96,7 +97,7 @@ fn units_scale_the_plain_margin() {
             &[vec![5.0 * unit, unit], vec![3.0 * unit, unit]],
             &[true, false],
         );
-        let found = bracket(&data, Bias::Lifted, MarginKind::Plain);
+        let found = bracket(&data, BiasTerm::Lifted, MarginKind::Plain);
         around(found, unit);
     }
 }
@@ -104,10 +105,10 @@ fn units_scale_the_plain_margin() {
 #[test]
 fn one_side_alone_has_no_plain_margin() {
     let data = dataset(&[vec![1.0], vec![2.0]], &[true, true]);
-    let plain = bracket(&data, Bias::Lifted, MarginKind::Plain);
+    let plain = bracket(&data, BiasTerm::Lifted, MarginKind::Plain);
     assert_eq!((plain.lower, plain.upper), (f64::INFINITY, f64::INFINITY));
     around(
-        bracket(&data, Bias::Lifted, MarginKind::Lifted),
+        bracket(&data, BiasTerm::Lifted, MarginKind::Lifted),
         2f64.sqrt(),
     );
 }
@@ -130,16 +131,16 @@ fn brackets_close_and_bounds_hold_on_random_sets() {
             }
         }
         let data = dataset(&rows, &labels);
-        let lifted = bracket(&data, Bias::Lifted, MarginKind::Lifted);
-        let plain = bracket(&data, Bias::Lifted, MarginKind::Plain);
+        let lifted = bracket(&data, BiasTerm::Lifted, MarginKind::Lifted);
+        let plain = bracket(&data, BiasTerm::Lifted, MarginKind::Plain);
         for b in [lifted, plain] {
             assert!(b.lower <= b.upper && b.relative_gap() <= 1e-6, "{b:?}");
         }
         assert!(lifted.lower <= plain.upper);
         assert!(plain.upper >= gap * (1.0 - 1e-12), "{plain:?} {gap}");
         // A perceptron keeps to the bound at the lower end.
-        let exact = ExactRows::new(&data, Reading::Decimal, &[]).expect("valid");
-        let sides = TwoSides::positive_against_rest(&exact, Bias::Lifted);
+        let exact = ExactRows::new(&data, Notation::Decimal, &[]).expect("valid");
+        let sides = TwoSides::positive_against_rest(&exact, BiasTerm::Lifted);
         let bound = bounds::from_zero(radius(&sides, 1), lifted.lower);
         let (mut w, mut updates, mut clean) = (vec![0.0; d + 1], 0.0, false);
         while !clean {
@@ -160,12 +161,12 @@ fn brackets_close_and_bounds_hold_on_random_sets() {
 }
 
 /// The margin of all classes at once, where they can be separated.
-fn joint(data: &Dataset, bias: Bias) -> Option<Bracket> {
-    let rows = ExactRows::new(data, Reading::Decimal, &[]).expect("valid");
-    let jointly = Jointly::new(&rows, bias);
+fn joint(data: &Dataset, bias: BiasTerm) -> Option<Bracket> {
+    let rows = ExactRows::new(data, Notation::Decimal, &[]).expect("valid");
+    let jointly = JointRows::new(&rows, bias);
     let decision = decide(&jointly, 1).expect("rows");
     let w = (decision.verdict() == Verdict::Separable).then(|| decision.separator())??;
-    Some(joint_margin(&jointly, w, Effort::default(), 1))
+    Some(joint_margin(&jointly, w, SearchBudget::default(), 1))
 }
 
 fn of_classes(rows: &[Vec<f64>], labels: Vec<u32>) -> Dataset {
@@ -181,13 +182,13 @@ fn the_margin_of_several_classes_is_bracketed() {
     let side = 0.75f64.sqrt();
     let rows = [vec![1.0, 0.0], vec![-half, side], vec![-half, -side]];
     let three = of_classes(&rows, vec![0, 1, 2]);
-    let found = joint(&three, Bias::None).expect("separable");
+    let found = joint(&three, BiasTerm::None).expect("separable");
     assert!((found.lower - side).abs() < 1e-6 && (found.upper - side).abs() < 1e-6);
     assert!(found.lower <= found.upper && found.relative_gap() <= 1e-6);
     // Of two classes, w and −w with half of the squares each: √2 times the margin of one plane.
     let off = dataset(&[vec![5.0], vec![3.0]], &[true, false]);
     around(
-        joint(&off, Bias::Lifted).expect("separable"),
+        joint(&off, BiasTerm::Lifted).expect("separable"),
         (2.0f64 / 17.0).sqrt(),
     );
 }
@@ -202,7 +203,7 @@ fn no_discriminators_do_better_than_the_joint_margin() {
             .map(|_| (0..width).map(|_| random.normal()).collect())
             .collect();
         let labels: Vec<u32> = (0..7).map(|i| i % 3).collect();
-        let Some(found) = joint(&of_classes(&rows, labels.clone()), Bias::None) else {
+        let Some(found) = joint(&of_classes(&rows, labels.clone()), BiasTerm::None) else {
             continue;
         };
         seen += 1;

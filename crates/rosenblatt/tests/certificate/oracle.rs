@@ -2,7 +2,7 @@
 //! rule (1977) for the verdict, and a checker that multiplies witnesses out.
 
 use dashu_int::IBig;
-use rosenblatt::certificate::{Decision, Verdict, Witness};
+use rosenblatt::proof::{ProvedVerdict, Verdict, Witness};
 
 /// max Σ s_i subject to z_i·w ≥ s_i, 0 ≤ s_i ≤ 1. C = {w : z_i·w ≥ 0} is a cone, so the
 /// optimum has s_i = 1 for exactly the rows that some w in C separates strictly: returns
@@ -120,7 +120,7 @@ fn check_lambda(rows: &[Vec<IBig>], lambda: &[(usize, IBig)]) -> Vec<Vec<IBig>> 
 }
 
 /// Panics unless the witness proves its verdict about `rows`.
-pub(crate) fn check(rows: &[Vec<IBig>], decision: &Decision) {
+pub(crate) fn check(rows: &[Vec<IBig>], decision: &ProvedVerdict) {
     let all_rank = rank(rows.to_vec());
     if decision.verdict() != Verdict::Separable {
         let support = check_lambda(rows, &decision.refutation);

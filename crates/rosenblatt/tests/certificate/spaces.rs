@@ -1,10 +1,11 @@
 //! Several classes at once, and kernel spaces.
 
 use dashu_int::IBig;
-use rosenblatt::certificate::{
-    Bias, ExactKernel, ExactRows, Gram, Jointly, Reading, Rows, Sides, TwoSides, Verdict, decide,
+use rosenblatt::proof::{
+    BiasTerm, ExactRows, Gram, JointRows, Notation, SignedRows, Sides, TwoSides, Verdict, decide,
     dual_counts, strict_kernel,
 };
+use rosenblatt::kernel::Kernel;
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::internal::random::{Random, Stream};
 
@@ -60,8 +61,8 @@ fn joint_questions_agree_with_the_oracle_written_out() {
         let full = written_out(&rows, &labels, k);
         let expected = oracle::verdict(&oracle::separable_rows(&full));
         let data = several(&rows, &labels, k as u32);
-        let exact = ExactRows::new(&data, Reading::Decimal, &[]).expect("valid");
-        let joint = Jointly::new(&exact, Bias::Lifted);
+        let exact = ExactRows::new(&data, Notation::Decimal, &[]).expect("valid");
+        let joint = JointRows::new(&exact, BiasTerm::Lifted);
         let decision = decide(&joint, 1).expect("rows");
         assert_eq!(decision.verdict(), expected, "{rows:?} {labels:?}");
         seen[expected as usize] += 1;
@@ -94,9 +95,9 @@ fn pairs_and_one_against_the_rest() {
     let rows: Vec<Vec<i64>> = (0..9).map(|i| vec![i]).collect();
     let labels: Vec<u32> = (0..9).map(|i| i / 3).collect();
     let data = several(&rows, &labels, 3);
-    let exact = ExactRows::new(&data, Reading::Decimal, &[]).expect("valid");
+    let exact = ExactRows::new(&data, Notation::Decimal, &[]).expect("valid");
     let verdict = |sides| {
-        decide(&TwoSides::new(&exact, Bias::Lifted, sides), 1)
+        decide(&TwoSides::new(&exact, BiasTerm::Lifted, sides), 1)
             .expect("rows")
             .verdict()
     };
@@ -106,7 +107,7 @@ fn pairs_and_one_against_the_rest() {
     assert_eq!(verdict(Sides::AgainstRest(0)), Verdict::Separable);
     assert_eq!(verdict(Sides::AgainstRest(1)), Verdict::Overlapping);
     // Jointly they do separate: discriminators of slope 0, 1, 2.
-    let joint = Jointly::new(&exact, Bias::Lifted);
+    let joint = JointRows::new(&exact, BiasTerm::Lifted);
     assert_eq!(
         decide(&joint, 1).expect("rows").verdict(),
         Verdict::Separable
@@ -118,10 +119,10 @@ fn xor() -> Dataset {
     dataset(&rows, &[false, true, true, false])
 }
 
-fn in_kernel(data: &Dataset, kernel: ExactKernel, lifted: bool) -> Verdict {
-    let exact = ExactRows::new(data, Reading::Decimal, &[]).expect("valid");
-    let sides = TwoSides::positive_against_rest(&exact, Bias::None);
-    let gram = Gram::new(&sides, kernel, lifted).expect("small");
+fn in_kernel(data: &Dataset, kernel: Kernel, lifted: bool) -> Verdict {
+    let exact = ExactRows::new(data, Notation::Decimal, &[]).expect("valid");
+    let sides = TwoSides::positive_against_rest(&exact, BiasTerm::None);
+    let gram = Gram::new(&sides, &kernel, lifted).expect("small");
     let decision = decide(&gram, 1).expect("rows");
     let mut z = vec![vec![IBig::ZERO; gram.len()]; gram.len()];
     for (i, row) in z.iter_mut().enumerate() {
@@ -145,7 +146,7 @@ fn in_kernel(data: &Dataset, kernel: ExactKernel, lifted: bool) -> Verdict {
 #[test]
 fn xor_in_kernel_space() {
     let data = xor();
-    let quadratic = |constant| ExactKernel::Polynomial {
+    let quadratic = |constant| Kernel::Polynomial {
         degree: 2,
         scale: 1.0,
         constant,
@@ -153,19 +154,19 @@ fn xor_in_kernel_space() {
     assert_eq!(in_kernel(&data, quadratic(1.0), false), Verdict::Separable);
     assert_ne!(in_kernel(&data, quadratic(0.0), false), Verdict::Separable);
     assert_ne!(
-        in_kernel(&data, ExactKernel::Linear, true),
+        in_kernel(&data, Kernel::Linear, true),
         Verdict::Separable
     );
     assert_eq!(
-        in_kernel(&data, ExactKernel::Geometric { degree: 2 }, false),
+        in_kernel(&data, Kernel::Geometric { degree: 2 }, false),
         Verdict::Separable
     );
     assert_eq!(
-        in_kernel(&data, ExactKernel::Monomial { degree: 2 }, false),
+        in_kernel(&data, Kernel::Monomial { degree: 2 }, false),
         Verdict::Separable
     );
-    let exact = ExactRows::new(&data, Reading::Decimal, &[]).expect("valid");
-    let sides = TwoSides::positive_against_rest(&exact, Bias::None);
+    let exact = ExactRows::new(&data, Notation::Decimal, &[]).expect("valid");
+    let sides = TwoSides::positive_against_rest(&exact, BiasTerm::None);
     assert_eq!(strict_kernel(&sides).verdict, Verdict::Separable);
 }
 
@@ -173,18 +174,18 @@ fn xor_in_kernel_space() {
 fn true_or_false() {
     // Every set without conflicting labels is separable under some kernel; not every set.
     let conflict = dataset(&[vec![0.1], vec![0.2], vec![0.1]], &[true, false, false]);
-    let exact = ExactRows::new(&conflict, Reading::Decimal, &[]).expect("valid");
-    let sides = TwoSides::positive_against_rest(&exact, Bias::None);
+    let exact = ExactRows::new(&conflict, Notation::Decimal, &[]).expect("valid");
+    let sides = TwoSides::positive_against_rest(&exact, BiasTerm::None);
     let strict = strict_kernel(&sides);
     assert_eq!(strict.verdict, Verdict::QuasiSeparable);
     assert_eq!(strict.conflicts, [(0, 2)]);
     // Not every valid kernel separates some two-class set: K = 0 is valid.
-    let zero = Gram::precomputed(&[0.0; 4], vec![1.0, -1.0], Reading::Decimal).expect("square");
+    let zero = Gram::precomputed(&[0.0; 4], vec![1.0, -1.0], Notation::Decimal).expect("square");
     assert_eq!(
         decide(&zero, 1).expect("rows").verdict(),
         Verdict::Overlapping
     );
-    assert!(Gram::precomputed(&[0.0; 3], vec![1.0, -1.0], Reading::Decimal).is_err());
+    assert!(Gram::precomputed(&[0.0; 3], vec![1.0, -1.0], Notation::Decimal).is_err());
 }
 
 #[test]
@@ -197,11 +198,11 @@ fn linear_kernels_agree_with_the_primal_question() {
             .collect();
         let positive: Vec<bool> = (0..n).map(|_| random.below(2) == 1).collect();
         let data = dataset(&rows, &positive);
-        let exact = ExactRows::new(&data, Reading::Decimal, &[]).expect("valid");
-        for (bias, lifted) in [(Bias::None, false), (Bias::Lifted, true)] {
+        let exact = ExactRows::new(&data, Notation::Decimal, &[]).expect("valid");
+        for (bias, lifted) in [(BiasTerm::None, false), (BiasTerm::Lifted, true)] {
             let primal = decide(&TwoSides::positive_against_rest(&exact, bias), 1).expect("rows");
             assert_eq!(
-                in_kernel(&data, ExactKernel::Linear, lifted),
+                in_kernel(&data, Kernel::Linear, lifted),
                 primal.verdict()
             );
         }

@@ -1,6 +1,6 @@
 //! No run exceeds the bound of its theorem.
 
-use rosenblatt::certificate::bounds;
+use rosenblatt::bounds;
 
 use super::*;
 

@@ -13,7 +13,7 @@ proptest! {
         let toy = common::separable(seed, n, d, 0.2, 0.05).0;
         for bias in BIASES {
             let Some((squared, alpha)) = by_subsets(&toy, bias) else {
-                let error = Session::new(&options(None, bias)).train(&toy.dataset()).unwrap_err();
+                let error = rosenblatt::session(&options(None, bias)).train(&toy.dataset()).unwrap_err();
                 prop_assert!(error.to_string().contains("not separable"), "{}", error);
                 continue;
             };

@@ -18,7 +18,6 @@ use rosenblatt::kernel::Kernel;
 use rosenblatt::learner::{MaxMargin, Perceptron};
 use rosenblatt::model::{Model, SupportVectors};
 use rosenblatt::options::{Bias, ClassWeight, Multiclass};
-use rosenblatt::Session;
 use rosenblatt::progress::Stop;
 use rosenblatt::training::Fitted;
 

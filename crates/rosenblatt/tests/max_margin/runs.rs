@@ -75,7 +75,7 @@ fn storage_layout_threads_and_memory_change_no_bit() {
                             precision: Precision::F32,
                             scattered,
                         });
-                        let session = Session::new(&told).threads(threads).memory(memory);
+                        let session = rosenblatt::session(&told).threads(threads).memory(memory);
                         let model = session.train(&data).unwrap().model;
                         assert_eq!(support(&model), expected, "{told:?}");
                         if let (Some(a), Some(b)) = (model.weights(), reference.model.weights()) {
@@ -127,7 +127,7 @@ fn several_classes_are_several_planes() {
 #[test]
 fn what_cannot_be_is_refused_with_advice() {
     let refused = |toy: &Toy, told: &Options| {
-        let outcome = Session::new(told).train(&toy.dataset());
+        let outcome = rosenblatt::session(told).train(&toy.dataset());
         outcome.map(|_| ()).unwrap_err().to_string()
     };
     let line = Toy::binary(vec![vec![0.0], vec![1.0], vec![2.0]], vec![0, 1, 0]);
@@ -165,7 +165,7 @@ fn what_cannot_be_is_refused_with_advice() {
     // A model is an answer, not a state to go on from.
     let told = options(Some(1.0), Bias::Lifted);
     let model = trained(&line.dataset(), &told).model;
-    let error = Session::new(&told)
+    let error = rosenblatt::session(&told)
         .resume(Some(&model))
         .train(&line.dataset());
     let error = error.map(|_| ()).unwrap_err();
@@ -198,7 +198,7 @@ fn limits_end_a_run_with_a_true_gap() {
         assert_eq!(short.model.progress.epochs(), 1);
         told.epochs = None;
         let flag = AtomicBool::new(true);
-        let stopped = Session::new(&told).interrupt(&flag).train(&data).unwrap();
+        let stopped = rosenblatt::session(&told).interrupt(&flag).train(&data).unwrap();
         assert_eq!(stopped.model.progress.stop, Some(Stop::Interrupted));
         told.time_limit = Some(1e-9);
         let late = trained(&data, &told);

@@ -1,7 +1,7 @@
 //! A file as `check` sees it.
 
 use rosenblatt::Error;
-use rosenblatt::certificate::{Exception, Reading};
+use rosenblatt::proof::{ExactText, Notation};
 use rosenblatt::read::{self, Format, Preparation, Scale};
 use rosenblatt::data::{Dataset, FeatureNames, Layout, Precision};
 
@@ -15,8 +15,8 @@ pub(super) struct Examined {
     pub preparation: Preparation,
     pub report: read::ReadReport,
     pub labels: Vec<(String, u32)>,
-    pub exceptions: Vec<Exception>,
-    pub reading: Reading,
+    pub exceptions: Vec<ExactText>,
+    pub notation: Notation,
 }
 
 /// Reads the file.
@@ -57,7 +57,7 @@ pub(super) fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Fa
         .iter()
         .filter_map(|long| {
             let feature = kept(preparation.feature_of(long.column)?)?;
-            Some(Exception {
+            Some(ExactText {
                 row: long.row as usize,
                 feature,
                 text: long.text.clone(),
@@ -66,9 +66,9 @@ pub(super) fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Fa
         .collect();
     let report = raw.report().clone();
     let labels = raw.label_texts().to_vec();
-    let reading = match report.format {
-        Format::Idx | Format::Cache => Reading::Binary,
-        _ => Reading::Decimal,
+    let notation = match report.format {
+        Format::Idx | Format::Cache => Notation::Binary,
+        _ => Notation::Decimal,
     };
     let mut data = raw.into_dataset(&preparation, Layout::AsGiven)?;
     if !dropped.is_empty() {
@@ -88,6 +88,6 @@ pub(super) fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Fa
         report,
         labels,
         exceptions,
-        reading,
+        notation,
     })
 }

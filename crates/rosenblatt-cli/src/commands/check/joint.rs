@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use rosenblatt::certificate::{
-    Bias, Bracket, Claim, Decision, ExactRows, Jointly, Sides, TwoSides, Verdict, Witness, bounds,
-    decide, joint_margin, radius,
+use rosenblatt::bounds;
+use rosenblatt::proof::{
+    BiasTerm, Bracket, Claim, ExactRows, JointRows, ProvedVerdict, Sides, TwoSides, Verdict, Witness, decide, joint_margin, radius,
 };
 use rosenblatt::data::Dataset;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ use crate::render::table::{Align, clipped, columns};
 
 /// What was found out.
 struct Findings {
-    decision: Decision,
+    decision: ProvedVerdict,
     margin: Option<Bracket>,
     radius: f64,
     updates_at_most: Option<u64>,
@@ -37,10 +37,10 @@ pub(super) fn run(
     args: &CheckArgs,
     examined: &Examined,
     exact: &ExactRows<'_>,
-    bias: Bias,
+    bias: BiasTerm,
 ) -> Outcome {
     let data = &examined.data;
-    let jointly = Jointly::new(exact, bias);
+    let jointly = JointRows::new(exact, bias);
     let decision = decide(&jointly, context.threads).map_err(|e| in_data(e, &args.data))?;
     let r = radius(
         &TwoSides::positive_against_rest(exact, bias),

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use rosenblatt::Error;
-use rosenblatt::certificate::{
-    Bias, Claim, Decision, DualCounts, ExactKernel, ExactRows, Gram, StrictKernel, TwoSides,
-    Verdict, decide, dual_counts, strict_kernel,
+use rosenblatt::proof::{
+    BiasTerm, Claim, ProvedVerdict, DualCounts, ExactRows, Gram, StrictKernel, TwoSides,
+    Verdict, decide, dual_counts, has_exact_values, strict_kernel,
 };
 use rosenblatt::data::Dataset;
 use rosenblatt::kernel::Kernel;
@@ -22,7 +22,7 @@ use crate::render::numbers::{count, short};
 /// How the question was decided.
 enum Decided {
     /// On a matrix of exact kernel values.
-    Exactly(Decision),
+    Exactly(ProvedVerdict),
     /// By equal rows with different labels.
     ByEqualRows(StrictKernel),
 }
@@ -61,30 +61,24 @@ pub(super) fn run(
     args: &CheckArgs,
     examined: &Examined,
     exact: &ExactRows<'_>,
-    bias: Bias,
+    bias: BiasTerm,
 ) -> Outcome {
     let data = &examined.data;
     let kernel = args.kernel.unwrap_or(Kernel::Linear);
     accept(args, data, &kernel, bias)?;
     // The kernel adds what a lift would.
-    let rows = TwoSides::positive_against_rest(exact, Bias::None);
-    let lifted = bias == Bias::Lifted;
-    let (decided, gram) = match ExactKernel::of(&kernel) {
-        Some(kernel) => {
-            let gram = Gram::new(&rows, kernel, lifted)?;
-            (
-                Decided::Exactly(decide(&gram, context.threads)?),
-                Some(gram),
-            )
-        }
-        None if kernel == Kernel::Precomputed => {
-            let gram = given(examined)?;
-            (
-                Decided::Exactly(decide(&gram, context.threads)?),
-                Some(gram),
-            )
-        }
-        None => (Decided::ByEqualRows(strict_kernel(&rows)), None),
+    let rows = TwoSides::positive_against_rest(exact, BiasTerm::None);
+    let lifted = bias == BiasTerm::Lifted;
+    let gram = if has_exact_values(&kernel) {
+        Some(Gram::new(&rows, &kernel, lifted)?)
+    } else if kernel == Kernel::Precomputed {
+        Some(given(examined)?)
+    } else {
+        None
+    };
+    let decided = match &gram {
+        Some(gram) => Decided::Exactly(decide(gram, context.threads)?),
+        None => Decided::ByEqualRows(strict_kernel(&rows)),
     };
     let program = match (args.dual_lp, gram) {
         (false, _) => None,
@@ -146,7 +140,7 @@ pub(super) fn run(
 }
 
 /// Refuses questions that have no provable answer.
-fn accept(args: &CheckArgs, data: &Dataset, kernel: &Kernel, bias: Bias) -> Result<(), Failure> {
+fn accept(args: &CheckArgs, data: &Dataset, kernel: &Kernel, bias: BiasTerm) -> Result<(), Failure> {
     let refused = if data.classes.len() > 2 {
         Error::options("check --kernel and --dual-lp ask about two classes")
             .remedy("name one against the rest with --positive CLASS")
@@ -155,7 +149,7 @@ fn accept(args: &CheckArgs, data: &Dataset, kernel: &Kernel, bias: Bias) -> Resu
             "the kernel sigmoid has no exact values and is not always positive semidefinite, so no verdict on it could be proved",
         )
         .remedy("use a polynomial, geometric, monomial, rbf or laplacian kernel")
-    } else if *kernel == Kernel::Precomputed && bias == Bias::Lifted {
+    } else if *kernel == Kernel::Precomputed && bias == BiasTerm::Lifted {
         Error::options(
             "--bias lifted adds 1 to kernel values, and those in the file are taken as they are",
         )
@@ -183,7 +177,7 @@ fn given(examined: &Examined) -> rosenblatt::Result<Gram> {
         .labels
         .iter()
         .map(|&l| if l == last { 1.0 } else { -1.0 });
-    Gram::precomputed(&values, signs.collect(), examined.reading)
+    Gram::precomputed(&values, signs.collect(), examined.notation)
 }
 
 /// R = max √(K(x, x)).

@@ -1,16 +1,16 @@
 //! Margins and the bound on updates that follows from one.
 
-use rosenblatt::certificate::{Bracket, Effort};
+use rosenblatt::proof::{Bracket, SearchBudget};
 use serde_json::{Value, json};
 
 use crate::args::CheckArgs;
 use crate::render::numbers::counted;
 
 /// How hard to look for a margin.
-pub(super) fn effort(args: &CheckArgs) -> Effort {
-    Effort {
+pub(super) fn effort(args: &CheckArgs) -> SearchBudget {
+    SearchBudget {
         relative_gap: args.gap,
-        ..Effort::default()
+        ..SearchBudget::default()
     }
 }
 

@@ -8,7 +8,7 @@ mod proof;
 mod support;
 mod two_classes;
 
-use rosenblatt::certificate::{Bias, ExactRows};
+use rosenblatt::proof::{BiasTerm, ExactRows};
 
 use self::examined::examine;
 use super::context::{Context, in_data};
@@ -17,11 +17,11 @@ use crate::output::Outcome;
 
 pub fn run(context: Context, args: &CheckArgs) -> Outcome {
     let examined = examine(context, args)?;
-    let rows = ExactRows::new(&examined.data, examined.reading, &examined.exceptions)
+    let rows = ExactRows::new(&examined.data, examined.notation, &examined.exceptions)
         .map_err(|e| in_data(e, &args.data))?;
     let bias = match (args.bias, &args.kernel) {
-        (Some(CheckBias::Lifted), _) | (None, None) => Bias::Lifted,
-        (Some(CheckBias::None), _) | (None, Some(_)) => Bias::None,
+        (Some(CheckBias::Lifted), _) | (None, None) => BiasTerm::Lifted,
+        (Some(CheckBias::None), _) | (None, Some(_)) => BiasTerm::None,
     };
     if args.kernel.is_some() || args.dual_lp {
         return kernel::run(context, args, &examined, &rows, bias);

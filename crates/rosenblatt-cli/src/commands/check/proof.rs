@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use rosenblatt::certificate::{Bias, Claim, Subject, certificate};
+use rosenblatt::proof::{BiasTerm, Claim, Subject, certificate};
 use rosenblatt::read;
 use rosenblatt::write::write_atomic;
 use rosenblatt::{Error, ErrorKind};
@@ -19,7 +19,7 @@ use crate::output::{self, Failure};
 pub(super) fn prove(
     args: &CheckArgs,
     examined: &Examined,
-    bias: Bias,
+    bias: BiasTerm,
     claim: Claim<'_>,
 ) -> Result<Option<bool>, Failure> {
     let Some(path) = &args.certificate else {

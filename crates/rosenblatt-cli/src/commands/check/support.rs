@@ -1,10 +1,10 @@
 //! Which rows a decision rests on.
 
-use rosenblatt::certificate::{Decision, Witness};
+use rosenblatt::proof::{ProvedVerdict, Witness};
 use rosenblatt::data::Dataset;
 
 /// The rows that the refutation weighs, from 1.
-pub(super) fn support(data: &Dataset, decision: &Decision) -> Vec<usize> {
+pub(super) fn support(data: &Dataset, decision: &ProvedVerdict) -> Vec<usize> {
     decision
         .lambda()
         .iter()
@@ -13,7 +13,7 @@ pub(super) fn support(data: &Dataset, decision: &Decision) -> Vec<usize> {
 }
 
 /// The rows that a quasi-separating plane has strictly on their right side.
-pub(super) fn separated(decision: &Decision) -> Option<&[usize]> {
+pub(super) fn separated(decision: &ProvedVerdict) -> Option<&[usize]> {
     match &decision.witness {
         Witness::QuasiSeparable { separated, .. } => Some(separated),
         _ => None,

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use rosenblatt::certificate::{
-    Bias, Bracket, Claim, Coefficients, Decision, ExactRows, MarginKind, Rows, Trend, TwoSides, Witness,
-    bounds, coefficients, decide, margin, radius,
+use rosenblatt::bounds;
+use rosenblatt::proof::{
+    BiasTerm, Bracket, Claim, Coefficients, Estimate, ExactRows, MarginKind, ProvedVerdict, SignedRows, TwoSides, Witness,
+    coefficients, decide, margin, radius,
 };
 use rosenblatt::data::Dataset;
 use serde_json::{Value, json};
@@ -25,7 +26,7 @@ struct Findings {
     /// Whether the coefficients were classified.
     classified: bool,
     /// Those without a finite or unique estimate, by name.
-    infinite: Vec<(String, Trend)>,
+    infinite: Vec<(String, Estimate)>,
     /// The largest margin, with the bias among the weights and without.
     lifted: Option<Bracket>,
     plain: Option<Bracket>,
@@ -39,7 +40,7 @@ pub(super) fn run(
     args: &CheckArgs,
     examined: &Examined,
     exact: &ExactRows<'_>,
-    bias: Bias,
+    bias: BiasTerm,
 ) -> Outcome {
     let data = &examined.data;
     let rows = TwoSides::positive_against_rest(exact, bias);
@@ -51,7 +52,7 @@ pub(super) fn run(
     } else {
         let decision = decide(&rows, context.threads).map_err(|e| in_data(e, &args.data))?;
         Coefficients {
-            trends: Vec::new(),
+            estimates: Vec::new(),
             recession: None,
             rank: decision.balanced_rank,
             decision,
@@ -72,10 +73,10 @@ pub(super) fn run(
         Claim::AgainstRest(class, &found.decision),
     )?;
     let infinite = found
-        .trends
+        .estimates
         .iter()
         .enumerate()
-        .filter(|(_, t)| !matches!(t, Trend::Finite))
+        .filter(|(_, t)| !matches!(t, Estimate::Finite))
         .map(|(j, t)| (coordinate_name(data, bias, j), *t))
         .collect();
     let findings = Findings {
@@ -98,7 +99,7 @@ pub(super) fn run(
 fn json(args: &CheckArgs, data: &Dataset, findings: &Findings) -> Value {
     let decision = &findings.coefficients.decision;
     let (not_identified, infinite): (Vec<_>, Vec<_>) =
-        (findings.infinite.iter()).partition(|(_, trend)| *trend == Trend::NotIdentified);
+        (findings.infinite.iter()).partition(|(_, trend)| *trend == Estimate::NotIdentified);
     let separated_rows = match (&decision.witness, separated(decision)) {
         (Witness::Separable { .. }, _) => data.len(),
         (_, separated) => separated.map_or(0, <[usize]>::len),
@@ -168,15 +169,15 @@ fn text(args: &CheckArgs, data: &Dataset, findings: &Findings, dimension: usize)
 }
 
 /// The name of a coordinate: the bias, or a feature.
-fn coordinate_name(data: &Dataset, bias: Bias, j: usize) -> String {
+fn coordinate_name(data: &Dataset, bias: BiasTerm, j: usize) -> String {
     match bias {
-        Bias::Lifted if j == 0 => "(bias)".into(),
-        Bias::Lifted => data.names.get(j - 1).into_owned(),
-        Bias::None => data.names.get(j).into_owned(),
+        BiasTerm::Lifted if j == 0 => "(bias)".into(),
+        BiasTerm::Lifted => data.names.get(j - 1).into_owned(),
+        BiasTerm::None => data.names.get(j).into_owned(),
     }
 }
 
-fn explain(decision: &Decision, data: &Dataset) -> String {
+fn explain(decision: &ProvedVerdict, data: &Dataset) -> String {
     match &decision.witness {
         Witness::Separable { .. } => "a hyperplane has every example strictly on its correct side".into(),
         Witness::QuasiSeparable { separated, .. } => format!(
@@ -190,18 +191,18 @@ fn explain(decision: &Decision, data: &Dataset) -> String {
     }
 }
 
-fn logistic(infinite: &[(String, Trend)]) -> String {
+fn logistic(infinite: &[(String, Estimate)]) -> String {
     if infinite.is_empty() {
         return "the maximum likelihood estimates of a logistic regression are finite and unique\n".into();
     }
     let mut rows = Vec::new();
     for (name, trend) in infinite.iter().take(30) {
         let toward = match trend {
-            Trend::PlusInfinity => "to +∞",
-            Trend::MinusInfinity => "to −∞",
-            Trend::Either => "no unique limit, either sign",
-            Trend::NotIdentified => "not identified",
-            Trend::Finite => "finite",
+            Estimate::PlusInfinity => "to +∞",
+            Estimate::MinusInfinity => "to −∞",
+            Estimate::Either => "no unique limit, either sign",
+            Estimate::NotIdentified => "not identified",
+            Estimate::Finite => "finite",
         };
         rows.push(vec![clipped(name, 40), toward.to_owned()]);
     }

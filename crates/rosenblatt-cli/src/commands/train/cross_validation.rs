@@ -3,7 +3,7 @@
 use rosenblatt::read::Raw;
 use rosenblatt::data::split;
 use rosenblatt::progress::Stop;
-use rosenblatt::{Error, Options, Session};
+use rosenblatt::{Error, Options};
 
 use super::preparing::{Prepared, prepare_split};
 use crate::args::DataOptions;
@@ -36,7 +36,7 @@ pub(super) fn cross_validate(
         let Prepared {
             train, held_out, ..
         } = prepare_split(raw, fold, data, options)?;
-        let fitted = Session::new(options)
+        let fitted = rosenblatt::session(options)
             .interrupt(interrupt_flag())
             .threads(context.threads)
             .train(&train)

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use rosenblatt::Result;
-use rosenblatt::certificate::bounds;
+use rosenblatt::bounds;
 use rosenblatt::options::Readout;
 use rosenblatt_plot::{Axis, Figure, Panel, spread};
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use rosenblatt::Result;
-use rosenblatt::certificate::bounds;
+use rosenblatt::bounds;
 use rosenblatt::data::Precision;
 use rosenblatt::synthetic::{self, Kind};
 use rosenblatt::options::{Multiclass, Readout};

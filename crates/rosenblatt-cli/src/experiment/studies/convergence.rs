@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use rosenblatt::Result;
-use rosenblatt::certificate::bounds;
+use rosenblatt::bounds;
 use rosenblatt_plot::{Axis, Color, Dash, Figure, Layer, Panel, spread};
 
 use super::super::data::{Known, plain, train};

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use rosenblatt::certificate::bounds;
+use rosenblatt::bounds;
 use rosenblatt::data::Precision;
 use rosenblatt::synthetic::{self, Kind};
 use rosenblatt::options::{Readout, parse_choice};

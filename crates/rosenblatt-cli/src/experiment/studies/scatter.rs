@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use rosenblatt::certificate::bounds;
+use rosenblatt::bounds;
 use rosenblatt::data::{Dataset, Row as Features};
 use rosenblatt::options::{Order, Readout, Start};
 use rosenblatt::training::{Callback, Step};

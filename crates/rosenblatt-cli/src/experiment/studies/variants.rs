@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rosenblatt::certificate::{self, bounds};
+use rosenblatt::{bounds, proof};
 use rosenblatt::data::{Dataset, Matrix, Precision};
 use rosenblatt::options::{Bias, Choice, Order, choice_name, parse_choice};
 use rosenblatt::progress::Stop;
@@ -169,12 +169,12 @@ fn run_renormalised(row: &Row<'_>, interrupt: &AtomicBool) -> Result<Vec<f64>> {
     // Margins of many sizes, a few rows each.
     let wanted = 0.02 * 10f64.powf((row.seed() % 50) as f64 / 50.0);
     let known = Known::separable(8, 3, wanted, row.seed())?;
-    let exact = certificate::ExactRows::new(&known.data, certificate::Reading::Binary, &[])?;
-    let sides = certificate::TwoSides::positive_against_rest(&exact, certificate::Bias::None);
-    let effort = certificate::Effort::default();
-    let lifted = certificate::MarginKind::Lifted;
-    let margin = certificate::margin(&sides, lifted, None, effort, 1).lower;
-    let radius = certificate::radius(&sides, 1);
+    let exact = proof::ExactRows::new(&known.data, proof::Notation::Binary, &[])?;
+    let sides = proof::TwoSides::positive_against_rest(&exact, proof::BiasTerm::None);
+    let effort = proof::SearchBudget::default();
+    let lifted = proof::MarginKind::Lifted;
+    let margin = proof::margin(&sides, lifted, None, effort, 1).lower;
+    let radius = proof::radius(&sides, 1);
     let limit = 2.0 * margin / ((radius - margin) * (radius + margin));
     let rate = limit * row.number("value");
     let renormalise = row.text("choice") == "renormalised";

@@ -27,17 +27,17 @@
 //! J. J. Moré and G. Toraldo, "On the solution of large quadratic programming problems with
 //! bound constraints", SIAM J. Optimization 1 (1991).
 
-use super::face::{Descending, step_on_face};
+use super::conjugate_gradients::{QuadraticStep, conjugate_gradients};
+use super::limits::{PassCallback, SearchLimits, count_margin};
 use super::linear;
-use super::newton::Ended;
+use super::newton::NewtonEnd;
 use super::plane::{Objective, Plane, Solution};
-use super::rest::Rest;
-use super::{SearchLimits, Told};
+use super::skip::SkipCount;
 use crate::data::{Dataset, Row, Rows};
 use crate::error::Result;
 use crate::options::Bias;
-use crate::random::{Random, Stream};
 use crate::progress::{Pass, Stop};
+use crate::random::{Random, Stream};
 use crate::training::{BLOCK, SampleWeights};
 
 /// How many visits ahead rows are asked for.
@@ -53,8 +53,8 @@ const FLAT: f64 = 1e-14;
 pub(super) struct Descent<'a> {
     data: &'a Dataset,
     rows: Rows<'a>,
-    /// Whether rows are asked for before they are needed.
-    asks: bool,
+    /// Whether rows are fetched before they are needed.
+    prefetches: bool,
     plane: &'a Plane,
     bias: Bias,
     /// What the bias adds to every product.
@@ -73,7 +73,7 @@ pub(super) struct Descent<'a> {
     /// The examples that take part in passes, ascending.
     active: Vec<u32>,
     /// How many passes each of them sits out.
-    rests: Vec<Rest>,
+    skips: Vec<SkipCount>,
     /// The largest and smallest projected gradient of the last pass: beyond them an example
     /// at its bound is left out.
     high: f64,
@@ -84,14 +84,14 @@ pub(super) struct Descent<'a> {
 
 /// What a step cost and brought.
 #[derive(Debug, Clone, Copy, Default)]
-struct Yield {
+struct StepGain {
     /// By how much the dual objective fell.
     gain: f64,
     /// Rows visited.
     rows: f64,
 }
 
-impl Yield {
+impl StepGain {
     fn rate(self) -> f64 {
         self.gain / self.rows.max(1.0)
     }
@@ -113,7 +113,7 @@ impl<'a> Descent<'a> {
         Descent {
             data,
             rows: Rows::of(&data.matrix),
-            asks: data.matrix.bytes() > NEAR,
+            prefetches: data.matrix.bytes() > NEAR,
             plane,
             bias,
             kappa,
@@ -125,7 +125,7 @@ impl<'a> Descent<'a> {
             lean: 0.0,
             b: 0.0,
             active: (0..plane.len() as u32).collect(),
-            rests: vec![Rest::default(); plane.len()],
+            skips: vec![SkipCount::default(); plane.len()],
             high: f64::INFINITY,
             low: f64::NEG_INFINITY,
             passes: Vec::new(),
@@ -133,7 +133,7 @@ impl<'a> Descent<'a> {
     }
 
     /// Goes on from where another method ended.
-    pub(super) fn begin_at(&mut self, ended: Ended) {
+    pub(super) fn begin_at(&mut self, ended: NewtonEnd) {
         (self.alphas, self.passes) = (ended.alphas, ended.passes);
         let places = self.alphas.iter().copied().enumerate();
         (self.w, self.lean) = linear::combination(self.data, self.plane, places);
@@ -141,10 +141,14 @@ impl<'a> Descent<'a> {
     }
 
     /// Descends until the gap is closed or something else stops it.
-    pub(super) fn go(mut self, limits: &mut SearchLimits<'_>, told: Told<'_>) -> Result<Solution> {
+    pub(super) fn go(
+        mut self,
+        limits: &mut SearchLimits<'_>,
+        on_pass: PassCallback<'_>,
+    ) -> Result<Solution> {
         let mut passes = std::mem::take(&mut self.passes);
         let mut visits = passes.iter().map(|p| p.visits.max(1)).sum();
-        let mut face = Yield::default();
+        let mut face = StepGain::default();
         let (mut wait, mut waited) = (12, 0);
         // What passes are to bring the largest violation below before the gap is measured.
         let mut goal = 0.1;
@@ -176,7 +180,7 @@ impl<'a> Descent<'a> {
                 wait = if due { 2 } else { (wait * 2).min(64) };
                 waited = 0;
             }
-            told(&pass)?;
+            on_pass(&pass)?;
             visits += pass.visits.max(1);
             passes.push(pass);
             if limits.updates_left == 0 {
@@ -184,7 +188,7 @@ impl<'a> Descent<'a> {
             }
             if violation <= goal || unmeasured > enough {
                 let (gap, tolerance) = (self.sweep().relative_gap(), limits.settings.tolerance);
-                if gap <= tolerance && self.settle(tolerance) {
+                if gap <= tolerance && self.is_within_tolerance(tolerance) {
                     break Stop::Converged;
                 }
                 // When it would be closed if it went on shrinking at this pace, but not too soon,
@@ -222,8 +226,8 @@ impl<'a> Descent<'a> {
     }
 
     /// Whether α, balanced, leaves no more than this gap; then it is what is kept.
-    fn settle(&mut self, tolerance: f64) -> bool {
-        linear::settle(
+    fn is_within_tolerance(&mut self, tolerance: f64) -> bool {
+        linear::is_within_tolerance(
             self.data,
             self.plane,
             self.bias,
@@ -242,19 +246,19 @@ impl<'a> Descent<'a> {
     }
 
     /// One visit to every active example, in a new order.
-    fn pass(&mut self, limits: &mut SearchLimits<'_>, epoch: u64) -> (Pass, Yield) {
+    fn pass(&mut self, limits: &mut SearchLimits<'_>, epoch: u64) -> (Pass, StepGain) {
         let mut pass = Pass::default();
         let mut gain = 0.0;
-        let (high, low) = (
-            if self.high > 0.0 {
-                self.high
-            } else {
-                f64::INFINITY
-            },
+        let bounds = (
             if self.low < 0.0 {
                 self.low
             } else {
                 f64::NEG_INFINITY
+            },
+            if self.high > 0.0 {
+                self.high
+            } else {
+                f64::INFINITY
             },
         );
         (self.high, self.low) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -270,62 +274,38 @@ impl<'a> Descent<'a> {
             let mut due = 0;
             for place in range {
                 visits[due] = place as u32;
-                due += usize::from(self.rests[order[place] as usize].is_over());
+                due += usize::from(self.skips[order[place] as usize].is_over());
             }
             let visits = &mut visits[..due];
             mix(&mut random, visits);
             for (k, &place) in visits.iter().enumerate() {
-                if self.asks
+                if self.prefetches
                     && let Some(&next) = visits.get(k + AHEAD)
                 {
                     self.row(order[next as usize] as usize).prefetch();
                 }
                 let t = order[place as usize] as usize;
                 let row = self.row(t);
-                let (sign, price, alpha) =
-                    (self.plane.signs[t], self.plane.prices[t], self.alphas[t]);
                 // The bias last: it is the last to be known.
-                let margin = sign * (row.dot(&self.w, 0.0) + self.b);
-                let gradient = margin - 1.0;
-                let projected = if alpha <= 0.0 {
-                    if gradient > high {
-                        order[place as usize] = u32::MAX;
-                        left_out += 1;
-                        continue;
-                    }
-                    gradient.min(0.0)
-                } else if alpha >= price {
-                    if gradient < low {
-                        order[place as usize] = u32::MAX;
-                        left_out += 1;
-                        continue;
-                    }
-                    gradient.max(0.0)
-                } else {
-                    gradient
+                let margin = self.plane.signs[t] * (row.dot(&self.w, 0.0) + self.b);
+                let Some(projected) = self.projected_gradient(t, margin - 1.0, bounds) else {
+                    order[place as usize] = u32::MAX;
+                    left_out += 1;
+                    continue;
                 };
                 pass.visits += 1;
-                pass.mistakes += u64::from(margin <= 0.0);
-                pass.perceptron_loss += (-margin).max(0.0);
-                pass.hinge_loss += (-gradient).max(0.0);
-                pass.on_boundary += u64::from(margin == 0.0);
+                count_margin(&mut pass, margin);
                 self.high = self.high.max(projected);
                 self.low = self.low.min(projected);
                 if projected == 0.0 {
-                    self.rests[t].lengthen();
+                    self.skips[t].lengthen();
                     continue;
                 }
-                self.rests[t].shorten();
-                let best = (alpha - gradient * self.inverses[t]).clamp(0.0, price);
-                let step = best - alpha;
-                if step == 0.0 {
+                self.skips[t].shorten();
+                let Some(by) = self.step(t, row, margin - 1.0) else {
                     continue;
-                }
-                self.alphas[t] = best;
-                gain -= step * (gradient + 0.5 * self.squares[t] * step);
-                row.add_to(&mut self.w, step * sign);
-                self.lean += step * sign;
-                self.b += self.kappa * step * sign;
+                };
+                gain += by;
                 pass.updates += 1;
                 limits.updates_left -= 1;
                 if limits.updates_left == 0 {
@@ -338,7 +318,40 @@ impl<'a> Descent<'a> {
             order.retain(|&t| t != u32::MAX);
         }
         self.active = order;
-        (pass, Yield { gain, rows })
+        (pass, StepGain { gain, rows })
+    }
+
+    /// How far α may follow this gradient within its bounds; `None` if it sits at one and is
+    /// pushed against it by more than the last pass found anywhere.
+    #[inline(always)]
+    fn projected_gradient(&self, t: usize, gradient: f64, (low, high): (f64, f64)) -> Option<f64> {
+        let (alpha, price) = (self.alphas[t], self.plane.prices[t]);
+        if (alpha <= 0.0 && gradient > high) || (alpha > 0.0 && alpha >= price && gradient < low) {
+            None
+        } else if alpha <= 0.0 {
+            Some(gradient.min(0.0))
+        } else if alpha >= price {
+            Some(gradient.max(0.0))
+        } else {
+            Some(gradient)
+        }
+    }
+
+    /// Sets α of example `t` to its best value given the rest; what is gained, if it moves.
+    #[inline(always)]
+    fn step(&mut self, t: usize, row: Row<'_>, gradient: f64) -> Option<f64> {
+        let alpha = self.alphas[t];
+        let best = (alpha - gradient * self.inverses[t]).clamp(0.0, self.plane.prices[t]);
+        let step = best - alpha;
+        if step == 0.0 {
+            return None;
+        }
+        self.alphas[t] = best;
+        let signed = step * self.plane.signs[t];
+        row.add_to(&mut self.w, signed);
+        self.lean += signed;
+        self.b += self.kappa * step * self.plane.signs[t];
+        Some(-(step * (gradient + 0.5 * self.squares[t] * step)))
     }
 
     /// Moves the centre of an unlifted bias to where the bias is.
@@ -348,7 +361,7 @@ impl<'a> Descent<'a> {
     }
 
     /// Conjugate gradients on the free variables, projected into the box.
-    fn on_the_face(&mut self, pass: &mut Pass, limits: &mut SearchLimits<'_>) -> Yield {
+    fn on_the_face(&mut self, pass: &mut Pass, limits: &mut SearchLimits<'_>) -> StepGain {
         let free: Vec<usize> = self
             .active
             .iter()
@@ -356,14 +369,14 @@ impl<'a> Descent<'a> {
             .filter(|&t| self.alphas[t] > 0.0 && self.alphas[t] < self.plane.prices[t])
             .collect();
         if free.is_empty() || free.len() as u64 >= limits.updates_left {
-            return Yield::default();
+            return StepGain::default();
         }
         let gradient: Vec<f64> = free
             .iter()
             .map(|&t| self.margin(t, &self.w, self.b) - 1.0)
             .collect();
         let mut rows = free.len() as f64;
-        let Descending { step, .. } = step_on_face(
+        let QuadraticStep { step, .. } = conjugate_gradients(
             gradient.iter().map(|g| -g).collect(),
             FLAT,
             |direction| {
@@ -405,11 +418,11 @@ impl<'a> Descent<'a> {
                 self.b += tilt;
                 pass.updates += free.len() as u64;
                 limits.updates_left -= free.len() as u64;
-                return Yield { gain, rows };
+                return StepGain { gain, rows };
             }
             length *= 0.5;
         }
-        Yield { gain: 0.0, rows }
+        StepGain { gain: 0.0, rows }
     }
 
     /// The features of example `t`.
@@ -437,7 +450,7 @@ impl<'a> Descent<'a> {
         let violation = self.violation();
         let scores = linear::scores(self.data, &self.plane.examples, &self.w);
         self.active.clear();
-        self.rests.fill(Rest::default());
+        self.skips.fill(SkipCount::default());
         for (t, score) in scores.iter().enumerate() {
             let gradient = self.plane.signs[t] * (score + self.b) - 1.0;
             let held = (self.alphas[t] <= 0.0 && gradient > violation)

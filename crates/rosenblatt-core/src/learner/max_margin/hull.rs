@@ -15,17 +15,17 @@
 
 use std::collections::HashSet;
 
+use super::limits::{PassCallback, SearchLimits, count_margin};
 use super::linear;
 use super::plane::{Plane, Solution};
-use super::{SearchLimits, Told};
-use crate::certificate::{Nearest, Walk};
 use crate::data::Dataset;
 use crate::error::Result;
+use crate::geometry::nearest_point::{NearestPoint, Walk};
 use crate::options::Bias;
 use crate::progress::{Pass, Stop};
 
 /// Beyond this many numbers in a corral, coordinate descent without bounds is the better way.
-const MOST: usize = 50_000_000;
+const MOST_NUMBERS: usize = 50_000_000;
 
 /// A point of the hull: an example, or the difference between two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,7 +36,7 @@ struct Vertex {
 
 /// Whether corrals stay small enough for this to be the way.
 pub(super) fn is_worthwhile(data: &Dataset, plane: &Plane) -> bool {
-    data.features() * data.features().min(plane.len()) <= MOST
+    data.features() * data.features().min(plane.len()) <= MOST_NUMBERS
 }
 
 /// The plane of largest margin; `None` if no plane with a margin was found.
@@ -45,7 +45,7 @@ pub(super) fn solve(
     plane: &Plane,
     bias: Bias,
     limits: &mut SearchLimits<'_>,
-    told: Told<'_>,
+    on_pass: PassCallback<'_>,
 ) -> Result<Option<Solution>> {
     let dimension = data.features() + usize::from(bias == Bias::Lifted);
     Hull {
@@ -53,11 +53,11 @@ pub(super) fn solve(
         plane,
         bias,
         dimension,
-        nearest: Nearest::new(dimension, Vec::new()),
+        nearest: NearestPoint::new(dimension, Vec::new()),
         vertices: Vec::new(),
         known: HashSet::new(),
     }
-    .go(limits, told)
+    .go(limits, on_pass)
 }
 
 struct Hull<'a> {
@@ -65,13 +65,17 @@ struct Hull<'a> {
     plane: &'a Plane,
     bias: Bias,
     dimension: usize,
-    nearest: Nearest,
+    nearest: NearestPoint,
     vertices: Vec<Vertex>,
     known: HashSet<Vertex>,
 }
 
 impl Hull<'_> {
-    fn go(mut self, limits: &mut SearchLimits<'_>, told: Told<'_>) -> Result<Option<Solution>> {
+    fn go(
+        mut self,
+        limits: &mut SearchLimits<'_>,
+        on_pass: PassCallback<'_>,
+    ) -> Result<Option<Solution>> {
         const STEPS: usize = 5000;
         let longest = self.longest();
         if longest == 0.0 {
@@ -99,7 +103,7 @@ impl Hull<'_> {
             let scores = linear::scores(self.data, &self.plane.examples, &w);
             let found = linear::measure(self.data, self.plane, self.bias, &alphas, &w, &scores);
             let pass = self.record(&scores, found.bias, joined, limits);
-            told(&pass)?;
+            on_pass(&pass)?;
             passes.push(pass);
             if found.objective.relative_gap() <= limits.settings.tolerance {
                 break Stop::Converged;
@@ -206,7 +210,13 @@ impl Hull<'_> {
         alphas
     }
 
-    fn record(&self, scores: &[f64], bias: f64, joined: u64, limits: &mut SearchLimits<'_>) -> Pass {
+    fn record(
+        &self,
+        scores: &[f64],
+        bias: f64,
+        joined: u64,
+        limits: &mut SearchLimits<'_>,
+    ) -> Pass {
         let mut pass = Pass {
             visits: self.plane.len() as u64,
             updates: joined,
@@ -214,11 +224,7 @@ impl Hull<'_> {
         };
         limits.updates_left = limits.updates_left.saturating_sub(joined);
         for (score, sign) in scores.iter().zip(&self.plane.signs) {
-            let margin = sign * (score + bias);
-            pass.mistakes += u64::from(margin <= 0.0);
-            pass.on_boundary += u64::from(margin == 0.0);
-            pass.perceptron_loss += (-margin).max(0.0);
-            pass.hinge_loss += (1.0 - margin).max(0.0);
+            count_margin(&mut pass, sign * (score + bias));
         }
         pass
     }

@@ -7,7 +7,10 @@ use crate::kernel::{Kernel, Spectrum};
 use crate::learner::Fit;
 use crate::learner::settings::KERNEL_HELP;
 use crate::model::{Decision, SupportVectors};
-use crate::options::{Bias, ClassWeight, DataSize, Learner, Multiclass, Options, Parameter, Readout, auto, not_negative, optional, positive_or_infinite};
+use crate::options::{
+    Bias, ClassWeight, DataSize, Learner, Multiclass, Options, Parameter, Readout, auto,
+    not_negative, optional, positive_or_infinite,
+};
 use crate::training::{Fitted, Snapshot, Training};
 
 /// The largest C of a soft margin.
@@ -146,14 +149,25 @@ impl Learner for MaxMargin {
 
 impl Fit for MaxMargin {
     fn fit<'a>(&'a self, mut training: Training<'a>) -> Result<Fitted> {
-        let mut search = MarginSearch::new(
-            training.data,
-            training.sample_weights,
-            training.scheme,
-            self,
-            training.options,
-            training.resources,
-        )?;
+        if let Some(kernel) = &self.kernel {
+            kernel.check(training.data)?;
+        }
+        if self.c.is_none() && training.data.weights.is_some() {
+            return Err(Error::options(
+                "weights of examples multiply C, and without --c the margin is hard",
+            )
+            .remedy("add --c 1, or leave out --weight-column"));
+        }
+        let mut search = MarginSearch {
+            data: training.data,
+            sample_weights: training.sample_weights,
+            scheme: training.scheme,
+            settings: self,
+            options: training.options,
+            resources: training.resources,
+            separability_test: training.separability_test,
+            planes: Vec::new(),
+        };
         let recorder = &mut training.recorder;
         let stop = search.go(training.limits, &mut training.progress, |progress| {
             recorder.report_pass(progress);

@@ -33,7 +33,9 @@ pub(super) fn kappa(plane: &Plane, sample_weights: &SampleWeights<'_>, bias: Bia
         // lighter side can move the bias by 1.
         Bias::Unlifted(_) => {
             let squares = plane.examples.iter();
-            let sum: f64 = squares.map(|&i| sample_weights.squared_norm(i as usize)).sum();
+            let sum: f64 = squares
+                .map(|&i| sample_weights.squared_norm(i as usize))
+                .sum();
             let side = |sign: f64| {
                 let of_side = plane.signs.iter().zip(&plane.prices);
                 let prices = of_side.filter(|(y, _)| **y == sign).map(|(_, c)| c);
@@ -177,7 +179,7 @@ fn balanced(data: &Dataset, plane: &Plane, alphas: &[f64], w: &[f64]) -> (f64, f
 /// Whether α and the plane that it makes, summed anew without the rounding of a whole run, leave no
 /// more than this gap. Where the bias has no price α is balanced first, unless it nearly is and
 /// the plane it makes is the better one.
-pub(super) fn settle(
+pub(super) fn is_within_tolerance(
     data: &Dataset,
     plane: &Plane,
     bias: Bias,

@@ -8,8 +8,8 @@
 //!
 //! *Guarantee.* w is unique. Any α bounds the optimum from below and any w from above; a run
 //! ends when the two differ by no more than the tolerance, and both are reported. A hard
-//! margin exists iff the examples are separable, and where it is not found, that is decided
-//! in exact arithmetic.
+//! margin exists iff the examples are separable; a session that was given a test of that
+//! refuses examples that are not, with the reason.
 //!
 //! *Cost.* Linear: O(non-zeros) a pass over the examples that still move; with few features
 //! Newton's steps, of which a few dozen suffice. Kernels: a row of
@@ -20,69 +20,40 @@
 //! margin classifiers", COLT (1992); C. Cortes and V. Vapnik, "Support-vector networks",
 //! Machine Learning 20 (1995). Each solver names its own.
 
+mod cholesky;
+mod conjugate_gradients;
 mod descent;
-mod distinct;
-mod face;
+mod equal_rows;
 mod hull;
+mod kernel_rows;
 mod learner;
+mod limits;
 mod linear;
 mod newton;
-mod pairwise;
 mod plane;
-mod rest;
-mod rows;
-mod system;
+mod skip;
+mod smo;
 
 pub use self::learner::MaxMargin;
 
 use self::descent::Descent;
-use self::distinct::Distinct;
-use self::newton::{Ended, Newton};
+use self::equal_rows::Merged;
+use self::kernel_rows::KernelRows;
+use self::limits::{PassCallback, SearchLimits};
+use self::newton::{Newton, NewtonEnd};
 use self::plane::{Objective, Plane, Solution, sides};
-use self::rows::KernelRows;
-use crate::certificate::{
-    self, ExactKernel, ExactRows, Gram, Reading, Sides, TwoSides, Verdict, decide, strict_kernel,
-};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::model::{Decision, DualLog, KernelModel, Optimum, SupportVectors};
-use crate::readout::LogEntry;
-use crate::scheme::Scheme;
-use crate::weights::Weights;
 use crate::options::{Bias, Options, Readout};
 use crate::progress::{Limits, Pass, Progress, Stop};
-use crate::training::{MarginBracket, Resources, SampleWeights};
-
-/// What may end the search for a plane before it is found.
-#[derive(Clone, Copy)]
-struct SearchLimits<'a> {
-    settings: &'a MaxMargin,
-    limits: Limits<'a>,
-    updates_left: u64,
-}
-
-impl SearchLimits<'_> {
-    /// Whether so many passes and visits over `examples` are enough. Where nobody said how
-    /// many passes may be made, it is the visits that count: late passes leave most out.
-    fn reached(&self, passes: usize, visits: u64, examples: usize) -> Option<Stop> {
-        if self.updates_left == 0 {
-            return Some(Stop::UpdateLimit);
-        }
-        let made = if self.limits.options.epochs.is_some() {
-            passes as u64
-        } else {
-            visits / examples.max(1) as u64
-        };
-        if made >= self.limits.epochs {
-            return Some(Stop::EpochLimit);
-        }
-        self.limits.now()
-    }
-}
-
-/// Someone who is told of every pass.
-type Told<'a> = &'a mut dyn FnMut(&Pass) -> Result<()>;
+use crate::readout::LogEntry;
+use crate::scheme::Scheme;
+use crate::training::{
+    MarginBracket, Resources, SampleWeights, Separability, SeparabilityQuestion, SeparabilityTest,
+};
+use crate::weights::Weights;
 
 /// The planes of largest margin of a data set.
 pub(crate) struct MarginSearch<'a> {
@@ -92,38 +63,11 @@ pub(crate) struct MarginSearch<'a> {
     settings: &'a MaxMargin,
     options: &'a Options,
     resources: Resources,
+    separability_test: Option<SeparabilityTest>,
     planes: Vec<(Plane, Solution)>,
 }
 
 impl<'a> MarginSearch<'a> {
-    pub(crate) fn new(
-        data: &'a Dataset,
-        sample_weights: &'a SampleWeights<'a>,
-        scheme: Scheme,
-        settings: &'a MaxMargin,
-        options: &'a Options,
-        resources: Resources,
-    ) -> Result<Self> {
-        if let Some(kernel) = &settings.kernel {
-            kernel.check(data)?;
-        }
-        if settings.c.is_none() && data.weights.is_some() {
-            return Err(Error::options(
-                "weights of examples multiply C, and without --c the margin is hard",
-            )
-            .remedy("add --c 1, or leave out --weight-column"));
-        }
-        Ok(MarginSearch {
-            data,
-            sample_weights,
-            scheme,
-            settings,
-            options,
-            resources,
-            planes: Vec::new(),
-        })
-    }
-
     /// Finds the planes one after the other, or several at once where nobody has to be told.
     pub(crate) fn go(
         &mut self,
@@ -139,7 +83,12 @@ impl<'a> MarginSearch<'a> {
         };
         let mut kernel_rows = self.settings.kernel.map(|kernel| {
             let lifted = self.options.bias() == Bias::Lifted;
-            KernelRows::new(self.data, kernel, f64::from(u8::from(lifted)), self.resources)
+            KernelRows::new(
+                self.data,
+                kernel,
+                f64::from(u8::from(lifted)),
+                self.resources,
+            )
         });
         let together = k > 1 && kernel_rows.is_none() && self.options.max_updates.is_none();
         if together && self.resources.threads > 1 {
@@ -182,35 +131,40 @@ impl<'a> MarginSearch<'a> {
         d: usize,
         limits: &mut SearchLimits<'_>,
         kernel_rows: Option<&mut KernelRows<'_>>,
-        told: Told<'_>,
+        on_pass: PassCallback<'_>,
     ) -> Result<(Plane, Solution)> {
         let (data, settings, options) = (self.data, self.settings, self.options);
         let whole = Plane::new(data, self.sample_weights, self.scheme, d, settings.c);
-        let distinct = Distinct::of(data, settings.kernel, &whole);
+        let distinct = Merged::of(data, settings.kernel, &whole);
         let plane = &distinct.plane;
         let unlifted = matches!(options.bias(), Bias::Unlifted(_));
+        // Limits that somebody set are for them to judge.
+        let found_none = |solution: &Solution| {
+            let spent = solution.stop == Stop::EpochLimit && options.epochs.is_none();
+            let gave_up = solution.stop == Stop::Stalled || spent;
+            gave_up && !solution.objective.primal.is_finite()
+        };
         let mut solution = if plane.len() == 0 || (unlifted && !plane.has_two_sides()) {
             on_one_side(plane, data.features())
         } else if let Some(rows) = kernel_rows {
             if plane.is_hard() {
-                self.require_kernel_separable(d, rows.kernel())?;
+                self.require_separable(d)?;
             }
-            let solution = pairwise::solve(plane, rows, unlifted, limits, told)?;
-            // Limits that somebody set are for them to judge.
-            let spent = solution.stop == Stop::EpochLimit && options.epochs.is_none();
-            let gave_up = solution.stop == Stop::Stalled || spent;
-            if gave_up && !solution.objective.primal.is_finite() {
+            let solution = smo::solve(plane, rows, unlifted, limits, on_pass)?;
+            if found_none(&solution) {
                 return Err(self.no_kernel_margin(d));
             }
             solution
         } else if plane.is_hard() && hull::is_worthwhile(data, plane) {
-            hull::solve(data, plane, options.bias(), limits, told)?
-                .ok_or_else(|| self.why_not_separated(d))?
+            hull::solve(data, plane, options.bias(), limits, on_pass)?
+                .ok_or_else(|| self.no_linear_margin(d))?
         } else {
-            if plane.is_hard() {
-                self.require_separable(d)?;
+            let unknown = plane.is_hard() && self.require_separable(d)? == Separability::Unknown;
+            let solution = self.solve_linear(plane, limits, on_pass)?;
+            if unknown && found_none(&solution) {
+                return Err(self.no_linear_margin(d));
             }
-            self.solve_linear(plane, limits, told)?
+            solution
         };
         solution.alphas = distinct.spread(&whole, solution.alphas);
         Ok((whole, solution))
@@ -222,14 +176,14 @@ impl<'a> MarginSearch<'a> {
         &self,
         plane: &Plane,
         limits: &mut SearchLimits<'_>,
-        told: Told<'_>,
+        on_pass: PassCallback<'_>,
     ) -> Result<Solution> {
         let (data, bias) = (self.data, self.options.bias());
         let mut ended = None;
         if newton::is_worthwhile(data, plane, limits) {
-            let newton = Newton::new(data, plane, self.sample_weights, bias).go(limits, told)?;
+            let newton = Newton::new(data, plane, self.sample_weights, bias).go(limits, on_pass)?;
             if let Some(stop) = newton.stop {
-                let Ended { alphas, passes, .. } = newton;
+                let NewtonEnd { alphas, passes, .. } = newton;
                 return Ok(linear::solution(data, plane, bias, alphas, stop, passes));
             }
             ended = Some(newton);
@@ -238,7 +192,7 @@ impl<'a> MarginSearch<'a> {
         if let Some(ended) = ended {
             descent.begin_at(ended);
         }
-        descent.go(limits, told)
+        descent.go(limits, on_pass)
     }
 
     /// Which planes these are, for messages.
@@ -259,25 +213,38 @@ impl<'a> MarginSearch<'a> {
         .remedy("allow violations at a price: --c 1")
     }
 
-    /// Decides in exact arithmetic whether there is a plane with a margin at all.
-    fn require_separable(&self, d: usize) -> Result<()> {
-        let decision = self.with_sides(d, |rows| decide(rows, self.resources.threads))?;
-        match decision.verdict() {
-            Verdict::Separable => Ok(()),
-            verdict => Err(self.not_separable(d, verdict.name())),
+    /// Whether there is a plane with a margin at all; refuses if there is none.
+    fn require_separable(&self, d: usize) -> Result<Separability> {
+        let Some(test) = self.separability_test else {
+            return Ok(Separability::Unknown);
+        };
+        let (negative, positive) = sides(self.scheme, d);
+        let answer = test(&SeparabilityQuestion {
+            data: self.data,
+            positive,
+            negative,
+            has_bias: self.options.bias() != Bias::None,
+            kernel: self.settings.kernel,
+            threads: self.resources.threads,
+        })?;
+        match answer {
+            Separability::NotSeparable(why) => Err(self.not_separable(d, &why)),
+            answer => Ok(answer),
         }
     }
 
     /// Why no plane with a margin was found.
-    fn why_not_separated(&self, d: usize) -> Error {
-        let thin = || {
-            Error::data(format!(
-                "{} have a margin too thin for floating point to find",
-                self.plane_name(d)
-            ))
-            .remedy("scale the features (--scale standard), or allow violations at a price: --c 1")
+    fn no_linear_margin(&self, d: usize) -> Error {
+        let planes = self.plane_name(d);
+        let what = match self.require_separable(d) {
+            Err(error) => return error,
+            Ok(Separability::Unknown) => format!(
+                "no hard margin was found between {planes}: it is too thin for floating point to find, or there is none"
+            ),
+            Ok(_) => format!("{planes} have a margin too thin for floating point to find"),
         };
-        self.require_separable(d).err().unwrap_or_else(thin)
+        Error::data(what)
+            .remedy("scale the features (--scale standard), or allow violations at a price: --c 1")
     }
 
     fn no_kernel_margin(&self, d: usize) -> Error {
@@ -286,43 +253,6 @@ impl<'a> MarginSearch<'a> {
             self.plane_name(d)
         ))
         .remedy("allow violations at a price: --c 1; rosenblatt check --kernel decides whether the classes are separable")
-    }
-
-    fn with_sides<T>(&self, d: usize, ask: impl FnOnce(&TwoSides<'_>) -> Result<T>) -> Result<T> {
-        let exact = ExactRows::new(self.data, Reading::Binary, &[])?;
-        let sides = match sides(self.scheme, d) {
-            (None, class) => Sides::AgainstRest(class),
-            (Some(low), high) => Sides::Pair(high, low),
-        };
-        let bias = match self.options.bias() {
-            Bias::None => certificate::Bias::None,
-            _ => certificate::Bias::Lifted,
-        };
-        ask(&TwoSides::new(&exact, bias, sides))
-    }
-
-    /// Refuses examples that no plane in the space of the kernel separates, where that is
-    /// quickly decided: strictly positive definite kernels separate unless equal rows have
-    /// different labels, and kernels with exact values are asked on small sets.
-    fn require_kernel_separable(&self, d: usize, kernel: Kernel) -> Result<()> {
-        const SMALL: usize = 300;
-        if kernel.separates_all_distinct_rows() {
-            let strict = self.with_sides(d, |rows| Ok(strict_kernel(rows)))?;
-            if let Some(&(a, b)) = strict.conflicts.first() {
-                let (a, b) = (self.data.number(a) + 1, self.data.number(b) + 1);
-                let why = format!("rows {} and {} are equal", a.min(b), a.max(b));
-                return Err(self.not_separable(d, &why));
-            }
-        } else if let Some(exact) = ExactKernel::of(&kernel).filter(|_| self.data.len() <= SMALL) {
-            let lifted = self.options.bias() != Bias::None;
-            let decision = self.with_sides(d, |rows| {
-                decide(&Gram::new(rows, exact, lifted)?, self.resources.threads)
-            })?;
-            if decision.verdict() != Verdict::Separable {
-                return Err(self.not_separable(d, decision.verdict().name()));
-            }
-        }
-        Ok(())
     }
 
     /// What predicts.

@@ -20,10 +20,10 @@
 //! S. S. Keerthi and D. DeCoste, "A modified finite Newton method for fast solution of large
 //! scale linear SVMs", JMLR 6 (2005).
 
+use super::cholesky::DenseSystem;
+use super::limits::{PassCallback, SearchLimits, count_margin};
 use super::linear;
 use super::plane::Plane;
-use super::system::System;
-use super::{SearchLimits, Told};
 use crate::data::{Dataset, Row, Rows};
 use crate::error::Result;
 use crate::options::Bias;
@@ -43,7 +43,7 @@ const REACH: f64 = 16.0;
 const ENOUGH: f64 = 0.5;
 
 /// Where the search ended.
-pub(super) struct Ended {
+pub(super) struct NewtonEnd {
     pub alphas: Vec<f64>,
     pub passes: Vec<Pass>,
     /// Why, unless another method is to go on.
@@ -155,7 +155,11 @@ impl<'a> Newton<'a> {
     }
 
     /// Goes on until the gap is closed, something stops it or steps lead no farther.
-    pub(super) fn go(mut self, limits: &SearchLimits<'_>, told: Told<'_>) -> Result<Ended> {
+    pub(super) fn go(
+        mut self,
+        limits: &SearchLimits<'_>,
+        on_pass: PassCallback<'_>,
+    ) -> Result<NewtonEnd> {
         let tolerance = limits.settings.tolerance;
         let mut passes: Vec<Pass> = Vec::new();
         let (mut visits, mut stepped) = (0, false);
@@ -166,7 +170,7 @@ impl<'a> Newton<'a> {
             }
             let updates = self.set_multipliers();
             let pass = self.near.pass(updates);
-            told(&pass)?;
+            on_pass(&pass)?;
             visits += pass.visits.max(1);
             passes.push(pass);
             let distance = self.distance();
@@ -181,7 +185,7 @@ impl<'a> Newton<'a> {
             if distance.round <= enough * distance.primal || (stepped && updates == 0) {
                 stepped = false;
                 let may_be_found = close || (self.is_unlifted() && !self.sampled);
-                if may_be_found && self.settle(tolerance) {
+                if may_be_found && self.is_within_tolerance(tolerance) {
                     break Some(Stop::Converged);
                 }
                 self.next_round(close);
@@ -197,7 +201,7 @@ impl<'a> Newton<'a> {
         if stop != Some(Stop::Converged) {
             self.write_back();
         }
-        Ok(Ended {
+        Ok(NewtonEnd {
             alphas: self.alphas,
             passes,
             stop,
@@ -315,9 +319,9 @@ impl<'a> Newton<'a> {
     }
 
     /// Whether what would be saved leaves no more than this gap; then it is what is kept.
-    fn settle(&mut self, tolerance: f64) -> bool {
+    fn is_within_tolerance(&mut self, tolerance: f64) -> bool {
         self.write_back();
-        linear::settle(
+        linear::is_within_tolerance(
             self.data,
             self.plane,
             self.bias,
@@ -375,7 +379,7 @@ impl<'a> Newton<'a> {
         let features = self.data.features();
         let rows = Rows::of(&self.data.matrix);
         let of_bias = self.kappa.map(|k| 1.0 / k);
-        let mut system = System::diagonal(features, of_bias);
+        let mut system = DenseSystem::diagonal(features, of_bias);
         let near = &self.near;
         for k in 0..near.places.len() {
             if near.alphas[k] > 0.0 && near.alphas[k] < near.prices[k] {
@@ -458,10 +462,7 @@ impl Near {
             ..Pass::default()
         };
         for &margin in &self.margins {
-            pass.mistakes += u64::from(margin <= 0.0);
-            pass.on_boundary += u64::from(margin == 0.0);
-            pass.perceptron_loss += (-margin).max(0.0);
-            pass.hinge_loss += (1.0 - margin).max(0.0);
+            count_margin(&mut pass, margin);
         }
         pass
     }

@@ -1,8 +1,8 @@
 //! One plane's problem, and what solving it gave.
 
 use crate::data::{Dataset, RowPermutation};
-use crate::scheme::Scheme;
 use crate::progress::{Pass, Stop};
+use crate::scheme::Scheme;
 use crate::training::SampleWeights;
 
 /// Which examples a plane parts, on which sides they belong, and what a violation costs.

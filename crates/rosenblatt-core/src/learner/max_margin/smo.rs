@@ -20,11 +20,11 @@
 //! order information for training support vector machines", JMLR 6 (2005); I. Steinwart, D.
 //! Hush and C. Scovel, "Training SVMs without offset", JMLR 12 (2011).
 
-mod together;
+mod joint_step;
 
+use super::kernel_rows::KernelRows;
+use super::limits::{PassCallback, SearchLimits, count_margin};
 use super::plane::{Objective, Plane, Solution, best_bias};
-use super::rows::KernelRows;
-use super::{SearchLimits, Told};
 use crate::error::Result;
 use crate::progress::{Pass, Stop};
 
@@ -35,14 +35,14 @@ pub(super) fn solve(
     rows: &mut KernelRows<'_>,
     unlifted: bool,
     limits: &mut SearchLimits<'_>,
-    told: Told<'_>,
+    on_pass: PassCallback<'_>,
 ) -> Result<Solution> {
     let own: Vec<f64> = plane
         .examples
         .iter()
         .map(|&i| rows.own(i as usize))
         .collect();
-    Pairwise {
+    Smo {
         plane,
         rows,
         unlifted,
@@ -51,10 +51,10 @@ pub(super) fn solve(
         active: (0..plane.len() as u32).collect(),
         own,
     }
-    .go(limits, told)
+    .go(limits, on_pass)
 }
 
-struct Pairwise<'a, 'k> {
+struct Smo<'a, 'k> {
     plane: &'a Plane,
     rows: &'a mut KernelRows<'k>,
     unlifted: bool,
@@ -82,8 +82,8 @@ const FLAT: f64 = 1e-12;
 /// any gain it is rounding that has the last word.
 const MANY: u64 = 50_000;
 
-impl Pairwise<'_, '_> {
-    fn go(mut self, limits: &mut SearchLimits<'_>, told: Told<'_>) -> Result<Solution> {
+impl Smo<'_, '_> {
+    fn go(mut self, limits: &mut SearchLimits<'_>, on_pass: PassCallback<'_>) -> Result<Solution> {
         let n = self.plane.len();
         let period = n.clamp(1, 1000) as u64;
         let mut passes: Vec<Pass> = Vec::new();
@@ -97,7 +97,7 @@ impl Pairwise<'_, '_> {
         let (mut wait, mut waited, mut gained) = (20 * period.max(100), 0, 0.0);
         let stop = loop {
             if pass.visits >= n as u64 {
-                told(&pass)?;
+                on_pass(&pass)?;
                 visits += pass.visits;
                 passes.push(std::mem::take(&mut pass));
             }
@@ -145,7 +145,7 @@ impl Pairwise<'_, '_> {
             limits.updates_left -= 1;
             waited += 1;
             if waited >= wait {
-                let more = self.move_together(&mut pass, limits);
+                let more = self.joint_step(&mut pass, limits);
                 wait = if more > gained {
                     (wait / 2).max(period)
                 } else {
@@ -164,7 +164,7 @@ impl Pairwise<'_, '_> {
             }
         };
         if pass.visits > 0 {
-            told(&pass)?;
+            on_pass(&pass)?;
             passes.push(pass);
         }
         self.unshrink();
@@ -300,13 +300,9 @@ impl Pairwise<'_, '_> {
 
     /// An example's answer before its own step, without an unlifted bias.
     fn record(&self, pass: &mut Pass, t: usize) {
-        let margin = self.gradient[t] + 1.0;
         pass.visits += 1;
         pass.updates += 1;
-        pass.mistakes += u64::from(margin <= 0.0);
-        pass.on_boundary += u64::from(margin == 0.0);
-        pass.perceptron_loss += (-margin).max(0.0);
-        pass.hinge_loss += (1.0 - margin).max(0.0);
+        count_margin(pass, self.gradient[t] + 1.0);
     }
 
     /// Leaves out examples that are pushed against their bound.

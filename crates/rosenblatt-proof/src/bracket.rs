@@ -1,14 +1,6 @@
 //! What is known of a margin, and how much may be spent on it.
 
-/// Which margin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum MarginKind {
-    /// ‖w‖ includes the bias (or there is none).
-    Lifted,
-    /// ‖w‖ leaves the bias out.
-    Plain,
-}
+use rosenblatt_core::geometry::MarginKind;
 
 /// The margin lies between the ends; both are infinite where only one side has rows.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -34,16 +26,16 @@ impl Bracket {
 
 /// When to stop narrowing.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Effort {
+pub struct SearchBudget {
     /// The relative gap that is narrow enough.
     pub relative_gap: f64,
     /// About how many multiplications may be spent.
     pub multiplications: f64,
 }
 
-impl Default for Effort {
+impl Default for SearchBudget {
     fn default() -> Self {
-        Effort {
+        SearchBudget {
             relative_gap: 1e-6,
             multiplications: 3e9,
         }

@@ -1,14 +1,14 @@
 //! Coefficients of a logistic regression against the oracle, sign by sign.
 
 use dashu_int::IBig;
-use rosenblatt::certificate::{Bias, ExactRows, Reading, Trend, TwoSides, coefficients};
+use rosenblatt::proof::{BiasTerm, ExactRows, Notation, Estimate, TwoSides, coefficients};
 use rosenblatt::internal::random::{Random, Stream};
 
 use crate::decisions::{big, dataset, signed};
 use crate::oracle;
 
 /// Trends by definition: which signs w_j takes on C, and whether the rows determine it.
-fn expected(z: &[Vec<i64>]) -> Vec<Trend> {
+fn expected(z: &[Vec<i64>]) -> Vec<Estimate> {
     let d = z[0].len();
     let rank = oracle::rank(big(z));
     (0..d)
@@ -21,14 +21,14 @@ fn expected(z: &[Vec<i64>]) -> Vec<Trend> {
                 rows
             };
             if oracle::rank(big(&with(1))) > rank {
-                return Trend::NotIdentified;
+                return Estimate::NotIdentified;
             }
             let takes = |value| oracle::separable_rows(&with(value)).last() == Some(&true);
             match (takes(1), takes(-1)) {
-                (true, true) => Trend::Either,
-                (true, false) => Trend::PlusInfinity,
-                (false, true) => Trend::MinusInfinity,
-                (false, false) => Trend::Finite,
+                (true, true) => Estimate::Either,
+                (true, false) => Estimate::PlusInfinity,
+                (false, true) => Estimate::MinusInfinity,
+                (false, false) => Estimate::Finite,
             }
         })
         .collect()
@@ -56,9 +56,9 @@ fn trends_agree_with_the_oracle_on_random_designs() {
             })
             .collect();
         let bias = if case % 4 == 3 {
-            Bias::None
+            BiasTerm::None
         } else {
-            Bias::Lifted
+            BiasTerm::Lifted
         };
         let z = signed(&rows, &positive, bias);
         let floats: Vec<Vec<f64>> = rows
@@ -66,12 +66,12 @@ fn trends_agree_with_the_oracle_on_random_designs() {
             .map(|r| r.iter().map(|&x| x as f64).collect())
             .collect();
         let data = dataset(&floats, &positive);
-        let exact = ExactRows::new(&data, Reading::Decimal, &[]).expect("valid");
+        let exact = ExactRows::new(&data, Notation::Decimal, &[]).expect("valid");
         let found = coefficients(&TwoSides::positive_against_rest(&exact, bias), 1).expect("rows");
-        assert_eq!(found.trends, expected(&z), "{rows:?} {positive:?} {bias:?}");
+        assert_eq!(found.estimates, expected(&z), "{rows:?} {positive:?} {bias:?}");
         assert_eq!(found.rank, oracle::rank(big(&z)));
         oracle::check(&big(&z), &found.decision);
-        for t in found.trends {
+        for t in found.estimates {
             *seen.entry(t).or_insert(0) += 1;
         }
     }
@@ -93,12 +93,12 @@ fn a_category_without_failures_runs_off() {
     .map(|r| r.to_vec())
     .to_vec();
     let data = dataset(&rows, &[false, true, false, true, true, true]);
-    let exact = ExactRows::new(&data, Reading::Decimal, &[]).expect("valid");
+    let exact = ExactRows::new(&data, Notation::Decimal, &[]).expect("valid");
     let found =
-        coefficients(&TwoSides::positive_against_rest(&exact, Bias::Lifted), 1).expect("rows");
+        coefficients(&TwoSides::positive_against_rest(&exact, BiasTerm::Lifted), 1).expect("rows");
     assert_eq!(
-        found.trends,
-        [Trend::Finite, Trend::PlusInfinity, Trend::Finite]
+        found.estimates,
+        [Estimate::Finite, Estimate::PlusInfinity, Estimate::Finite]
     );
     let recession = found.recession.expect("quasi-separable");
     assert!(recession[0].is_zero() && recession[1] > IBig::ZERO && recession[2].is_zero());

@@ -2,14 +2,14 @@
 
 /// Passes that an example sits out.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Rest {
+pub(super) struct SkipCount {
     /// Those that it sat out before its last visit.
     length: u8,
     /// Those still to come.
     left: u8,
 }
 
-impl Rest {
+impl SkipCount {
     const LONGEST: u8 = 15;
 
     /// Whether the example is to be visited in this pass.

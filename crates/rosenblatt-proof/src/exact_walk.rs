@@ -1,4 +1,4 @@
-//! The same walk to the nearest point as [`nearest`](super::nearest), without rounding.
+//! The same walk to the nearest point as [`nearest`](rosenblatt_core::geometry), without rounding.
 //!
 //! It starts from the corral that floating point ended at, so it usually takes one step:
 //! the system for the corral is solved exactly, and either the origin is a combination with
@@ -8,15 +8,15 @@
 
 use dashu_int::IBig;
 
-use super::modular::{Echelon, Residues};
+use super::dixon::Solver;
+use super::modulo::{Echelon, Residues};
 use super::number::{is_negative, power};
-use super::rows::Rows;
-use super::scan::{Scales, Weights, WholeRow};
-use super::solve::Solver;
+use super::passes::{ExactWeights, IntegerRow, Scales};
+use super::rows::SignedRows;
 
 /// What the walk proves about the rows outside a face L.
 #[derive(Debug)]
-pub(crate) enum Settled {
+pub(crate) enum RoundOutcome {
     /// Σ λ_i z_i lies in L: positive λ on rows outside, and what makes the sum vanish on the
     /// rows that span L. Both for the rows as they are, up to one positive factor.
     Balanced {
@@ -24,33 +24,33 @@ pub(crate) enum Settled {
         spanning: Vec<(usize, IBig)>,
     },
     /// Scaled weights, orthogonal to L, that every row outside L is strictly positive under.
-    Separated(Weights),
+    Separated(ExactWeights),
 }
 
-struct Exactly<'a, T: ?Sized> {
+struct ExactWalk<'a, T: ?Sized> {
     rows: &'a T,
     scales: &'a Scales,
     residues: &'a Residues,
     basis: &'a [usize],
-    basis_rows: Vec<WholeRow>,
+    basis_rows: Vec<IntegerRow>,
 }
 
 /// Settles the rows not marked in `inside`, all modulo the span of `basis`, starting at a
 /// corral with approximate weights.
-pub(crate) fn settle<T: Rows + ?Sized>(
+pub(crate) fn exact_walk<T: SignedRows + ?Sized>(
     rows: &T,
     scales: &Scales,
     residues: &Residues,
     basis: &[usize],
     inside: &[bool],
     start: Vec<(usize, f64)>,
-) -> Settled {
-    let exactly = Exactly {
+) -> RoundOutcome {
+    let exactly = ExactWalk {
         rows,
         scales,
         residues,
         basis,
-        basis_rows: basis.iter().map(|&b| scales.whole(rows, b)).collect(),
+        basis_rows: basis.iter().map(|&b| scales.integer_row(rows, b)).collect(),
     };
     if let Some(balanced) = exactly.balance(&start) {
         return balanced;
@@ -58,10 +58,10 @@ pub(crate) fn settle<T: Rows + ?Sized>(
     exactly.walk(inside, start)
 }
 
-impl<T: Rows + ?Sized> Exactly<'_, T> {
+impl<T: SignedRows + ?Sized> ExactWalk<'_, T> {
     /// The quick way: if the corral balances, its relation is the one-dimensional kernel of
     /// its rows, found without forming inner products.
-    fn balance(&self, corral: &[(usize, f64)]) -> Option<Settled> {
+    fn balance(&self, corral: &[(usize, f64)]) -> Option<RoundOutcome> {
         let (&(last, _), rest) = corral.split_last()?;
         let mut echelon = Echelon::default();
         let mut residue = Vec::new();
@@ -71,11 +71,11 @@ impl<T: Rows + ?Sized> Exactly<'_, T> {
                 return None;
             }
         }
-        let corral_rows: Vec<WholeRow> = rest
+        let corral_rows: Vec<IntegerRow> = rest
             .iter()
-            .map(|&(row, _)| self.scales.whole(self.rows, row))
+            .map(|&(row, _)| self.scales.integer_row(self.rows, row))
             .collect();
-        let columns: Vec<&WholeRow> = self.basis_rows.iter().chain(&corral_rows).collect();
+        let columns: Vec<&IntegerRow> = self.basis_rows.iter().chain(&corral_rows).collect();
         let n = columns.len();
         let dimension = self.rows.dimension();
         let mut place = vec![usize::MAX; dimension];
@@ -90,7 +90,7 @@ impl<T: Rows + ?Sized> Exactly<'_, T> {
                 }
             }
         }
-        let last_row = self.scales.whole(self.rows, last);
+        let last_row = self.scales.integer_row(self.rows, last);
         let mut target = vec![IBig::ZERO; n];
         for (j, value) in &last_row.entries {
             if place[*j] != usize::MAX {
@@ -115,7 +115,7 @@ impl<T: Rows + ?Sized> Exactly<'_, T> {
         if !sum.iter().all(IBig::is_zero) {
             return None;
         }
-        let mut outside: Vec<(usize, &WholeRow, IBig)> = rest
+        let mut outside: Vec<(usize, &IntegerRow, IBig)> = rest
             .iter()
             .zip(&corral_rows)
             .zip(weights)
@@ -127,8 +127,12 @@ impl<T: Rows + ?Sized> Exactly<'_, T> {
     }
 
     /// Undoes the row scales and drops what is zero.
-    fn balanced(&self, outside: Vec<(usize, &WholeRow, IBig)>, spanning: &[IBig]) -> Settled {
-        let radix = self.rows.reading().radix();
+    fn balanced(
+        &self,
+        outside: Vec<(usize, &IntegerRow, IBig)>,
+        spanning: &[IBig],
+    ) -> RoundOutcome {
+        let radix = self.rows.notation().radix();
         let lowest = outside
             .iter()
             .map(|(_, whole, _)| whole.shift)
@@ -138,7 +142,7 @@ impl<T: Rows + ?Sized> Exactly<'_, T> {
         let lift = |weight: &IBig, shift: i32| {
             weight * power(radix, usize::try_from(shift - lowest).unwrap_or(0))
         };
-        Settled::Balanced {
+        RoundOutcome::Balanced {
             outside: outside
                 .iter()
                 .map(|(row, whole, weight)| (*row, lift(weight, whole.shift)))
@@ -155,16 +159,16 @@ impl<T: Rows + ?Sized> Exactly<'_, T> {
     }
 
     /// Wolfe's walk in whole numbers.
-    fn walk(&self, inside: &[bool], start: Vec<(usize, f64)>) -> Settled {
-        let mut corral: Vec<(usize, WholeRow)> = Vec::new();
+    fn walk(&self, inside: &[bool], start: Vec<(usize, f64)>) -> RoundOutcome {
+        let mut corral: Vec<(usize, IntegerRow)> = Vec::new();
         let mut approximate = Vec::new();
         for (row, weight) in self.independent(start) {
-            let whole = self.scales.whole(self.rows, row);
+            let whole = self.scales.integer_row(self.rows, row);
             approximate.push((weight, whole.shift));
             corral.push((row, whole));
         }
         // A row times a power of the radix has its weight divided by it.
-        let radix = self.rows.reading().radix() as f64;
+        let radix = self.rows.notation().radix() as f64;
         let lowest = approximate.iter().map(|a| a.1).min().unwrap_or(0);
         let turned: Vec<f64> = approximate
             .iter()
@@ -195,11 +199,11 @@ impl<T: Rows + ?Sized> Exactly<'_, T> {
                 return self.balanced(outside, &spanning);
             }
             super::number::reduce(&mut p);
-            let p = Weights::new(p);
+            let p = ExactWeights::new(p);
             match self.violated(&p, inside) {
-                None => return Settled::Separated(p),
+                None => return RoundOutcome::Separated(p),
                 Some(row) => {
-                    corral.push((row, self.scales.whole(self.rows, row)));
+                    corral.push((row, self.scales.integer_row(self.rows, row)));
                     weights.push(IBig::ZERO);
                 }
             }
@@ -207,7 +211,7 @@ impl<T: Rows + ?Sized> Exactly<'_, T> {
     }
 
     /// A row that p does not put on the positive side, the worst if floating point can tell.
-    fn violated(&self, p: &Weights, inside: &[bool]) -> Option<usize> {
+    fn violated(&self, p: &ExactWeights, inside: &[bool]) -> Option<usize> {
         let (worst, _) = self.scales.violated(self.rows, &p.near, inside, 0.0, 64);
         worst
             .iter()
@@ -239,7 +243,7 @@ impl<T: Rows + ?Sized> Exactly<'_, T> {
     /// it and the denominator of all weights.
     fn towards_affine(
         &self,
-        corral: &mut Vec<(usize, WholeRow)>,
+        corral: &mut Vec<(usize, IntegerRow)>,
         weights: &mut Vec<IBig>,
     ) -> (Vec<IBig>, IBig) {
         loop {
@@ -302,8 +306,8 @@ impl<T: Rows + ?Sized> Exactly<'_, T> {
 
     /// The nearest point of the corral's affine hull (plus L): the weights of basis and
     /// corral, over one positive denominator.
-    fn affine(&self, corral: &[(usize, WholeRow)]) -> Option<(Vec<IBig>, IBig)> {
-        let all: Vec<&WholeRow> = self
+    fn affine(&self, corral: &[(usize, IntegerRow)]) -> Option<(Vec<IBig>, IBig)> {
+        let all: Vec<&IntegerRow> = self
             .basis_rows
             .iter()
             .chain(corral.iter().map(|(_, whole)| whole))

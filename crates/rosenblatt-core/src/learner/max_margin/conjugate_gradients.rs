@@ -4,7 +4,7 @@
 const ITERATIONS: usize = 100;
 
 /// A step down a quadratic, and a direction to go on in where it falls but does not curve.
-pub(super) struct Descending {
+pub(super) struct QuadraticStep {
     pub(super) step: Vec<f64>,
     pub(super) flat: Option<Vec<f64>>,
 }
@@ -13,12 +13,12 @@ pub(super) struct Descending {
 /// gradients (Hestenes & Stiefel, 1952): until the residual is a thousandth of what it was, the
 /// curvature for a unit of length is no more than `flat`, or the step `leaves` what is allowed.
 /// `product` gives Qp and pᵀQp.
-pub(super) fn step_on_face(
+pub(super) fn conjugate_gradients(
     mut residual: Vec<f64>,
     flat: f64,
     mut product: impl FnMut(&[f64]) -> (Vec<f64>, f64),
     leaves: impl Fn(&[f64]) -> bool,
-) -> Descending {
+) -> QuadraticStep {
     let mut direction = residual.clone();
     let mut step = vec![0.0; residual.len()];
     let mut squared: f64 = residual.iter().map(|r| r * r).sum();
@@ -28,7 +28,7 @@ pub(super) fn step_on_face(
         let length: f64 = direction.iter().map(|p| p * p).sum();
         if curvature <= flat * length {
             let flat = Some(direction);
-            return Descending { step, flat };
+            return QuadraticStep { step, flat };
         }
         let amount = squared / curvature;
         for (k, image) in image.iter().enumerate() {
@@ -45,5 +45,5 @@ pub(super) fn step_on_face(
         }
         squared = next;
     }
-    Descending { step, flat: None }
+    QuadraticStep { step, flat: None }
 }

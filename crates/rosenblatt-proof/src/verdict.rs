@@ -26,13 +26,13 @@ impl Verdict {
 }
 
 /// A whole number of any size.
-pub type Whole = IBig;
+pub type Integer = IBig;
 
 /// A vector of exact numbers, whole because only its direction matters.
-pub type Direction = Vec<Whole>;
+pub type Direction = Vec<Integer>;
 
 /// Multipliers λ > 0 by row, ascending; whole because only their ratios matter.
-pub type Multipliers = Vec<(usize, Whole)>;
+pub type Multipliers = Vec<(usize, Integer)>;
 
 /// What proves the verdict. Coordinates count the bias as 0 where there is one; rows are
 /// positions in memory.
@@ -71,7 +71,7 @@ pub const MOST_NULL_VECTORS: usize = 64;
 
 /// A verdict with its witness.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decision {
+pub struct ProvedVerdict {
     /// What proves it.
     pub witness: Witness,
     /// The multipliers found first, on at most rank + 1 rows: enough to refute separability
@@ -81,7 +81,7 @@ pub struct Decision {
     pub balanced_rank: usize,
 }
 
-impl Decision {
+impl ProvedVerdict {
     /// The verdict.
     pub fn verdict(&self) -> Verdict {
         match self.witness {

@@ -6,13 +6,11 @@
 //! `f64` itself remembers it; longer texts are kept aside. Numbers that never were decimals,
 //! from arrays and binary files, are the dyadic rationals that their bits say.
 
-use std::fmt::Write as _;
-
 use dashu_int::IBig;
 
 /// What a stored `f64` stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Reading {
+pub enum Notation {
     /// The shortest decimal that rounds to it: what a text file said.
     #[default]
     Decimal,
@@ -20,12 +18,12 @@ pub enum Reading {
     Binary,
 }
 
-impl Reading {
+impl Notation {
     /// The radix of the exact values.
     pub(crate) fn radix(self) -> u64 {
         match self {
-            Reading::Decimal => 10,
-            Reading::Binary => 2,
+            Notation::Decimal => 10,
+            Notation::Binary => 2,
         }
     }
 }
@@ -49,8 +47,8 @@ impl Exact {
     }
 
     /// What `x` stands for. Not for infinities and NaN, which no data set holds.
-    pub fn of(x: f64, reading: Reading) -> Self {
-        let (mantissa, exponent) = parts(x, reading);
+    pub fn of(x: f64, notation: Notation) -> Self {
+        let (mantissa, exponent) = parts(x, notation);
         Exact {
             mantissa: IBig::from(mantissa),
             exponent,
@@ -90,6 +88,17 @@ impl Exact {
             mantissa: if negative { -magnitude } else { magnitude },
             exponent,
         })
+    }
+
+    pub(crate) fn negated_if(self, negative: bool) -> Self {
+        Exact {
+            mantissa: if negative {
+                -self.mantissa
+            } else {
+                self.mantissa
+            },
+            exponent: self.exponent,
+        }
     }
 
     pub(crate) fn add(&self, other: &Exact, radix: u64) -> Exact {
@@ -170,12 +179,12 @@ pub(crate) fn is_negative(x: &IBig) -> bool {
 
 /// Mantissa and exponent of what `x` stands for; the mantissa of a decimal has no trailing
 /// zero unless `x` is a whole number below 2⁵³.
-pub(crate) fn parts(x: f64, reading: Reading) -> (i64, i32) {
+pub(crate) fn parts(x: f64, notation: Notation) -> (i64, i32) {
     if x.abs() < 9_007_199_254_740_992.0 && x.trunc() == x {
         return (x as i64, 0);
     }
-    match reading {
-        Reading::Binary => {
+    match notation {
+        Notation::Binary => {
             let raw = x.to_bits();
             let field = ((raw >> 52) & 0x7FF) as i32;
             let fraction = (raw & ((1 << 52) - 1)) as i64;
@@ -189,32 +198,18 @@ pub(crate) fn parts(x: f64, reading: Reading) -> (i64, i32) {
             let exponent = exponent + zeros as i32;
             (if x < 0.0 { -magnitude } else { magnitude }, exponent)
         }
-        Reading::Decimal => short_decimal(x).unwrap_or_else(|| printed_decimal(x)),
+        Notation::Decimal => short_decimal(x).unwrap_or_else(|| printed_decimal(x)),
     }
 }
 
 /// The shortest decimal as the standard library prints it: digits, perhaps a point, `e`.
 fn printed_decimal(x: f64) -> (i64, i32) {
-    let mut text = Digits::default();
-    let _ = write!(text, "{x:e}");
-    let (mut mantissa, mut exponent, mut scale) = (0i64, 0i32, 0i32);
-    let (mut negative, mut after_point) = (false, false);
-    for (at, &byte) in text.bytes().iter().enumerate() {
-        match byte {
-            b'-' => negative = true,
-            b'.' => after_point = true,
-            b'e' => {
-                exponent = text.tail(at + 1).parse().unwrap_or(0);
-                break;
-            }
-            digit => {
-                mantissa = mantissa * 10 + i64::from(digit - b'0');
-                scale += i32::from(after_point);
-            }
-        }
-    }
-    let mantissa = if negative { -mantissa } else { mantissa };
-    (mantissa, exponent - scale)
+    let text = format!("{x:e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let mantissa = [whole, fraction].concat().parse().unwrap_or(0);
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    (mantissa, exponent - fraction.len() as i32)
 }
 
 /// The decimal of at most 15 digits that rounds to `x`, which is then the shortest one, if
@@ -255,36 +250,6 @@ fn short_decimal(x: f64) -> Option<(i64, i32)> {
         }
     }
     Some((mantissa, exponent))
-}
-
-/// A line of at most 32 bytes on the stack.
-#[derive(Default)]
-struct Digits {
-    buffer: [u8; 32],
-    length: usize,
-}
-
-impl Digits {
-    fn bytes(&self) -> &[u8] {
-        &self.buffer[..self.length]
-    }
-
-    fn tail(&self, from: usize) -> &str {
-        std::str::from_utf8(&self.buffer[from..self.length]).unwrap_or("")
-    }
-}
-
-impl std::fmt::Write for Digits {
-    fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        let end = self.length + text.len();
-        let room = self
-            .buffer
-            .get_mut(self.length..end)
-            .ok_or(std::fmt::Error)?;
-        room.copy_from_slice(text.as_bytes());
-        self.length = end;
-        Ok(())
-    }
 }
 
 /// `value · 2^exponent` as a `f64`, within two units in the last place.
@@ -330,7 +295,7 @@ mod tests {
     use super::*;
 
     fn decimal(x: f64) -> (i64, i32) {
-        parts(x, Reading::Decimal)
+        parts(x, Notation::Decimal)
     }
 
     #[test]
@@ -346,7 +311,7 @@ mod tests {
 
     #[test]
     fn short_decimals_are_the_ones_that_print() {
-        use crate::random::{Random, Stream};
+        use rosenblatt_core::internal::random::{Random, Stream};
         let mut random = Random::new(1, Stream::Sample, 0);
         let mut short = 0;
         for case in 0..200_000 {
@@ -374,10 +339,10 @@ mod tests {
 
     #[test]
     fn bits_say_what_they_say() {
-        assert_eq!(parts(0.5, Reading::Binary), (1, -1));
-        assert_eq!(parts(-0.375, Reading::Binary), (-3, -3));
-        assert_eq!(parts(5e-324, Reading::Binary), (1, -1074));
-        assert_eq!(parts(2f64.powi(60), Reading::Binary), (1, 60));
+        assert_eq!(parts(0.5, Notation::Binary), (1, -1));
+        assert_eq!(parts(-0.375, Notation::Binary), (-3, -3));
+        assert_eq!(parts(5e-324, Notation::Binary), (1, -1074));
+        assert_eq!(parts(2f64.powi(60), Notation::Binary), (1, 60));
     }
 
     #[test]
@@ -400,8 +365,8 @@ mod tests {
     #[test]
     fn approximations_are_close_over_the_whole_range() {
         for x in [0.1, -3.7e-290, 1.7e308, 5e-324, 2.5, 1e22, -1e-5] {
-            for reading in [Reading::Decimal, Reading::Binary] {
-                let back = Exact::of(x, reading).approximate(reading.radix());
+            for notation in [Notation::Decimal, Notation::Binary] {
+                let back = Exact::of(x, notation).approximate(notation.radix());
                 assert!(
                     (back - x).abs() <= 4.0 * f64::EPSILON * x.abs(),
                     "{x} {back}"

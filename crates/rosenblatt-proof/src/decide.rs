@@ -18,20 +18,20 @@ use std::collections::{BTreeMap, HashMap};
 
 use dashu_int::IBig;
 
-use super::modular::{PRIME, Residues};
-use super::nearest::beside;
+use super::exact_walk::RoundOutcome;
+use super::modulo::{PRIME, Residues};
 use super::number::{is_negative, reduce};
-use super::rows::Rows;
-use super::scan::{Scales, Weights, pieces};
-use super::search::{Face, PivotSolver, Search};
-use super::settle::Settled;
-use super::verdict::{Decision, Direction, MOST_NULL_VECTORS, Multipliers, Witness};
-use crate::error::{Error, Result};
-use crate::random::{Random, Stream};
+use super::passes::{ExactWeights, Scales, pieces};
+use super::round::{Face, PivotSolver, Search};
+use super::rows::SignedRows;
+use super::verdict::{Direction, MOST_NULL_VECTORS, Multipliers, ProvedVerdict, Witness};
+use rosenblatt_core::internal::{can_allocate, unit_part_beside};
+use rosenblatt_core::internal::random::{Random, Stream};
+use rosenblatt_core::{Error, Result};
 
 /// Decides whether the rows are separable, quasi-separable or overlapping, with proof.
 /// `threads` changes the time taken, never the verdict.
-pub fn decide<T: Rows + ?Sized>(rows: &T, threads: usize) -> Result<Decision> {
+pub fn decide<T: SignedRows + ?Sized>(rows: &T, threads: usize) -> Result<ProvedVerdict> {
     let mut state = State::new(rows, threads)?;
     let separated = state.run();
     state.decision(separated)
@@ -48,7 +48,7 @@ pub(crate) struct State<'a, T: ?Sized> {
     pub(crate) hints: Vec<usize>,
 }
 
-impl<'a, T: Rows + ?Sized> State<'a, T> {
+impl<'a, T: SignedRows + ?Sized> State<'a, T> {
     pub(crate) fn new(rows: &'a T, threads: usize) -> Result<Self> {
         if rows.groups() == 0 {
             return Err(Error::data("there are no rows to decide about"));
@@ -60,7 +60,7 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
         }
         /// Numbers for each feature that are held at a time, about.
         const HELD: usize = 8;
-        if !crate::parallel::can_allocate(rows.dimension().saturating_mul(HELD * size_of::<f64>())) {
+        if !can_allocate(rows.dimension().saturating_mul(HELD * size_of::<f64>())) {
             return Err(Error::data(format!(
                 "there is not enough memory to decide over {} features",
                 rows.dimension()
@@ -71,7 +71,7 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
         Ok(State {
             rows,
             scales,
-            residues: Residues::new(rows.reading().radix()),
+            residues: Residues::new(rows.notation().radix()),
             face: Face {
                 inside: vec![false; rows.limit()],
                 ..Face::default()
@@ -84,7 +84,7 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
 
     /// Reduces until the rows outside the face are separated, strictly; `None` if no row is
     /// left outside.
-    pub(crate) fn run(&mut self) -> Option<Weights> {
+    pub(crate) fn run(&mut self) -> Option<ExactWeights> {
         self.set_zero_rows_aside();
         loop {
             if !self.any_outside() {
@@ -101,8 +101,8 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
             let settled = search.round(&self.face);
             self.hints = search.hints;
             match settled {
-                Settled::Separated(weights) => return Some(weights),
-                Settled::Balanced { outside, spanning } => {
+                RoundOutcome::Separated(weights) => return Some(weights),
+                RoundOutcome::Balanced { outside, spanning } => {
                     let first = self.face.basis.is_empty();
                     if first {
                         // A zero row, if there is one, is no longer needed.
@@ -282,7 +282,9 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
         // Most rows outside are so far outside that floating point shows it: they have a
         // part along a random direction orthogonal to the face. Only the rest is looked up.
         let aside: Vec<f64> = (0..dimension).map(|_| random.normal()).collect();
-        let aside = self.scales.unscale(&beside(&self.face.near, aside));
+        let aside = self
+            .scales
+            .unscale(&unit_part_beside(&self.face.near, aside));
         let short_cut = !self.face.ill_conditioned;
         let found = pieces(
             self.rows.groups(),
@@ -316,8 +318,8 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
         }
     }
 
-    pub(crate) fn decision(self, separated: Option<Weights>) -> Result<Decision> {
-        let radix = self.rows.reading().radix();
+    pub(crate) fn decision(self, separated: Option<ExactWeights>) -> Result<ProvedVerdict> {
+        let radix = self.rows.notation().radix();
         let balanced_rank = self.face.basis.len();
         let lambda: Multipliers = self.lambda.iter().map(|(&r, v)| (r, v.clone())).collect();
         let witness = match separated {
@@ -349,7 +351,7 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
                 null_space: self.null_space()?,
             },
         };
-        Ok(Decision {
+        Ok(ProvedVerdict {
             witness,
             refutation: self.refutation,
             balanced_rank,
@@ -374,7 +376,7 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
         for j in (0..dimension).filter(|&j| off[j]) {
             let mut axis = vec![0i64; dimension];
             axis[j] = 1;
-            basis.push(Weights::new(solver.complete(&axis)));
+            basis.push(ExactWeights::new(solver.complete(&axis)));
         }
         let holds = pieces(
             self.rows.groups(),
@@ -400,7 +402,7 @@ impl<'a, T: Rows + ?Sized> State<'a, T> {
                 "a row outside the span was taken for one inside",
             ));
         }
-        let radix = self.rows.reading().radix();
+        let radix = self.rows.notation().radix();
         Ok(basis
             .iter()
             .map(|v| self.scales.in_units(radix, &v.exact))

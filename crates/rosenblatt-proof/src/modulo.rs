@@ -9,7 +9,7 @@
 use dashu_int::IBig;
 
 use super::number::Exact;
-use super::rows::Rows;
+use super::rows::SignedRows;
 
 /// The prime.
 pub(crate) const PRIME: u64 = (1 << 61) - 1;
@@ -37,6 +37,15 @@ pub(crate) fn negate(a: u64) -> u64 {
     if a == 0 { 0 } else { PRIME - a }
 }
 
+/// Σ a·b modulo the prime: a product is below 2¹²², so that sums of 32 fit.
+pub(crate) fn dot(a: &[u64], b: &[u64]) -> u64 {
+    a.chunks(32).zip(b.chunks(32)).fold(0, |sum, (a, b)| {
+        let products = a.iter().zip(b);
+        let wide: u128 = products.map(|(&a, &b)| u128::from(a) * u128::from(b)).sum();
+        add(sum, (wide % u128::from(PRIME)) as u64)
+    })
+}
+
 fn pow(mut base: u64, mut exponent: u64) -> u64 {
     let mut result = 1;
     while exponent > 0 {
@@ -53,12 +62,12 @@ pub(crate) fn invert(a: u64) -> u64 {
     pow(a, PRIME - 2)
 }
 
-fn of_i64(m: i64) -> u64 {
+pub(crate) fn of_i64(m: i64) -> u64 {
     let magnitude = m.unsigned_abs() % PRIME;
     if m < 0 { negate(magnitude) } else { magnitude }
 }
 
-fn of_big(m: &IBig) -> u64 {
+pub(crate) fn of_big(m: &IBig) -> u64 {
     let rest: i64 = m % (PRIME as i64);
     if rest < 0 {
         (rest + PRIME as i64) as u64
@@ -121,7 +130,7 @@ impl Residues {
     }
 
     /// A row written out in full.
-    pub(crate) fn row<T: Rows + ?Sized>(&self, rows: &T, row: usize, out: &mut Vec<u64>) {
+    pub(crate) fn row<T: SignedRows + ?Sized>(&self, rows: &T, row: usize, out: &mut Vec<u64>) {
         out.clear();
         out.resize(rows.dimension(), 0);
         if !rows.each_small(row, &mut |j, m, e| out[j] = self.small(m, e)) {
@@ -131,7 +140,7 @@ impl Residues {
     }
 
     /// g·z.
-    pub(crate) fn dot<T: Rows + ?Sized>(&self, rows: &T, row: usize, g: &[u64]) -> u64 {
+    pub(crate) fn dot<T: SignedRows + ?Sized>(&self, rows: &T, row: usize, g: &[u64]) -> u64 {
         let mut sum = 0;
         let fits = rows.each_small(row, &mut |j, m, e| {
             if g[j] != 0 {
@@ -200,13 +209,8 @@ impl Echelon {
         let mut g: Vec<u64> = (0..dimension).map(|_| draw() % PRIME).collect();
         // Later vectors are zero at earlier pivots, so the last pivot settles first.
         for (vector, &pivot) in self.vectors.iter().zip(&self.pivots).rev() {
-            let mut sum = 0;
-            for (j, (&a, &b)) in vector.iter().zip(&g).enumerate() {
-                if j != pivot && a != 0 {
-                    sum = add(sum, mul(a, b));
-                }
-            }
-            g[pivot] = negate(sum);
+            g[pivot] = 0;
+            g[pivot] = negate(dot(vector, &g));
         }
         g
     }

@@ -7,34 +7,35 @@
 //! (k − 1) blocks of coordinates, a block for each other class.
 
 use dashu_int::IBig;
+use rosenblatt_core::geometry::MarginKind;
 
-use super::bracket::{Bracket, Effort, MarginKind};
+use super::bracket::{Bracket, SearchBudget};
 use super::margin::Narrowing;
-use super::number::{Exact, Reading, parts};
-use super::rows::{Bias, ExactRows, Rows};
+use super::number::{Exact, Notation, parts};
+use super::rows::{BiasTerm, ExactRows, SignedRows};
 
 /// The joint question. Row i·k + j asks that example i score higher for its own class than
 /// for class j.
 #[derive(Debug)]
-pub struct Jointly<'a> {
+pub struct JointRows<'a> {
     rows: &'a ExactRows<'a>,
-    bias: Bias,
+    bias: BiasTerm,
     classes: usize,
     /// Coordinates of one class.
     width: usize,
     /// Whether the last class has coordinates, too.
-    whole: bool,
+    every_class: bool,
 }
 
-impl<'a> Jointly<'a> {
+impl<'a> JointRows<'a> {
     /// All classes of a data set.
-    pub fn new(rows: &'a ExactRows<'a>, bias: Bias) -> Self {
-        Jointly {
+    pub fn new(rows: &'a ExactRows<'a>, bias: BiasTerm) -> Self {
+        JointRows {
             rows,
             bias,
             classes: rows.data().classes.len().max(1),
             width: rows.data().features() + bias.offset(),
-            whole: false,
+            every_class: false,
         }
     }
 
@@ -51,8 +52,8 @@ impl<'a> Jointly<'a> {
             .collect();
         let all = (0..k).flat_map(|class| (0..self.width).map(move |j| (class, j)));
         let centred = all.map(|(class, j)| of(class, j) * IBig::from(k) - &sums[j]);
-        let rows = Jointly {
-            whole: true,
+        let rows = JointRows {
+            every_class: true,
             ..*self
         };
         (rows, centred.collect())
@@ -70,7 +71,7 @@ impl<'a> Jointly<'a> {
     }
 
     fn blocks_there(&self) -> usize {
-        self.classes - usize::from(!self.whole)
+        self.classes - usize::from(!self.every_class)
     }
 
     fn own(&self, example: usize) -> usize {
@@ -99,7 +100,7 @@ impl<'a> Jointly<'a> {
     }
 }
 
-impl Rows for Jointly<'_> {
+impl SignedRows for JointRows<'_> {
     fn dimension(&self) -> usize {
         self.blocks_there() * self.width
     }
@@ -134,30 +135,6 @@ impl Rows for Jointly<'_> {
         }
     }
 
-    fn score_with_size(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64, f64)) {
-        let own = self.own(group);
-        let of = |class: usize| {
-            let (mut sum, mut size) = (0.0, 0.0);
-            if let Some(range) = self.block(class as u32) {
-                let block = &w[range];
-                self.each_of_example(group, &mut |j, x| {
-                    sum += block[j] * x;
-                    size += (block[j] * x).abs();
-                });
-            }
-            (sum, size)
-        };
-        let mine = of(own);
-        for class in (0..self.classes).filter(|&c| c != own) {
-            let theirs = of(class);
-            f(
-                group * self.classes + class,
-                mine.0 - theirs.0,
-                mine.1 + theirs.1,
-            );
-        }
-    }
-
     fn terms(&self) -> usize {
         2 * self.width + 2
     }
@@ -178,13 +155,7 @@ impl Rows for Jointly<'_> {
                 f(start, Exact::integer(if negative { -1 } else { 1 }));
             }
             self.rows.each_exact(row / self.classes, &mut |j, value| {
-                let mantissa = if negative {
-                    -value.mantissa
-                } else {
-                    value.mantissa
-                };
-                let exponent = value.exponent;
-                f(start + offset + j, Exact { mantissa, exponent });
+                f(start + offset + j, value.negated_if(negative));
             });
         }
     }
@@ -198,15 +169,15 @@ impl Rows for Jointly<'_> {
             let start = class * self.width;
             let sign = if negative { -1 } else { 1 };
             self.each_of_example(example, &mut |j, x| {
-                let (m, e) = parts(x, self.rows.reading());
+                let (m, e) = parts(x, self.rows.notation());
                 f(start + j, sign * m, e);
             });
         }
         true
     }
 
-    fn reading(&self) -> Reading {
-        self.rows.reading()
+    fn notation(&self) -> Notation {
+        self.rows.notation()
     }
 
     fn members(&self, group: usize, f: &mut dyn FnMut(usize)) {
@@ -226,17 +197,17 @@ impl Rows for Jointly<'_> {
 }
 
 /// Brackets the margin of several classes at once, where `separator` (from a
-/// [`Decision`](super::Decision)) separates them: γ = max min (w_y − w_j)·x over
+/// [`ProvedVerdict`](super::Decision)) separates them: γ = max min (w_y − w_j)·x over
 /// Σ‖w_c‖² = 1, biases counted where there are any.
 pub fn joint_margin(
-    rows: &Jointly<'_>,
+    rows: &JointRows<'_>,
     separator: &[IBig],
-    effort: Effort,
+    budget: SearchBudget,
     threads: usize,
 ) -> Bracket {
     let (rows, separator) = rows.centred(separator);
     let mut narrowing = Narrowing::new(&rows, false, threads);
-    let (lower, upper) = narrowing.run(Some(&separator), effort);
+    let (lower, upper) = narrowing.run(Some(&separator), budget);
     Bracket {
         lower,
         upper,

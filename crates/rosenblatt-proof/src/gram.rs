@@ -9,105 +9,74 @@
 
 use std::collections::HashMap;
 
-use super::number::{Exact, Reading};
-use super::rows::{ExactRows, Rows, TwoSides};
+use super::number::{Exact, Notation};
+use super::rows::{ExactRows, SignedRows, TwoSides};
 use super::verdict::Verdict;
-use crate::error::{Error, Result};
-use crate::kernel::Kernel;
+use rosenblatt_core::kernel::Kernel;
+use rosenblatt_core::{Error, Result};
 
-/// A kernel whose values are exact for exact data.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ExactKernel {
-    /// x·z.
-    Linear,
-    /// (scale·x·z + constant)^degree.
-    Polynomial {
-        /// The power.
-        degree: u32,
-        /// The factor of x·z.
-        scale: f64,
-        /// What is added to it.
-        constant: f64,
-    },
-    /// Σ_{k ≤ degree} (x·z)^k.
-    Geometric {
-        /// The highest power.
-        degree: u32,
-    },
-    /// The sum of all monomials of x_j z_j up to a degree, each once.
-    Monomial {
-        /// The highest degree.
-        degree: u32,
-    },
+/// Whether a kernel's values are exact for exact data.
+pub fn has_exact_values(kernel: &Kernel) -> bool {
+    matches!(
+        kernel,
+        Kernel::Linear
+            | Kernel::Polynomial { .. }
+            | Kernel::Geometric { .. }
+            | Kernel::Monomial { .. }
+    )
 }
 
-impl ExactKernel {
-    /// The kernel, if its values are exact for exact data.
-    pub fn of(kernel: &Kernel) -> Option<Self> {
-        match *kernel {
-            Kernel::Linear => Some(ExactKernel::Linear),
-            Kernel::Polynomial {
-                degree,
-                scale,
-                constant,
-            } => Some(ExactKernel::Polynomial {
-                degree,
-                scale,
-                constant,
-            }),
-            Kernel::Geometric { degree } => Some(ExactKernel::Geometric { degree }),
-            Kernel::Monomial { degree } => Some(ExactKernel::Monomial { degree }),
-            Kernel::Rbf { .. }
-            | Kernel::Laplacian { .. }
-            | Kernel::Sigmoid { .. }
-            | Kernel::Precomputed => None,
+/// The exact value of a kernel that has one.
+fn exact_value(
+    kernel: &Kernel,
+    x: &[(usize, Exact)],
+    z: &[(usize, Exact)],
+    notation: Notation,
+) -> Option<Exact> {
+    let radix = notation.radix();
+    let products = || {
+        let mut at = 0;
+        x.iter().filter_map(move |(j, a)| {
+            while z.get(at).is_some_and(|(i, _)| i < j) {
+                at += 1;
+            }
+            z.get(at).filter(|(i, _)| i == j).map(|(_, b)| a.mul(b))
+        })
+    };
+    let sum = |terms: &mut dyn Iterator<Item = Exact>| {
+        terms.fold(Exact::integer(0), |sum, t| sum.add(&t, radix))
+    };
+    Some(match *kernel {
+        Kernel::Linear => sum(&mut products()),
+        Kernel::Polynomial {
+            degree,
+            scale,
+            constant,
+        } => {
+            let base = sum(&mut products())
+                .mul(&Exact::of(scale, notation))
+                .add(&Exact::of(constant, notation), radix);
+            (0..degree).fold(Exact::integer(1), |power, _| power.mul(&base))
         }
-    }
-
-    fn value(self, x: &[(usize, Exact)], z: &[(usize, Exact)], reading: Reading) -> Exact {
-        let radix = reading.radix();
-        let products = || {
-            let mut at = 0;
-            x.iter().filter_map(move |(j, a)| {
-                while z.get(at).is_some_and(|(i, _)| i < j) {
-                    at += 1;
-                }
-                z.get(at).filter(|(i, _)| i == j).map(|(_, b)| a.mul(b))
+        Kernel::Geometric { degree } => {
+            let base = sum(&mut products());
+            (0..degree).fold(Exact::integer(1), |sum, _| {
+                sum.mul(&base).add(&Exact::integer(1), radix)
             })
-        };
-        let inner = || products().fold(Exact::integer(0), |sum, t| sum.add(&t, radix));
-        match self {
-            ExactKernel::Linear => inner(),
-            ExactKernel::Polynomial {
-                degree,
-                scale,
-                constant,
-            } => {
-                let base = inner()
-                    .mul(&Exact::of(scale, reading))
-                    .add(&Exact::of(constant, reading), radix);
-                (0..degree).fold(Exact::integer(1), |power, _| power.mul(&base))
-            }
-            ExactKernel::Geometric { degree } => {
-                let base = inner();
-                (0..degree).fold(Exact::integer(1), |sum, _| {
-                    sum.mul(&base).add(&Exact::integer(1), radix)
-                })
-            }
-            ExactKernel::Monomial { degree } => {
-                // Complete homogeneous sums, feature by feature.
-                let mut sums = vec![Exact::integer(0); degree as usize + 1];
-                sums[0] = Exact::integer(1);
-                for t in products() {
-                    for k in 1..sums.len() {
-                        sums[k] = sums[k].add(&sums[k - 1].mul(&t), radix);
-                    }
-                }
-                let zero = Exact::integer(0);
-                sums.iter().fold(zero, |sum, s| sum.add(s, radix))
-            }
         }
-    }
+        Kernel::Monomial { degree } => {
+            // Complete homogeneous sums, feature by feature.
+            let mut sums = vec![Exact::integer(0); degree as usize + 1];
+            sums[0] = Exact::integer(1);
+            for t in products() {
+                for k in 1..sums.len() {
+                    sums[k] = sums[k].add(&sums[k - 1].mul(&t), radix);
+                }
+            }
+            sum(&mut sums.into_iter())
+        }
+        _ => return None,
+    })
 }
 
 /// The rows y_i·(K_i1, …, K_in).
@@ -117,16 +86,17 @@ pub struct Gram {
     signs: Vec<f64>,
     exact: Vec<Exact>,
     near: Vec<f64>,
-    reading: Reading,
+    notation: Notation,
 }
 
 /// The most examples a kernel question is asked about: a matrix of 4096² values.
 const MOST: usize = 4096;
 
 impl Gram {
-    /// Kernel values of the examples on two sides; `lifted` adds 1 to each.
-    pub fn new(rows: &TwoSides<'_>, kernel: ExactKernel, lifted: bool) -> Result<Self> {
-        let (reading, radix) = (rows.reading(), rows.reading().radix());
+    /// Kernel values of the examples on two sides, for a kernel that has
+    /// [exact ones](has_exact_values); `lifted` adds 1 to each.
+    pub fn new(rows: &TwoSides<'_>, kernel: &Kernel, lifted: bool) -> Result<Self> {
+        let (notation, radix) = (rows.notation(), rows.notation().radix());
         let mut examples = Vec::new();
         let mut signs = Vec::new();
         for group in 0..rows.groups() {
@@ -143,7 +113,10 @@ impl Gram {
         let mut exact = vec![Exact::integer(0); n * n];
         for i in 0..n {
             for j in i..n {
-                let mut value = kernel.value(&examples[i], &examples[j], reading);
+                let value = exact_value(kernel, &examples[i], &examples[j], notation);
+                let mut value = value.ok_or_else(|| {
+                    Error::options(format!("the kernel {kernel} has no exact values"))
+                })?;
                 if lifted {
                     value = value.add(&Exact::integer(1), radix);
                 }
@@ -151,11 +124,11 @@ impl Gram {
                 exact[i * n + j] = value;
             }
         }
-        Self::finish(n, signs, exact, reading)
+        Self::finish(n, signs, exact, notation)
     }
 
     /// A matrix given row by row, with +1 or −1 for each example.
-    pub fn precomputed(values: &[f64], signs: Vec<f64>, reading: Reading) -> Result<Self> {
+    pub fn precomputed(values: &[f64], signs: Vec<f64>, notation: Notation) -> Result<Self> {
         let n = signs.len();
         check_size(n)?;
         if values.len() != n * n || values.iter().any(|v| !v.is_finite()) {
@@ -164,12 +137,12 @@ impl Gram {
                     .remedy("give a square matrix of finite numbers"),
             );
         }
-        let exact = values.iter().map(|&v| Exact::of(v, reading)).collect();
-        Self::finish(n, signs, exact, reading)
+        let exact = values.iter().map(|&v| Exact::of(v, notation)).collect();
+        Self::finish(n, signs, exact, notation)
     }
 
-    fn finish(n: usize, signs: Vec<f64>, exact: Vec<Exact>, reading: Reading) -> Result<Self> {
-        let radix = reading.radix();
+    fn finish(n: usize, signs: Vec<f64>, exact: Vec<Exact>, notation: Notation) -> Result<Self> {
+        let radix = notation.radix();
         let near: Vec<f64> = exact.iter().map(|v| v.approximate(radix)).collect();
         if near.iter().any(|v| !v.is_finite()) {
             return Err(Error::data("a kernel value is beyond 1e308")
@@ -180,7 +153,7 @@ impl Gram {
             signs,
             exact,
             near,
-            reading,
+            notation,
         })
     }
 
@@ -203,7 +176,7 @@ impl Gram {
         let values: Vec<f64> = pairs
             .map(|(i, j)| kernel.value(data.row(i), data.row(j)) + lift)
             .collect();
-        Self::precomputed(&values, signs, Reading::Binary)
+        Self::precomputed(&values, signs, Notation::Binary)
     }
 
     /// The number of examples.
@@ -236,7 +209,7 @@ fn check_size(n: usize) -> Result<()> {
     Ok(())
 }
 
-impl Rows for Gram {
+impl SignedRows for Gram {
     fn dimension(&self) -> usize {
         self.n
     }
@@ -245,22 +218,9 @@ impl Rows for Gram {
         self.n
     }
 
-    fn limit(&self) -> usize {
-        self.n
-    }
-
     fn score(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64)) {
         let sum: f64 = self.row(group).iter().zip(w).map(|(k, w)| k * w).sum();
         f(group, self.signs[group] * sum);
-    }
-
-    fn score_with_size(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64, f64)) {
-        let (mut sum, mut size) = (0.0, 0.0);
-        for (k, w) in self.row(group).iter().zip(w) {
-            sum += k * w;
-            size += (k * w).abs();
-        }
-        f(group, self.signs[group] * sum, size);
     }
 
     fn each(&self, row: usize, f: &mut dyn FnMut(usize, f64)) {
@@ -273,27 +233,13 @@ impl Rows for Gram {
         for j in 0..self.n {
             let value = &self.exact[row * self.n + j];
             if !value.mantissa.is_zero() {
-                let mantissa = if self.signs[row] < 0.0 {
-                    -&value.mantissa
-                } else {
-                    value.mantissa.clone()
-                };
-                let exponent = value.exponent;
-                f(j, Exact { mantissa, exponent });
+                f(j, value.clone().negated_if(self.signs[row] < 0.0));
             }
         }
     }
 
-    fn reading(&self) -> Reading {
-        self.reading
-    }
-
-    fn members(&self, group: usize, f: &mut dyn FnMut(usize)) {
-        f(group);
-    }
-
-    fn group_of(&self, row: usize) -> usize {
-        row
+    fn notation(&self) -> Notation {
+        self.notation
     }
 }
 
@@ -321,7 +267,7 @@ pub fn strict_kernel(rows: &TwoSides<'_>) -> StrictKernel {
                 // One spelling for each value: no trailing zeros.
                 let digits = value.mantissa.to_string();
                 let short = digits.trim_end_matches('0');
-                let (digits, zeros) = if exact.reading() == Reading::Decimal {
+                let (digits, zeros) = if exact.notation() == Notation::Decimal {
                     (short.to_owned(), (digits.len() - short.len()) as i32)
                 } else {
                     (digits, 0)

@@ -1,22 +1,22 @@
 //! Rows, and one more that is an axis.
 
-use super::number::{Exact, Reading};
-use super::rows::Rows;
+use super::number::{Exact, Notation};
+use super::rows::SignedRows;
 
 /// Some rows with a few more behind them, given by one coordinate each: ±e_j.
-pub(crate) struct WithAxis<'a, T: ?Sized> {
+pub(crate) struct RowsAndAxis<'a, T: ?Sized> {
     pub(crate) rows: &'a T,
     pub(crate) axis: usize,
     pub(crate) negative: bool,
 }
 
-impl<T: Rows + ?Sized> WithAxis<'_, T> {
+impl<T: SignedRows + ?Sized> RowsAndAxis<'_, T> {
     fn value(&self) -> f64 {
         if self.negative { -1.0 } else { 1.0 }
     }
 }
 
-impl<T: Rows + ?Sized> Rows for WithAxis<'_, T> {
+impl<T: SignedRows + ?Sized> SignedRows for RowsAndAxis<'_, T> {
     fn dimension(&self) -> usize {
         self.rows.dimension()
     }
@@ -34,15 +34,6 @@ impl<T: Rows + ?Sized> Rows for WithAxis<'_, T> {
             self.rows.score(group, w, f);
         } else {
             f(self.rows.limit(), self.value() * w[self.axis]);
-        }
-    }
-
-    fn score_with_size(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64, f64)) {
-        if group < self.rows.groups() {
-            self.rows.score_with_size(group, w, f);
-        } else {
-            let score = self.value() * w[self.axis];
-            f(self.rows.limit(), score, score.abs());
         }
     }
 
@@ -77,8 +68,8 @@ impl<T: Rows + ?Sized> Rows for WithAxis<'_, T> {
         true
     }
 
-    fn reading(&self) -> Reading {
-        self.rows.reading()
+    fn notation(&self) -> Notation {
+        self.rows.notation()
     }
 
     fn members(&self, group: usize, f: &mut dyn FnMut(usize)) {

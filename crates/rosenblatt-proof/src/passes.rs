@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dashu_int::IBig;
 
 use super::number::{Exact, approximate_all, is_negative, power};
-use super::rows::Rows;
+use super::rows::SignedRows;
 
 /// Column scales and row lengths: what makes rows comparable, whatever their units.
 ///
@@ -56,7 +56,7 @@ pub(crate) fn pieces<R: Send>(
 }
 
 impl Scales {
-    pub(crate) fn new<T: Rows + ?Sized>(rows: &T, threads: usize) -> Self {
+    pub(crate) fn new<T: SignedRows + ?Sized>(rows: &T, threads: usize) -> Self {
         let dimension = rows.dimension();
         let terms = rows.terms();
         let largest = pieces(rows.groups(), terms, threads, |range| {
@@ -73,7 +73,7 @@ impl Scales {
             }
             largest
         });
-        let radix = rows.reading().radix() as f64;
+        let radix = rows.notation().radix() as f64;
         let mut shift = vec![0i32; dimension];
         let mut factor = vec![1.0; dimension];
         for j in 0..dimension {
@@ -90,7 +90,7 @@ impl Scales {
     }
 
     /// Scales by a given power of the radix in each column.
-    pub(crate) fn with_shift<T: Rows + ?Sized>(
+    pub(crate) fn with_shift<T: SignedRows + ?Sized>(
         rows: &T,
         threads: usize,
         shift: Vec<i32>,
@@ -123,15 +123,20 @@ impl Scales {
         v.iter().zip(&self.factor).map(|(v, f)| v * f).collect()
     }
 
+    /// w for the rows as they are turned into a v.
+    pub(crate) fn scale(&self, w: &[f64]) -> Vec<f64> {
+        w.iter().zip(&self.factor).map(|(w, f)| w / f).collect()
+    }
+
     /// A scaled row written out in full.
-    pub(crate) fn dense<T: Rows + ?Sized>(&self, rows: &T, row: usize) -> Vec<f64> {
+    pub(crate) fn dense<T: SignedRows + ?Sized>(&self, rows: &T, row: usize) -> Vec<f64> {
         let mut full = vec![0.0; self.factor.len()];
         rows.each(row, &mut |j, z| full[j] = z * self.factor[j]);
         full
     }
 
     /// A scaled row divided by its length.
-    pub(crate) fn unit<T: Rows + ?Sized>(&self, rows: &T, row: usize) -> Vec<f64> {
+    pub(crate) fn unit<T: SignedRows + ?Sized>(&self, rows: &T, row: usize) -> Vec<f64> {
         let mut z = self.dense(rows, row);
         let norm = self.norm[rows.group_of(row)];
         if norm > 0.0 {
@@ -147,7 +152,7 @@ impl Scales {
 
     /// The rows that are not surely positive under v, worst first and at most `most` of
     /// them, each with its score divided by its length; and how many there are.
-    pub(crate) fn violated<T: Rows + ?Sized>(
+    pub(crate) fn violated<T: SignedRows + ?Sized>(
         &self,
         rows: &T,
         v: &[f64],
@@ -165,7 +170,7 @@ impl Scales {
                 let norm = self.norm[group];
                 let bound = (margin * norm).max(1e-290);
                 rows.score(group, &w, &mut |row, score| {
-                    if unsurely(score, bound) && !skip.get(row).is_some_and(|&s| s) {
+                    if not_surely_positive(score, bound) && !skip.get(row).is_some_and(|&s| s) {
                         count += 1;
                         let relative = if norm > 0.0 { score / norm } else { f64::MIN };
                         found.push((
@@ -194,16 +199,16 @@ impl Scales {
 
     /// The first row met that exact `v` does not put strictly on the positive side (rows
     /// marked in `skip` aside), or `None`: then v separates, proved.
-    pub(crate) fn refutes<T: Rows + ?Sized>(
+    pub(crate) fn refutes<T: SignedRows + ?Sized>(
         &self,
         rows: &T,
-        v: &Weights,
+        v: &ExactWeights,
         skip: &[bool],
     ) -> Option<usize> {
         let w = self.unscale(&v.near);
         let size = v.near.iter().map(|x| x * x).sum::<f64>().sqrt();
         let margin = self.relative_error() * size;
-        // Weights near the ends of what floating point holds have lost digits.
+        // ExactWeights near the ends of what floating point holds have lost digits.
         let held = 1e-280..1e280;
         let lost = |(w, v): (&f64, &f64)| *v != 0.0 && !held.contains(&w.abs());
         let any_lost = w.iter().zip(&v.near).any(lost);
@@ -217,13 +222,15 @@ impl Scales {
                 }
                 let bound = (margin * self.norm[group]).max(1e-290);
                 let mut any = any_lost;
-                rows.score(group, &w, &mut |_, score| any |= unsurely(score, bound));
+                rows.score(group, &w, &mut |_, score| {
+                    any |= not_surely_positive(score, bound)
+                });
                 if any {
                     unsure.clear();
                     rows.score_with_size(group, &w, &mut |row, score, size| {
                         let bound = (self.relative_error() * size).max(1e-290);
-                        let unsurely = any_lost || unsurely(score, bound);
-                        if unsurely && !skip.get(row).is_some_and(|&s| s) {
+                        let not_surely_positive = any_lost || not_surely_positive(score, bound);
+                        if not_surely_positive && !skip.get(row).is_some_and(|&s| s) {
                             unsure.push(row);
                         }
                     });
@@ -242,11 +249,11 @@ impl Scales {
 
 /// Whether a score is not surely positive; NaN is not.
 #[inline]
-fn unsurely(score: f64, bound: f64) -> bool {
+fn not_surely_positive(score: f64, bound: f64) -> bool {
     score.is_nan() || score <= bound
 }
 
-fn keep_worst(found: &mut Vec<(f64, usize)>, most: usize) {
+pub(crate) fn keep_worst(found: &mut Vec<(f64, usize)>, most: usize) {
     if found.len() > most && most > 0 {
         found.select_nth_unstable_by(most - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         found.truncate(most);
@@ -254,7 +261,7 @@ fn keep_worst(found: &mut Vec<(f64, usize)>, most: usize) {
 }
 
 /// ‖scaled z‖, guarded against underflow.
-fn length<T: Rows + ?Sized>(rows: &T, row: usize, factor: &[f64]) -> f64 {
+fn length<T: SignedRows + ?Sized>(rows: &T, row: usize, factor: &[f64]) -> f64 {
     let mut sum = 0.0;
     rows.each(row, &mut |j, z| {
         let z = z * factor[j];
@@ -278,23 +285,28 @@ fn length<T: Rows + ?Sized>(rows: &T, row: usize, factor: &[f64]) -> f64 {
 
 /// An exact v in scaled coordinates: whole numbers, with their `f64` images.
 #[derive(Debug, Clone)]
-pub(crate) struct Weights {
+pub(crate) struct ExactWeights {
     pub(crate) exact: Vec<IBig>,
     pub(crate) near: Vec<f64>,
     /// The numbers where all are short.
     small: Option<Vec<i64>>,
 }
 
-impl Weights {
+impl ExactWeights {
     pub(crate) fn new(exact: Vec<IBig>) -> Self {
         let near = approximate_all(&exact);
         let small = exact.iter().map(|x| i64::try_from(x).ok()).collect();
-        Weights { exact, near, small }
+        ExactWeights { exact, near, small }
     }
 
     /// The sign of v·z, computed in whole numbers.
-    pub(crate) fn sign<T: Rows + ?Sized>(&self, scales: &Scales, rows: &T, row: usize) -> i32 {
-        let radix = rows.reading().radix();
+    pub(crate) fn sign<T: SignedRows + ?Sized>(
+        &self,
+        scales: &Scales,
+        rows: &T,
+        row: usize,
+    ) -> i32 {
+        let radix = rows.notation().radix();
         let shift = &scales.shift;
         if let Some(small) = &self.small {
             // Whole data and short weights: no long numbers at all.
@@ -338,21 +350,21 @@ impl Weights {
 
 /// A scaled row in whole numbers: the exact row times radix^`shift`.
 #[derive(Debug, Clone)]
-pub(crate) struct WholeRow {
+pub(crate) struct IntegerRow {
     pub(crate) entries: Vec<(usize, IBig)>,
     pub(crate) shift: i32,
 }
 
 impl Scales {
-    pub(crate) fn whole<T: Rows + ?Sized>(&self, rows: &T, row: usize) -> WholeRow {
-        let radix = rows.reading().radix();
+    pub(crate) fn integer_row<T: SignedRows + ?Sized>(&self, rows: &T, row: usize) -> IntegerRow {
+        let radix = rows.notation().radix();
         let mut entries: Vec<(usize, Exact)> = Vec::new();
         rows.each_exact(row, &mut |j, mut value| {
             value.exponent -= self.shift[j];
             entries.push((j, value));
         });
         let lowest = entries.iter().map(|(_, v)| v.exponent).min().unwrap_or(0);
-        WholeRow {
+        IntegerRow {
             entries: entries
                 .into_iter()
                 .map(|(j, value)| (j, value.at(lowest, radix)))

@@ -33,7 +33,7 @@ impl<'a> KernelRows<'a> {
         data: &'a Dataset,
         kernel: Kernel,
         constant: f64,
-        means: Resources,
+        resources: Resources,
     ) -> Self {
         let n = data.len();
         let how = Arithmetic::choose(&kernel, &[&data.matrix]);
@@ -52,17 +52,13 @@ impl<'a> KernelRows<'a> {
             asked: vec![0; n],
             clock: 0,
             count: 0,
-            room: (means.memory / (8 * n.max(1))).max(2),
+            room: (resources.memory / (8 * n.max(1))).max(2),
             threads: if n * data.features() >= WORTH_THREADS {
-                means.threads
+                resources.threads
             } else {
                 1
             },
         }
-    }
-
-    pub(super) fn kernel(&self) -> Kernel {
-        self.kernel
     }
 
     /// K(x_i, x_i) + constant.

@@ -6,15 +6,16 @@
 //! of the two sides, ½‖Σλ⁺x − Σλ⁻x‖, sought here as a lifted margin with a constant so large
 //! that the bias costs nothing, and evaluated without it.
 
-use super::bracket::{Bracket, Effort, MarginKind};
-use super::nearest::{Nearest, Walk};
+use super::bracket::{Bracket, SearchBudget};
 use super::number::Exact;
-use super::rows::{Bias, Rows, TwoSides};
-use super::scan::{Scales, pieces};
-use crate::random::{Random, Stream};
+use super::passes::{Scales, keep_worst, pieces};
+use super::rows::{BiasTerm, SignedRows, TwoSides};
+use rosenblatt_core::geometry::MarginKind;
+use rosenblatt_core::internal::{NearestPoint, Walk};
+use rosenblatt_core::internal::random::{Random, Stream};
 
 /// R = max ‖x‖ over the rows, lifted if there is a bias, rounded up.
-pub fn radius<T: Rows + ?Sized>(rows: &T, threads: usize) -> f64 {
+pub fn radius<T: SignedRows + ?Sized>(rows: &T, threads: usize) -> f64 {
     let dimension = rows.dimension();
     let scales = Scales::with_shift(rows, threads, vec![0; dimension], vec![1.0; dimension]);
     upward(&scales)
@@ -26,14 +27,14 @@ fn upward(scales: &Scales) -> f64 {
     top * (1.0 + (scales.terms as f64 + 8.0) * f64::EPSILON)
 }
 
-/// Brackets the margin of separable rows. `separator` (from a [`Decision`](super::Decision))
+/// Brackets the margin of separable rows. `separator` (from a [`ProvedVerdict`](super::Decision))
 /// gives a lower end to start from; without one, and on rows that are not separable, the
 /// lower end may be 0.
 pub fn margin(
     rows: &TwoSides<'_>,
     kind: MarginKind,
     separator: Option<&[dashu_int::IBig]>,
-    effort: Effort,
+    budget: SearchBudget,
     threads: usize,
 ) -> Bracket {
     let both = sides_present(rows);
@@ -45,27 +46,20 @@ pub fn margin(
         };
     }
     // Without a bias there is nothing to leave out.
-    let plain = kind == MarginKind::Plain && rows.bias() == Bias::Lifted;
+    let plain = kind == MarginKind::Plain && rows.bias() == BiasTerm::Lifted;
     let mut narrowing = Narrowing::new(rows, plain, threads);
-    let (lower, upper) = narrowing.run(separator, effort);
+    let (lower, upper) = narrowing.run(separator, budget);
     Bracket { lower, upper, kind }
 }
 
 fn sides_present(rows: &TwoSides<'_>) -> bool {
-    let (mut positive, mut negative) = (false, false);
+    let mut present = [false; 2];
     for group in 0..rows.groups() {
         rows.members(group, &mut |row| {
-            if rows.sign(row) > 0.0 {
-                positive = true;
-            } else {
-                negative = true;
-            }
+            present[usize::from(rows.is_positive(row))] = true
         });
-        if positive && negative {
-            return true;
-        }
     }
-    false
+    present == [true; 2]
 }
 
 /// Passes of the descent.
@@ -85,14 +79,22 @@ pub(super) struct Narrowing<'a, T> {
     longest: f64,
 }
 
-/// The lowest scores of one side: (z·w with its error taken off, row), and the lowest bound.
-#[derive(Clone)]
+/// The lowest scores of one side: (z·w, row), and the lowest with its error taken off.
 struct Lowest {
     bound: f64,
     worst: Vec<(f64, usize)>,
 }
 
-impl<'a, T: Rows> Narrowing<'a, T> {
+impl Default for Lowest {
+    fn default() -> Self {
+        Lowest {
+            bound: f64::INFINITY,
+            worst: Vec::new(),
+        }
+    }
+}
+
+impl<'a, T: SignedRows> Narrowing<'a, T> {
     pub(super) fn new(rows: &'a T, plain: bool, threads: usize) -> Self {
         let dimension = rows.dimension();
         let mut ones = vec![1.0; dimension];
@@ -128,16 +130,16 @@ impl<'a, T: Rows> Narrowing<'a, T> {
     pub(super) fn run(
         &mut self,
         separator: Option<&[dashu_int::IBig]>,
-        effort: Effort,
+        budget: SearchBudget,
     ) -> (f64, f64) {
         let dimension = self.rows.dimension();
         let batch = dimension.clamp(32, 256);
         let pass = self.rows.groups() as f64 * self.scales.terms as f64;
-        let mut left = effort.multiplications;
+        let mut left = budget.multiplications;
         let (mut lower, mut upper) = (0.0f64, f64::INFINITY);
-        let mut hull = Nearest::new(dimension, Vec::new());
+        let mut hull = NearestPoint::new(dimension, Vec::new());
         let mut known = vec![false; self.rows.limit()];
-        let mut add = |hull: &mut Nearest, row: usize| {
+        let mut add = |hull: &mut NearestPoint, row: usize| {
             let new = !std::mem::replace(&mut known[row], true);
             if new {
                 hull.add(row, self.scales.dense(self.rows, row), false);
@@ -174,10 +176,10 @@ impl<'a, T: Rows> Narrowing<'a, T> {
         left -= 3.0 * pass;
         // The descent goes by groups of one row.
         if self.rows.has_single_rows() && dimension >= MANY_DIMENSIONS {
-            let descent = self.descend(effort, &mut left, &mut lower, &mut upper);
+            let descent = self.descend(budget, &mut left, &mut lower, &mut upper);
             let carried = descent.len() as f64;
             // To build a corral of so many rows costs this much; is it affordable?
-            let closed = upper - lower <= effort.relative_gap * upper;
+            let closed = upper - lower <= budget.relative_gap * upper;
             if closed || 4.0 * carried * carried * dimension as f64 > left {
                 return self.outward(lower, upper);
             }
@@ -191,7 +193,7 @@ impl<'a, T: Rows> Narrowing<'a, T> {
         loop {
             let size = (hull.len() + 2 * dimension.min(hull.len())) as f64 * dimension as f64;
             let steps = (left / size.max(1.0)).clamp(0.0, 1e6) as usize;
-            let walk = hull.walk(1.0 - effort.relative_gap / 8.0, 1e-300, steps);
+            let walk = hull.walk(1.0 - budget.relative_gap / 8.0, 1e-300, steps);
             left -= size * (hull.convex().count() as f64);
             if walk == Walk::Origin || hull.nearest().is_empty() {
                 break;
@@ -201,7 +203,7 @@ impl<'a, T: Rows> Narrowing<'a, T> {
             let ends = self.ends(&p, batch);
             lower = lower.max(self.lower(&p, &ends));
             left -= pass;
-            if upper - lower <= effort.relative_gap * upper || left <= 0.0 {
+            if upper - lower <= budget.relative_gap * upper || left <= 0.0 {
                 break;
             }
             let squared: f64 = p.iter().map(|x| x * x).sum();
@@ -234,7 +236,7 @@ impl<'a, T: Rows> Narrowing<'a, T> {
     /// little; the ends are evaluated without it.
     fn descend(
         &self,
-        effort: Effort,
+        budget: SearchBudget,
         left: &mut f64,
         lower: &mut f64,
         upper: &mut f64,
@@ -286,18 +288,14 @@ impl<'a, T: Rows> Narrowing<'a, T> {
             pass += 1;
             // Back to all rows now and then, to see where the ends are.
             if pass.is_multiple_of(16) || *left <= stop || pass == MOST_PASSES {
-                let v: Vec<f64> = w
-                    .iter()
-                    .zip(&self.scales.factor)
-                    .map(|(w, f)| w / f)
-                    .collect();
+                let v = self.scales.scale(&w);
                 let weighted = || {
                     let rows = alpha.iter().enumerate().filter(|(_, a)| **a > 0.0);
                     rows.map(|(row, a)| (row, *a))
                 };
                 *lower = lower.max(self.lower(&v, &self.ends(&v, 1)));
                 *upper = upper.min(self.upper(weighted()));
-                let closed = *upper - *lower <= effort.relative_gap * *upper;
+                let closed = *upper - *lower <= budget.relative_gap * *upper;
                 if closed || *left <= stop || pass == MOST_PASSES {
                     return weighted().collect();
                 }
@@ -319,11 +317,7 @@ impl<'a, T: Rows> Narrowing<'a, T> {
             self.scales.terms,
             self.scales.threads,
             |range| {
-                let empty = Lowest {
-                    bound: f64::INFINITY,
-                    worst: Vec::new(),
-                };
-                let mut sides = [empty.clone(), empty];
+                let mut sides: [Lowest; 2] = Default::default();
                 let mut cut = [f64::INFINITY; 2];
                 for group in range {
                     // The plain margin's constant is no part of the length that matters.
@@ -342,7 +336,7 @@ impl<'a, T: Rows> Narrowing<'a, T> {
                         if score < cut[s] {
                             side.worst.push((score, row));
                             if side.worst.len() >= 8 * most {
-                                lowest(&mut side.worst, most);
+                                keep_worst(&mut side.worst, most);
                                 cut[s] = side.worst.iter().fold(f64::MIN, |m, x| m.max(x.0));
                             }
                         }
@@ -351,28 +345,18 @@ impl<'a, T: Rows> Narrowing<'a, T> {
                 sides
             },
         );
-        let mut sides = found.into_iter().reduce(|mut all, part| {
-            for (into, from) in all.iter_mut().zip(part) {
-                into.bound = into.bound.min(from.bound);
-                into.worst.extend(from.worst);
-            }
-            all
-        });
-        if let Some(sides) = &mut sides {
-            for side in sides.iter_mut() {
-                lowest(&mut side.worst, most);
-            }
+        let mut sides: [Lowest; 2] = Default::default();
+        for (into, from) in found
+            .into_iter()
+            .flat_map(|part| [0, 1].into_iter().zip(part))
+        {
+            sides[into].bound = sides[into].bound.min(from.bound);
+            sides[into].worst.extend(from.worst);
         }
-        sides.unwrap_or([
-            Lowest {
-                bound: f64::INFINITY,
-                worst: Vec::new(),
-            },
-            Lowest {
-                bound: f64::INFINITY,
-                worst: Vec::new(),
-            },
-        ])
+        for side in &mut sides {
+            keep_worst(&mut side.worst, most);
+        }
+        sides
     }
 
     fn lower(&self, v: &[f64], ends: &[Lowest; 2]) -> f64 {
@@ -392,7 +376,7 @@ impl<'a, T: Rows> Narrowing<'a, T> {
 
     /// A lower end from a separator too fine for `f64` scores: scores in whole numbers.
     fn exact_lower(&self, w: &[dashu_int::IBig]) -> f64 {
-        let radix = self.rows.reading().radix();
+        let radix = self.rows.notation().radix();
         let mut least: [Option<Exact>; 2] = [None, None];
         for group in 0..self.rows.groups() {
             self.rows.members(group, &mut |row| {
@@ -478,12 +462,5 @@ impl<'a, T: Rows> Narrowing<'a, T> {
         let norm = self.counted(&p).iter().map(|x| x * x).sum::<f64>().sqrt();
         let count = weights.len() as f64 + p.len() as f64 + 8.0;
         (norm + 4.0 * count * f64::EPSILON * self.longest) * (1.0 + count * f64::EPSILON)
-    }
-}
-
-fn lowest(found: &mut Vec<(f64, usize)>, most: usize) {
-    if found.len() > most {
-        found.select_nth_unstable_by(most - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        found.truncate(most);
     }
 }

@@ -7,12 +7,12 @@
 
 use std::collections::HashMap;
 
-use super::number::{Exact, Reading, parts};
-use crate::data::{Dataset, Row};
-use crate::error::{Error, Result};
+use super::number::{Exact, Notation, parts};
+use rosenblatt_core::data::{Dataset, Storage, Row};
+use rosenblatt_core::{Error, Result};
 
 /// Signed rows, some of them in groups that are scored together.
-pub trait Rows: Sync {
+pub trait SignedRows: Sync {
     /// The number of coordinates.
     fn dimension(&self) -> usize;
 
@@ -20,13 +20,25 @@ pub trait Rows: Sync {
     fn groups(&self) -> usize;
 
     /// One past the largest row number; numbers may have gaps.
-    fn limit(&self) -> usize;
+    fn limit(&self) -> usize {
+        self.groups()
+    }
 
     /// Calls `f(row, w·z)` for every row of a group.
     fn score(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64));
 
     /// Calls `f(row, w·z, Σ|w_j z_j|)` for every row of a group.
-    fn score_with_size(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64, f64));
+    fn score_with_size(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64, f64)) {
+        self.members(group, &mut |row| {
+            let (mut sum, mut size) = (0.0, 0.0);
+            self.each(row, &mut |j, z| {
+                let term = w[j] * z;
+                sum += term;
+                size += term.abs();
+            });
+            f(row, sum, size);
+        });
+    }
 
     /// The largest number of terms in a score.
     fn terms(&self) -> usize {
@@ -40,13 +52,17 @@ pub trait Rows: Sync {
     fn each_exact(&self, row: usize, f: &mut dyn FnMut(usize, Exact));
 
     /// What the numbers stand for; its radix is the one of the exact values.
-    fn reading(&self) -> Reading;
+    fn notation(&self) -> Notation;
 
     /// Calls `f(row)` for every row of a group.
-    fn members(&self, group: usize, f: &mut dyn FnMut(usize));
+    fn members(&self, group: usize, f: &mut dyn FnMut(usize)) {
+        f(group);
+    }
 
     /// The group that a row is in.
-    fn group_of(&self, row: usize) -> usize;
+    fn group_of(&self, row: usize) -> usize {
+        row
+    }
 
     /// Whether every group is one row.
     fn has_single_rows(&self) -> bool {
@@ -76,7 +92,7 @@ const MOST_PLACES: i32 = 5000;
 /// A value whose text says more than its `f64` can hold: more than 15 significant digits, or
 /// an exponent beyond the normal range.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Exception {
+pub struct ExactText {
     /// The row, by its position in memory.
     pub row: usize,
     /// The feature.
@@ -89,13 +105,13 @@ pub struct Exception {
 #[derive(Debug)]
 pub struct ExactRows<'a> {
     data: &'a Dataset,
-    reading: Reading,
+    notation: Notation,
     exceptions: HashMap<usize, Vec<(usize, Exact)>>,
 }
 
 impl<'a> ExactRows<'a> {
-    /// Rows that mean what `reading` says, except where a longer text is given.
-    pub fn new(data: &'a Dataset, reading: Reading, exceptions: &[Exception]) -> Result<Self> {
+    /// Rows that mean what `notation` says, except where a longer text is given.
+    pub fn new(data: &'a Dataset, notation: Notation, exceptions: &[ExactText]) -> Result<Self> {
         let mut by_row: HashMap<usize, Vec<(usize, Exact)>> = HashMap::new();
         for exception in exceptions {
             if exception.row >= data.len() || exception.feature >= data.features() {
@@ -108,7 +124,7 @@ impl<'a> ExactRows<'a> {
             let value = Exact::parse(&exception.text).ok_or_else(|| {
                 Error::data(format!("{:?} is not a decimal number", exception.text))
             })?;
-            if reading == Reading::Binary {
+            if notation == Notation::Binary {
                 return Err(Error::data("binary values have no decimal text"));
             }
             if value.exponent < -MOST_PLACES {
@@ -131,7 +147,7 @@ impl<'a> ExactRows<'a> {
         }
         Ok(ExactRows {
             data,
-            reading,
+            notation,
             exceptions: by_row,
         })
     }
@@ -142,8 +158,8 @@ impl<'a> ExactRows<'a> {
     }
 
     /// What the numbers stand for.
-    pub fn reading(&self) -> Reading {
-        self.reading
+    pub fn notation(&self) -> Notation {
+        self.notation
     }
 
     /// Calls `f` with each exact feature of a row that is not zero, ascending.
@@ -163,7 +179,7 @@ impl<'a> ExactRows<'a> {
                     return;
                 }
             }
-            f(j, Exact::of(x, self.reading));
+            f(j, Exact::of(x, self.notation));
         });
         for (feature, value) in rest {
             if !value.mantissa.is_zero() {
@@ -180,7 +196,7 @@ impl<'a> ExactRows<'a> {
 
 /// Whether a constant 1 stands in front of each row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Bias {
+pub enum BiasTerm {
     /// A constant 1 in front; coordinate 0 is the bias.
     #[default]
     Lifted,
@@ -188,11 +204,11 @@ pub enum Bias {
     None,
 }
 
-impl Bias {
+impl BiasTerm {
     pub(crate) fn offset(self) -> usize {
         match self {
-            Bias::Lifted => 1,
-            Bias::None => 0,
+            BiasTerm::Lifted => 1,
+            BiasTerm::None => 0,
         }
     }
 }
@@ -210,7 +226,7 @@ pub enum Sides {
 #[derive(Debug)]
 pub struct TwoSides<'a> {
     rows: &'a ExactRows<'a>,
-    bias: Bias,
+    bias: BiasTerm,
     sides: Sides,
     /// Positions of the rows that take part, where not all do.
     chosen: Option<Vec<usize>>,
@@ -218,7 +234,7 @@ pub struct TwoSides<'a> {
 
 impl<'a> TwoSides<'a> {
     /// The rows on two sides.
-    pub fn new(rows: &'a ExactRows<'a>, bias: Bias, sides: Sides) -> Self {
+    pub fn new(rows: &'a ExactRows<'a>, bias: BiasTerm, sides: Sides) -> Self {
         let chosen = match sides {
             Sides::AgainstRest(_) => None,
             Sides::Pair(a, b) => Some(
@@ -236,13 +252,13 @@ impl<'a> TwoSides<'a> {
     }
 
     /// The last class against the rest: for two classes, positive against negative.
-    pub fn positive_against_rest(rows: &'a ExactRows<'a>, bias: Bias) -> Self {
+    pub fn positive_against_rest(rows: &'a ExactRows<'a>, bias: BiasTerm) -> Self {
         let last = rows.data.classes.len().saturating_sub(1) as u32;
         Self::new(rows, bias, Sides::AgainstRest(last))
     }
 
     /// Whether there is a bias.
-    pub fn bias(&self) -> Bias {
+    pub fn bias(&self) -> BiasTerm {
         self.bias
     }
 
@@ -275,13 +291,13 @@ impl<'a> TwoSides<'a> {
     #[inline]
     fn split<'w>(&self, w: &'w [f64]) -> (f64, &'w [f64]) {
         match self.bias {
-            Bias::Lifted => (w[0], &w[1..]),
-            Bias::None => (0.0, w),
+            BiasTerm::Lifted => (w[0], &w[1..]),
+            BiasTerm::None => (0.0, w),
         }
     }
 }
 
-impl Rows for TwoSides<'_> {
+impl SignedRows for TwoSides<'_> {
     fn is_positive(&self, row: usize) -> bool {
         self.sign(row) > 0.0
     }
@@ -308,22 +324,10 @@ impl Rows for TwoSides<'_> {
         );
     }
 
-    fn score_with_size(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64, f64)) {
-        let row = self.row_of(group);
-        let (start, rest) = self.split(w);
-        let (mut sum, mut size) = (start, start.abs());
-        self.features(row).for_each(|j, x| {
-            let term = rest[j] * x;
-            sum += term;
-            size += term.abs();
-        });
-        f(row, self.sign(row) * sum, size);
-    }
-
     fn terms(&self) -> usize {
         match self.rows.data.matrix.storage() {
-            crate::data::Storage::Dense { .. } => self.dimension(),
-            crate::data::Storage::Sparse { offsets, .. } => {
+            Storage::Dense { .. } => self.dimension(),
+            Storage::Sparse { offsets, .. } => {
                 let longest = offsets.windows(2).map(|o| o[1] - o[0]).max();
                 longest.unwrap_or(0) + 1
             }
@@ -346,18 +350,7 @@ impl Rows for TwoSides<'_> {
             f(0, Exact::integer(if negative { -1 } else { 1 }));
         }
         self.rows.each_exact(row, &mut |j, value| {
-            let mantissa = if negative {
-                -value.mantissa
-            } else {
-                value.mantissa
-            };
-            f(
-                j + offset,
-                Exact {
-                    mantissa,
-                    exponent: value.exponent,
-                },
-            );
+            f(j + offset, value.negated_if(negative));
         });
     }
 
@@ -371,14 +364,14 @@ impl Rows for TwoSides<'_> {
             f(0, sign, 0);
         }
         self.features(row).for_each(|j, x| {
-            let (m, e) = parts(x, self.rows.reading);
+            let (m, e) = parts(x, self.rows.notation);
             f(j + offset, sign * m, e);
         });
         true
     }
 
-    fn reading(&self) -> Reading {
-        self.rows.reading
+    fn notation(&self) -> Notation {
+        self.rows.notation
     }
 
     fn members(&self, group: usize, f: &mut dyn FnMut(usize)) {

@@ -12,7 +12,7 @@
 
 /// A working set of points and the corral among them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Nearest {
+pub struct NearestPoint {
     dimension: usize,
     /// An orthonormal basis of L.
     face: Vec<Vec<f64>>,
@@ -23,6 +23,7 @@ pub(crate) struct Nearest {
     q: Vec<Vec<f64>>,
     r: Vec<Vec<f64>>,
     nearest: Vec<f64>,
+    accurate: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -35,7 +36,7 @@ struct Point {
 
 /// How a walk ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Walk {
+pub enum Walk {
     /// Every point of the working set is on the far side of the nearest point, as asked.
     Reached,
     /// The nearest point is the origin, as far as floating point can tell.
@@ -83,7 +84,7 @@ fn project(basis: &[Vec<f64>], v: &mut [f64]) -> Vec<f64> {
 
 /// Adds a vector's new direction to an orthonormal basis, if it has one within rounding;
 /// returns how much of the vector was new.
-pub(crate) fn extend(basis: &mut Vec<Vec<f64>>, mut vector: Vec<f64>) -> f64 {
+pub fn add_direction(basis: &mut Vec<Vec<f64>>, mut vector: Vec<f64>) -> f64 {
     let before = dot(&vector, &vector).sqrt();
     project(basis, &mut vector);
     let norm = dot(&vector, &vector).sqrt();
@@ -95,34 +96,44 @@ pub(crate) fn extend(basis: &mut Vec<Vec<f64>>, mut vector: Vec<f64>) -> f64 {
 }
 
 /// What is left of a vector orthogonally to a basis, scaled to length 1.
-pub(crate) fn beside(basis: &[Vec<f64>], mut vector: Vec<f64>) -> Vec<f64> {
+pub fn unit_part_beside(basis: &[Vec<f64>], mut vector: Vec<f64>) -> Vec<f64> {
     project(basis, &mut vector);
     let norm = dot(&vector, &vector).sqrt();
     vector.iter_mut().for_each(|x| *x /= norm);
     vector
 }
 
-impl Nearest {
+impl NearestPoint {
     /// An empty working set, orthogonal to the span of an orthonormal `face`.
-    pub(crate) fn new(dimension: usize, face: Vec<Vec<f64>>) -> Self {
-        Nearest {
+    pub fn new(dimension: usize, face: Vec<Vec<f64>>) -> Self {
+        NearestPoint {
             dimension,
             face,
             ..Self::default()
         }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// An empty working set whose nearest point keeps an accurate direction even where it is
+    /// next to the origin.
+    pub fn with_accurate_direction(dimension: usize) -> Self {
+        NearestPoint {
+            dimension,
+            accurate: true,
+            ..Self::default()
+        }
+    }
+
+    pub fn len(&self) -> usize {
         self.points.len()
     }
 
-    pub(crate) fn rows(&self) -> impl Iterator<Item = usize> + '_ {
+    pub fn rows(&self) -> impl Iterator<Item = usize> + '_ {
         self.points.iter().map(|p| p.row)
     }
 
     /// Adds a row to the working set. With `unit`, the point is scaled to length 1, which
     /// changes the hull but not whether it holds the origin.
-    pub(crate) fn add(&mut self, row: usize, mut at: Vec<f64>, unit: bool) {
+    pub fn add(&mut self, row: usize, mut at: Vec<f64>, unit: bool) {
         let before = dot(&at, &at).sqrt();
         project(&self.face, &mut at);
         let mut scale = 1.0;
@@ -137,12 +148,12 @@ impl Nearest {
     }
 
     /// The nearest point found, orthogonal to L.
-    pub(crate) fn nearest(&self) -> &[f64] {
+    pub fn nearest(&self) -> &[f64] {
         &self.nearest
     }
 
     /// The rows of the corral with their weights, for the rows as given to [`add`](Self::add).
-    pub(crate) fn corral(&self) -> Vec<(usize, f64)> {
+    pub fn corral(&self) -> Vec<(usize, f64)> {
         self.corral
             .iter()
             .zip(&self.weights)
@@ -151,7 +162,7 @@ impl Nearest {
     }
 
     /// The corral's weights on the points themselves: a convex combination.
-    pub(crate) fn convex(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+    pub fn convex(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         self.corral
             .iter()
             .zip(&self.weights)
@@ -159,7 +170,7 @@ impl Nearest {
     }
 
     /// Drops all points but the corral and those for which `keep` holds of (row, p·point).
-    pub(crate) fn shrink(&mut self, mut keep: impl FnMut(f64) -> bool) {
+    pub fn shrink(&mut self, mut keep: impl FnMut(f64) -> bool) {
         let mut in_corral = vec![false; self.points.len()];
         self.corral.iter().for_each(|&c| in_corral[c] = true);
         let mut place = vec![usize::MAX; self.points.len()];
@@ -177,7 +188,7 @@ impl Nearest {
 
     /// Walks until every point has p·point ≥ `ratio`·‖p‖² (below 1), or ‖p‖ falls below
     /// `zero`.
-    pub(crate) fn walk(&mut self, ratio: f64, zero: f64, mut steps: usize) -> Walk {
+    pub fn walk(&mut self, ratio: f64, zero: f64, mut steps: usize) -> Walk {
         if self.points.is_empty() {
             return Walk::Stalled;
         }
@@ -266,11 +277,32 @@ impl Nearest {
     }
 
     fn place(&mut self) {
+        if self.accurate {
+            self.nearest = self.normal();
+            return;
+        }
         let mut p = vec![0.0; self.dimension];
         for (&c, &w) in self.corral.iter().zip(&self.weights) {
             axpy(&mut p, w, &self.points[c].at);
         }
         self.nearest = p;
+    }
+
+    /// The nearest point of the corral's affine hull as its normal: what is left of e₁ beside the
+    /// points under a row of ones is (ρ, v) with ρ + v·z = 0 for each, so p = −v·ρ/‖v‖². It does
+    /// not lose its direction to cancellation, as the weighted sum of the points does.
+    fn normal(&self) -> Vec<f64> {
+        let mut rest = vec![0.0; self.dimension + 1];
+        rest[0] = 1.0;
+        project(&self.q, &mut rest);
+        project(&self.q, &mut rest);
+        let squared = dot(&rest[1..], &rest[1..]);
+        let scale = if squared > 0.0 {
+            -rest[0] / squared
+        } else {
+            0.0
+        };
+        rest[1..].iter().map(|x| scale * x).collect()
     }
 
     /// Barycentric coordinates of the affine hull's nearest point: with the points as
@@ -362,7 +394,7 @@ mod tests {
 
     #[test]
     fn the_nearest_point_of_a_segment_and_a_triangle() {
-        let mut hull = Nearest::new(2, Vec::new());
+        let mut hull = NearestPoint::new(2, Vec::new());
         hull.add(0, vec![2.0, 0.0], false);
         hull.add(1, vec![0.0, 2.0], false);
         assert_eq!(hull.walk(1.0 - 1e-12, 1e-12, 100), Walk::Reached);
@@ -381,7 +413,7 @@ mod tests {
             let d = 1 + case % 7;
             let n = 1 + random.below(40) as usize;
             let shift = 3.0 * random.unit();
-            let mut hull = Nearest::new(d, Vec::new());
+            let mut hull = NearestPoint::new(d, Vec::new());
             let rows: Vec<Vec<f64>> = (0..n)
                 .map(|_| {
                     (0..d)
@@ -411,10 +443,10 @@ mod tests {
     #[test]
     fn a_face_is_projected_out() {
         let mut face = Vec::new();
-        extend(&mut face, vec![0.0, 0.0, 5.0]);
-        extend(&mut face, vec![0.0, 0.0, -1.0]);
+        add_direction(&mut face, vec![0.0, 0.0, 5.0]);
+        add_direction(&mut face, vec![0.0, 0.0, -1.0]);
         assert_eq!(face.len(), 1);
-        let mut hull = Nearest::new(3, face);
+        let mut hull = NearestPoint::new(3, face);
         hull.add(0, vec![1.0, 1.0, 9.0], true);
         hull.add(1, vec![1.0, -1.0, -9.0], true);
         assert_eq!(hull.walk(0.9, 1e-12, 100), Walk::Reached);

@@ -7,6 +7,7 @@
 
 use dashu_int::IBig;
 
+use super::modulo::{PRIME, add, dot, invert as inverse_of, mul, negate, of_big};
 use super::number::{bits, is_negative};
 
 /// The solutions of A·x = b for several b: each is `numerators / denominator`.
@@ -17,62 +18,33 @@ pub(crate) struct Solution {
     pub(crate) denominator: IBig,
 }
 
-/// Primes just below 2³¹.
-const PRIMES: [u64; 6] = [
-    2_147_483_647,
-    2_147_483_629,
-    2_147_483_587,
-    2_147_483_579,
-    2_147_483_563,
-    2_147_483_549,
-];
+/// Matrices with entries below this are calculated with in machine words: a digit times a row of
+/// 2¹⁵ of them stays below 2¹²⁷.
+const SMALL: i64 = 1 << 50;
 
 /// A regular square matrix, ready to be solved against.
 pub(crate) struct Solver {
     n: usize,
-    prime: u64,
     /// Row by row; modulo the prime.
-    inverse: Vec<u32>,
+    inverse: Vec<u64>,
     matrix: Entries,
 }
 
 enum Entries {
-    /// All entries below 2⁶².
+    /// All entries below [`SMALL`].
     Small(Vec<i64>),
     Large(Vec<IBig>),
 }
 
 impl Solver {
-    /// `None` if the matrix (row by row) is singular. Singular modulo six primes counts as
-    /// singular; a caller for whom that matters has shown the matrix regular by other means.
+    /// `None` if the matrix (row by row) is singular modulo the prime: with odds of about 2⁻⁶⁰ a
+    /// regular one may be. A caller for whom that matters has shown it regular modulo the prime.
     pub(crate) fn new(n: usize, matrix: Vec<IBig>) -> Option<Self> {
-        let limit = 1i64 << 62;
-        let small: Option<Vec<i64>> = matrix
-            .iter()
-            .map(|a| i64::try_from(a).ok().filter(|a| -limit < *a && *a < limit))
-            .collect();
-        for prime in PRIMES {
-            let residues: Vec<u64> = match &small {
-                Some(entries) => entries
-                    .iter()
-                    .map(|a| a.rem_euclid(prime as i64) as u64)
-                    .collect(),
-                None => matrix.iter().map(|a| residue(a, prime)).collect(),
-            };
-            if let Some(inverse) = invert(n, residues, prime) {
-                let matrix = match small {
-                    Some(entries) => Entries::Small(entries),
-                    None => Entries::Large(matrix),
-                };
-                return Some(Solver {
-                    n,
-                    prime,
-                    inverse,
-                    matrix,
-                });
-            }
-        }
-        None
+        let inverse = invert(n, matrix.iter().map(of_big).collect())?;
+        let is_small = |a: &IBig| i64::try_from(a).ok().filter(|a| -SMALL < *a && *a < SMALL);
+        let small: Option<Vec<i64>> = matrix.iter().map(is_small).collect();
+        let matrix = small.map_or(Entries::Large(matrix), Entries::Small);
+        Some(Solver { n, inverse, matrix })
     }
 
     /// The solution of A·x = b.
@@ -88,14 +60,14 @@ impl Solver {
         // norms, of which the largest may be replaced by that of b. Most solutions are far
         // shorter, so reconstruction is tried early and checked.
         let most = self.most_bits(b);
-        let mut digits: Vec<Vec<u32>> = Vec::new();
+        let mut digits: Vec<Vec<u64>> = Vec::new();
         let mut residual = Residual::new(&self.matrix, b);
-        let mut next_try = 4;
+        let mut next_try = 2;
         loop {
             let digit = residual.digit(self);
             residual.advance(self, &digit);
             digits.push(digit);
-            let known = digits.len() * 30;
+            let known = digits.len() * 60;
             let last = known > 2 * most + 8;
             if digits.len() >= next_try || last {
                 next_try = next_try * 3 / 2 + 1;
@@ -133,14 +105,14 @@ impl Solver {
             .sum()
     }
 
-    fn reconstruct(&self, digits: &[Vec<u32>]) -> Option<Solution> {
+    fn reconstruct(&self, digits: &[Vec<u64>]) -> Option<Solution> {
         let n = self.n;
-        let prime = IBig::from(self.prime);
+        let prime = IBig::from(PRIME);
         let modulus = prime.pow(digits.len());
         let half: IBig = &modulus >> 1usize;
         let mut denominator = IBig::ONE;
         let mut values: Vec<IBig> = (0..n)
-            .map(|i| combine(&digits.iter().map(|d| d[i]).collect::<Vec<_>>(), self.prime))
+            .map(|i| combine(&digits.iter().map(|d| d[i]).collect::<Vec<_>>()))
             .collect();
         // Numerators and denominators are sought below the square root of half the modulus,
         // with a common denominator that grows as needed.
@@ -171,25 +143,13 @@ impl Solver {
     }
 
     fn holds(&self, solution: &Solution, b: &[IBig]) -> bool {
-        let n = self.n;
+        let (n, x) = (self.n, &solution.numerators);
         (0..n).all(|i| {
-            let mut sum = IBig::ZERO;
-            match &self.matrix {
-                Entries::Small(m) => {
-                    for (a, x) in m[i * n..(i + 1) * n].iter().zip(&solution.numerators) {
-                        if *a != 0 {
-                            sum += x * *a;
-                        }
-                    }
-                }
-                Entries::Large(m) => {
-                    for (a, x) in m[i * n..(i + 1) * n].iter().zip(&solution.numerators) {
-                        if !a.is_zero() {
-                            sum += a * x;
-                        }
-                    }
-                }
-            }
+            let range = i * n..(i + 1) * n;
+            let sum: IBig = match &self.matrix {
+                Entries::Small(m) => m[range].iter().zip(x).map(|(&a, x)| x * a).sum(),
+                Entries::Large(m) => m[range].iter().zip(x).map(|(a, x)| a * x).sum(),
+            };
             sum == &b[i] * &solution.denominator
         })
     }
@@ -217,61 +177,40 @@ impl Residual {
     }
 
     /// The next digit of the solution: inverse · residual modulo the prime.
-    fn digit(&self, solver: &Solver) -> Vec<u32> {
-        let (n, prime) = (solver.n, solver.prime);
+    fn digit(&self, solver: &Solver) -> Vec<u64> {
         let reduced: Vec<u64> = match self {
             Residual::Small(r) => r
                 .iter()
-                .map(|x| x.rem_euclid(i128::from(prime)) as u64)
+                .map(|x| x.rem_euclid(i128::from(PRIME)) as u64)
                 .collect(),
-            Residual::Large(r) => r.iter().map(|x| residue(x, prime)).collect(),
+            Residual::Large(r) => r.iter().map(of_big).collect(),
         };
-        solver
-            .inverse
-            .chunks_exact(n)
-            .map(|row| {
-                // Products are below 2⁶²; every fourth sum is folded.
-                let mut sum = 0u64;
-                for (a, b) in row.chunks(3).zip(reduced.chunks(3)) {
-                    let part: u64 = a.iter().zip(b).map(|(&x, &y)| u64::from(x) * y).sum();
-                    sum += part % prime;
-                }
-                (sum % prime) as u32
-            })
-            .collect()
+        let rows = solver.inverse.chunks_exact(solver.n);
+        rows.map(|row| dot(row, &reduced)).collect()
     }
 
     /// residual ← (residual − A·digit)/p, which is whole.
-    fn advance(&mut self, solver: &Solver, digit: &[u32]) {
+    fn advance(&mut self, solver: &Solver, digit: &[u64]) {
+        let in_words = |row: &[i64]| -> i128 {
+            let terms = row.iter().zip(digit);
+            terms.map(|(&a, &x)| i128::from(a) * i128::from(x)).sum()
+        };
         let n = solver.n;
         match (self, &solver.matrix) {
             (Residual::Small(r), Entries::Small(m)) => {
                 for (r, row) in r.iter_mut().zip(m.chunks_exact(n)) {
-                    let mut sum = 0i128;
-                    for (&a, &x) in row.iter().zip(digit) {
-                        sum += i128::from(a) * i128::from(x);
-                    }
-                    *r = (*r - sum) / i128::from(solver.prime);
+                    *r = (*r - in_words(row)) / i128::from(PRIME);
                 }
             }
             (Residual::Large(r), Entries::Small(m)) => {
                 for (r, row) in r.iter_mut().zip(m.chunks_exact(n)) {
-                    let mut sum = 0i128;
-                    for (&a, &x) in row.iter().zip(digit) {
-                        sum += i128::from(a) * i128::from(x);
-                    }
-                    *r = (&*r - IBig::from(sum)) / solver.prime;
+                    *r = (&*r - IBig::from(in_words(row))) / PRIME;
                 }
             }
             (Residual::Large(r), Entries::Large(m)) => {
                 for (r, row) in r.iter_mut().zip(m.chunks_exact(n)) {
-                    let mut sum = std::mem::take(r);
-                    for (a, &x) in row.iter().zip(digit) {
-                        if !a.is_zero() {
-                            sum -= a * x;
-                        }
-                    }
-                    *r = sum / solver.prime;
+                    let sum: IBig = row.iter().zip(digit).map(|(a, &x)| a * x).sum();
+                    *r = (&*r - sum) / PRIME;
                 }
             }
             // A small residual is only made for a small matrix.
@@ -280,19 +219,10 @@ impl Residual {
     }
 }
 
-fn residue(a: &IBig, prime: u64) -> u64 {
-    let rest: i64 = a % (prime as i64);
-    if rest < 0 {
-        (rest + prime as i64) as u64
-    } else {
-        rest as u64
-    }
-}
-
 /// Σ digits[k]·p^k, by halves.
-fn combine(digits: &[u32], prime: u64) -> IBig {
+fn combine(digits: &[u64]) -> IBig {
     let mut level: Vec<IBig> = digits.iter().map(|&d| IBig::from(d)).collect();
-    let mut base = IBig::from(prime);
+    let mut base = IBig::from(PRIME);
     while level.len() > 1 {
         level = level
             .chunks(2)
@@ -354,7 +284,7 @@ fn rational(a: &IBig, modulus: &IBig, bound: &IBig) -> Option<(IBig, IBig)> {
 }
 
 /// The inverse modulo the prime by Gauss and Jordan; `None` if singular.
-fn invert(n: usize, a: Vec<u64>, prime: u64) -> Option<Vec<u32>> {
+fn invert(n: usize, a: Vec<u64>) -> Option<Vec<u64>> {
     let width = 2 * n;
     let mut table = vec![0u64; n * width];
     for i in 0..n {
@@ -363,62 +293,35 @@ fn invert(n: usize, a: Vec<u64>, prime: u64) -> Option<Vec<u32>> {
     }
     for column in 0..n {
         let pivot = (column..n).find(|&i| table[i * width + column] != 0)?;
-        if pivot != column {
-            for j in 0..width {
-                table.swap(pivot * width + j, column * width + j);
-            }
+        for j in (0..width).filter(|_| pivot != column) {
+            table.swap(pivot * width + j, column * width + j);
         }
-        let factor = power(table[column * width + column], prime - 2, prime);
-        // Left of the column the pivot row is zero, right of n + column it still may be.
-        let reach = column..(n + n);
-        for j in reach.clone() {
-            let at = column * width + j;
-            table[at] = table[at] * factor % prime;
-        }
-        let pivot_row: Vec<u64> = table[column * width..(column + 1) * width].to_vec();
-        for i in 0..n {
+        let factor = inverse_of(table[column * width + column]);
+        // Left of the column the pivot row is zero.
+        let pivot_row: Vec<u64> = table[column * width + column..(column + 1) * width]
+            .iter()
+            .map(|&x| mul(x, factor))
+            .collect();
+        for (i, row) in table.chunks_exact_mut(width).enumerate() {
+            let right = &mut row[column..];
             if i == column {
-                continue;
-            }
-            let factor = table[i * width + column];
-            if factor == 0 {
-                continue;
-            }
-            let factor = prime - factor;
-            let row = &mut table[i * width..(i + 1) * width];
-            for (x, &y) in row[reach.clone()].iter_mut().zip(&pivot_row[reach.clone()]) {
-                *x = (*x + factor * y) % prime;
+                right.copy_from_slice(&pivot_row);
+            } else if right[0] != 0 {
+                let factor = negate(right[0]);
+                for (x, &y) in right.iter_mut().zip(&pivot_row) {
+                    *x = add(*x, mul(factor, y));
+                }
             }
         }
     }
-    Some(
-        (0..n)
-            .flat_map(|i| {
-                table[i * width + n..(i + 1) * width]
-                    .iter()
-                    .map(|&x| x as u32)
-                    .collect::<Vec<_>>()
-            })
-            .collect(),
-    )
-}
-
-fn power(mut base: u64, mut exponent: u64, prime: u64) -> u64 {
-    let mut result = 1;
-    while exponent > 0 {
-        if exponent & 1 == 1 {
-            result = result * base % prime;
-        }
-        base = base * base % prime;
-        exponent >>= 1;
-    }
-    result
+    let rows = table.chunks_exact(width.max(1));
+    Some(rows.flat_map(|row| row[n..].to_vec()).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{Random, Stream};
+    use rosenblatt_core::internal::random::{Random, Stream};
 
     fn matrix(random: &mut Random, n: usize, scale: usize) -> Vec<IBig> {
         (0..n * n)
@@ -427,13 +330,6 @@ mod tests {
                 high + IBig::from(random.below(7))
             })
             .collect()
-    }
-
-    #[test]
-    fn the_primes_are_prime() {
-        for p in PRIMES {
-            assert!((2..50_000).all(|q| p % q != 0), "{p}");
-        }
     }
 
     #[test]

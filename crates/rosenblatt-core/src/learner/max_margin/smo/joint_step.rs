@@ -1,8 +1,8 @@
 //! All α that no bound holds, moved together.
 
-use super::super::SearchLimits;
-use super::super::face::{Descending, step_on_face};
-use super::Pairwise;
+use super::super::conjugate_gradients::{QuadraticStep, conjugate_gradients};
+use super::super::limits::SearchLimits;
+use super::Smo;
 use crate::progress::Pass;
 
 /// Curvature for a unit of length, against that of the longest example, that cannot be told from
@@ -12,10 +12,10 @@ const NO_CURVATURE: f64 = 1e-13;
 /// Examples that move together, at most: each pair's product is held.
 const TOGETHER: usize = 1000;
 
-impl Pairwise<'_, '_> {
+impl Smo<'_, '_> {
     /// Moves all α that no bound holds, up to the first bound, as often as that gains something;
     /// says by how much the dual objective rises.
-    pub(super) fn move_together(&mut self, pass: &mut Pass, limits: &mut SearchLimits<'_>) -> f64 {
+    pub(super) fn joint_step(&mut self, pass: &mut Pass, limits: &mut SearchLimits<'_>) -> f64 {
         const TURNS: usize = 50;
         let mut gained = 0.0;
         for _ in 0..TURNS {
@@ -27,7 +27,7 @@ impl Pairwise<'_, '_> {
             if !(2..=TOGETHER).contains(&f) || moves >= limits.updates_left {
                 break;
             }
-            let Some(gain) = self.move_free(&free) else {
+            let Some(gain) = self.step_of_free(&free) else {
                 break;
             };
             gained += gain;
@@ -38,7 +38,7 @@ impl Pairwise<'_, '_> {
     }
 
     /// One such move of these; none where nothing is gained.
-    fn move_free(&mut self, free: &[usize]) -> Option<f64> {
+    fn step_of_free(&mut self, free: &[usize]) -> Option<f64> {
         let plane = self.plane;
         let f = free.len();
         let place = |t: usize| plane.examples[t] as usize;
@@ -83,7 +83,7 @@ impl Pairwise<'_, '_> {
         let gradient: Vec<f64> = free.iter().map(|&t| self.gradient[t]).collect();
         let alphas: Vec<f64> = free.iter().map(|&t| self.alphas[t]).collect();
         let longest = self.own.iter().copied().fold(0.0, f64::max);
-        let Descending { step, flat } = step_on_face(
+        let QuadraticStep { step, flat } = conjugate_gradients(
             allowed(gradient.iter().map(|g| -g).collect()),
             NO_CURVATURE * longest,
             |direction| {
@@ -107,7 +107,7 @@ impl Pairwise<'_, '_> {
             return None;
         }
         for ((&t, change), row) in free.iter().zip(&change).zip(&rows) {
-            let moved = settled(self.alphas[t], *change, plane.prices[t]);
+            let moved = snapped_to_bound(self.alphas[t], *change, plane.prices[t]);
             let step = (moved - self.alphas[t]) * plane.signs[t];
             self.alphas[t] = moved;
             for &t in &self.active {
@@ -120,7 +120,7 @@ impl Pairwise<'_, '_> {
 }
 
 /// α and a change of it, at a bound that it comes as near to as rounding lets it.
-fn settled(alpha: f64, change: f64, price: f64) -> f64 {
+fn snapped_to_bound(alpha: f64, change: f64, price: f64) -> f64 {
     const NEAR: f64 = 1e-14;
     let moved = alpha + change;
     if change < 0.0 && moved <= NEAR * alpha {
@@ -134,14 +134,14 @@ fn settled(alpha: f64, change: f64, price: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::settled;
+    use super::snapped_to_bound;
 
     #[test]
     fn what_is_next_to_a_bound_is_at_it() {
-        assert_eq!(settled(0.3, -0.3 + 1e-17, 1.0), 0.0);
-        assert_eq!(settled(0.3, 0.7 - 1e-16, 1.0), 1.0);
-        assert_eq!(settled(0.3, 0.9, 1.0), 1.0);
-        assert_eq!(settled(0.5, 0.25, 1.0), 0.75);
-        assert_eq!(settled(0.5, 0.25, f64::INFINITY), 0.75);
+        assert_eq!(snapped_to_bound(0.3, -0.3 + 1e-17, 1.0), 0.0);
+        assert_eq!(snapped_to_bound(0.3, 0.7 - 1e-16, 1.0), 1.0);
+        assert_eq!(snapped_to_bound(0.3, 0.9, 1.0), 1.0);
+        assert_eq!(snapped_to_bound(0.5, 0.25, 1.0), 0.75);
+        assert_eq!(snapped_to_bound(0.5, 0.25, f64::INFINITY), 0.75);
     }
 }

@@ -9,36 +9,37 @@
 //! ways), `modular` and `solve` (exact linear algebra), `nearest` (the search),
 //! `settle` (the same without rounding), [`decide`](decide()) (rounds of it, and the witness).
 
-pub use crate::bounds;
-
 mod bracket;
 mod coefficients;
 mod decide;
+mod dixon;
 mod document;
 mod dual_lp;
+mod exact_walk;
 mod gram;
-mod jointly;
+mod joint_rows;
 mod margin;
-mod modular;
-mod nearest;
+mod modulo;
 mod number;
+mod passes;
+mod round;
 mod rows;
-mod scan;
-mod search;
-mod settle;
-mod solve;
+mod rows_and_axis;
+mod separability;
 mod verdict;
-mod with_axis;
 
-pub use bracket::{Bracket, Effort, MarginKind};
-pub use coefficients::{Coefficients, Trend, coefficients};
+pub use bracket::{Bracket, SearchBudget};
+pub use coefficients::{Coefficients, Estimate, coefficients};
 pub use decide::decide;
 pub use document::{Claim, Subject, certificate};
 pub use dual_lp::{DualCounts, dual_counts};
-pub use gram::{ExactKernel, Gram, StrictKernel, strict_kernel};
-pub use jointly::{Jointly, joint_margin};
+pub use gram::{Gram, StrictKernel, has_exact_values, strict_kernel};
+pub use joint_rows::{JointRows, joint_margin};
 pub use margin::{margin, radius};
-pub(crate) use nearest::{Nearest, Walk};
-pub use number::{Exact, Reading};
-pub use rows::{Bias, ExactRows, Exception, Rows, Sides, TwoSides};
-pub use verdict::{Decision, Direction, MOST_NULL_VECTORS, Multipliers, Verdict, Whole, Witness};
+pub use number::{Exact, Notation};
+pub use rosenblatt_core::geometry::MarginKind;
+pub use rows::{BiasTerm, ExactRows, ExactText, Sides, SignedRows, TwoSides};
+pub use separability::separability;
+pub use verdict::{
+    Direction, Integer, MOST_NULL_VECTORS, Multipliers, ProvedVerdict, Verdict, Witness,
+};

@@ -5,71 +5,54 @@
 //! other. Afterwards each gets its share, α_i = α·C_i/ΣC (equal shares of a hard margin's), so
 //! that the order of equal rows changes nothing.
 
+use std::collections::HashMap;
+
 use super::plane::Plane;
 use crate::data::{Dataset, Row, Rows};
 use crate::kernel::Kernel;
 
 /// A plane's problem with every example in it once.
-pub(super) struct Distinct {
+pub(super) struct Merged {
     pub plane: Plane,
     /// Where each example of the whole problem is found in `plane`; `None` if all differ.
     places: Option<Vec<u32>>,
 }
 
-/// An example of its kind: the first that was met.
-#[derive(Clone, Copy)]
-struct First {
-    hash: u64,
-    example: u32,
-    /// Its place among the distinct ones.
-    place: u32,
-}
-
-impl Distinct {
+impl Merged {
     /// Rows of a precomputed kernel are not examples but products with all of them: they are
     /// left as they are.
     pub(super) fn of(data: &Dataset, kernel: Option<Kernel>, whole: &Plane) -> Self {
         if kernel == Some(Kernel::Precomputed) {
             let plane = whole.clone();
-            return Distinct {
+            return Merged {
                 plane,
                 places: None,
             };
         }
         let rows = Rows::of(&data.matrix);
-        // Open addressing, at most half full.
-        let mut table: Vec<Option<First>> = vec![None; (2 * whole.len()).next_power_of_two()];
-        let mask = table.len() - 1;
+        let mut first: HashMap<u64, u32> = HashMap::with_capacity(whole.len());
         let mut plane = Plane::with_capacity(whole.len());
         let mut places = Vec::with_capacity(whole.len());
         for t in 0..whole.len() {
             let (example, sign, price) = (whole.examples[t], whole.signs[t], whole.prices[t]);
             let row = rows.row(example as usize);
-            let hash = hash(row, sign);
-            let mut slot = hash as usize & mask;
-            let place = loop {
-                let Some(first) = table[slot] else {
-                    let place = plane.len() as u32;
+            let mut hash = hash(row, sign);
+            places.push(loop {
+                let place = *first.entry(hash).or_insert(plane.len() as u32);
+                let p = place as usize;
+                if p == plane.len() {
                     plane.push(example, sign, price);
-                    table[slot] = Some(First {
-                        hash,
-                        example,
-                        place,
-                    });
                     break place;
-                };
-                let place = first.place as usize;
-                let alike = first.hash == hash && plane.signs[place] == sign;
-                if alike && equal(rows.row(first.example as usize), row) {
-                    plane.prices[place] += price;
-                    break first.place;
                 }
-                slot = (slot + 1) & mask;
-            };
-            places.push(place);
+                if plane.signs[p] == sign && equal(rows.row(plane.examples[p] as usize), row) {
+                    plane.prices[p] += price;
+                    break place;
+                }
+                hash = hash.wrapping_add(1);
+            });
         }
         let places = (plane.len() < whole.len()).then_some(places);
-        Distinct { plane, places }
+        Merged { plane, places }
     }
 
     /// α of every example of the whole problem.

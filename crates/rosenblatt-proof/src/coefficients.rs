@@ -10,21 +10,21 @@
 //! every coordinate in which it differs from w₀, not just for j.
 
 use super::decide::State;
-use super::modular::PRIME;
-use super::nearest::Nearest;
+use super::exact_walk::RoundOutcome;
+use super::modulo::PRIME;
 use super::number::is_negative;
-use super::rows::Rows;
-use super::scan::{Scales, Weights};
-use super::search::{FAR_ENOUGH, Face, MOST_STEPS, NEAR_ZERO, Search};
-use super::settle::Settled;
-use super::verdict::{Decision, Direction};
-use super::with_axis::WithAxis;
-use crate::error::Result;
-use crate::random::{Random, Stream};
+use super::passes::{ExactWeights, Scales};
+use super::round::{FAR_ENOUGH, Face, MOST_STEPS, NEAR_ZERO, Search};
+use super::rows::SignedRows;
+use super::rows_and_axis::RowsAndAxis;
+use super::verdict::{Direction, ProvedVerdict};
+use rosenblatt_core::Result;
+use rosenblatt_core::internal::NearestPoint;
+use rosenblatt_core::internal::random::{Random, Stream};
 
 /// Where a coefficient's maximum likelihood estimate goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub enum Trend {
+pub enum Estimate {
     /// To +∞.
     #[serde(rename = "+inf")]
     PlusInfinity,
@@ -46,9 +46,9 @@ pub enum Trend {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coefficients {
     /// The verdict and its witness.
-    pub decision: Decision,
+    pub decision: ProvedVerdict,
     /// By coordinate; the bias first where there is one.
-    pub trends: Vec<Trend>,
+    pub estimates: Vec<Estimate>,
     /// A direction along which the likelihood never falls, strict on every row that can be
     /// separated; `None` if the data overlap.
     pub recession: Option<Direction>,
@@ -57,7 +57,7 @@ pub struct Coefficients {
 }
 
 /// Decides, and classifies every coefficient.
-pub fn coefficients<T: Rows + ?Sized>(rows: &T, threads: usize) -> Result<Coefficients> {
+pub fn coefficients<T: SignedRows + ?Sized>(rows: &T, threads: usize) -> Result<Coefficients> {
     let mut state = State::new(rows, threads)?;
     let separated = state.run();
     let dimension = rows.dimension();
@@ -65,7 +65,7 @@ pub fn coefficients<T: Rows + ?Sized>(rows: &T, threads: usize) -> Result<Coeffi
     let mut draw = || random.bits() % PRIME;
     let (full, rank) = state.orthogonal_to_all(&mut draw);
     let face = state.face.echelon.orthogonal(dimension, &mut draw);
-    let mut trends = vec![Trend::Finite; dimension];
+    let mut estimates = vec![Estimate::Finite; dimension];
     if let Some(w0) = &separated {
         let mut either = free_signs(&state, w0);
         let mut axes = Axes::new(&state);
@@ -83,32 +83,32 @@ pub fn coefficients<T: Rows + ?Sized>(rows: &T, threads: usize) -> Result<Coeffi
                     *either |= v.is_zero() || is_negative(v) != is_negative(w);
                 }
             }
-            trends[j] = if either[j] || w0.exact[j].is_zero() {
-                Trend::Either
+            estimates[j] = if either[j] || w0.exact[j].is_zero() {
+                Estimate::Either
             } else if is_negative(&w0.exact[j]) {
-                Trend::MinusInfinity
+                Estimate::MinusInfinity
             } else {
-                Trend::PlusInfinity
+                Estimate::PlusInfinity
             };
         }
     }
-    for (trend, full) in trends.iter_mut().zip(&full) {
+    for (estimate, full) in estimates.iter_mut().zip(&full) {
         if *full != 0 {
-            *trend = Trend::NotIdentified;
+            *estimate = Estimate::NotIdentified;
         }
     }
     let decision = state.decision(separated)?;
     Ok(Coefficients {
         recession: decision.separator().cloned(),
         decision,
-        trends,
+        estimates,
         rank,
     })
 }
 
 /// Coordinates that can change sign by themselves: moving w₀ along one axis past zero keeps
 /// every row positive. One pass settles most coefficients of separable data.
-fn free_signs<T: Rows + ?Sized>(state: &State<'_, T>, w0: &Weights) -> Vec<bool> {
+fn free_signs<T: SignedRows + ?Sized>(state: &State<'_, T>, w0: &ExactWeights) -> Vec<bool> {
     let dimension = state.rows.dimension();
     if !state.face.basis.is_empty() {
         // Along an axis one would leave the face.
@@ -147,14 +147,14 @@ struct Axes<'s, 'a, T: ?Sized> {
     scales: Scales,
     face: Face,
     /// A working set that separates the rows outside the face.
-    hull: Nearest,
+    hull: NearestPoint,
     known: Vec<bool>,
 }
 
 /// Rows that a working set keeps from one axis to the next, for each dimension.
 const KEPT: usize = 20;
 
-impl<'s, 'a, T: Rows + ?Sized> Axes<'s, 'a, T> {
+impl<'s, 'a, T: SignedRows + ?Sized> Axes<'s, 'a, T> {
     fn new(state: &'s State<'a, T>) -> Self {
         let mut norm = state.scales.norm.clone();
         norm.push(0.0);
@@ -168,7 +168,7 @@ impl<'s, 'a, T: Rows + ?Sized> Axes<'s, 'a, T> {
         let mut face = state.face.clone();
         face.inside.push(false);
         let mut axes = Axes {
-            hull: Nearest::new(state.rows.dimension(), face.near.clone()),
+            hull: NearestPoint::new(state.rows.dimension(), face.near.clone()),
             known: face.inside.clone(),
             state,
             scales,
@@ -191,8 +191,8 @@ impl<'s, 'a, T: Rows + ?Sized> Axes<'s, 'a, T> {
     }
 
     /// A point inside C whose coordinate j has the other sign than w₀'s, if there is one.
-    fn opposite(&mut self, w0: &Weights, j: usize) -> Option<Weights> {
-        let rows = WithAxis {
+    fn opposite(&mut self, w0: &ExactWeights, j: usize) -> Option<ExactWeights> {
+        let rows = RowsAndAxis {
             rows: self.state.rows,
             axis: j,
             negative: !is_negative(&w0.exact[j]),
@@ -211,13 +211,13 @@ impl<'s, 'a, T: Rows + ?Sized> Axes<'s, 'a, T> {
         let met = search.hints;
         self.keep(&met);
         match settled {
-            Settled::Separated(v) => Some(v),
-            Settled::Balanced { .. } => None,
+            RoundOutcome::Separated(v) => Some(v),
+            RoundOutcome::Balanced { .. } => None,
         }
     }
 }
 
-impl<T: Rows + ?Sized> State<'_, T> {
+impl<T: SignedRows + ?Sized> State<'_, T> {
     /// A random vector orthogonal (modulo the prime) to every row, and the rank of the rows:
     /// it is zero exactly where an axis lies in the row space.
     fn orthogonal_to_all(&self, draw: &mut impl FnMut() -> u64) -> (Vec<u64>, usize) {

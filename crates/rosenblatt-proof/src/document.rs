@@ -6,50 +6,46 @@
 use dashu_int::IBig;
 use serde_json::{Map, Value, json};
 
-use super::jointly::Jointly;
-use super::{Bias, Decision, Direction, StrictKernel, Verdict, Witness};
-use crate::data::Dataset;
-use crate::error::{Error, Result};
-use crate::kernel::Kernel;
+use super::joint_rows::JointRows;
+use super::{BiasTerm, Direction, ProvedVerdict, StrictKernel, Verdict, Witness};
+use rosenblatt_core::data::Dataset;
+use rosenblatt_core::kernel::Kernel;
+use rosenblatt_core::{Error, Result};
 
-/// The file that a certificate speaks of.
+/// The examples that a certificate speaks of.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
-    /// How it is read: format, columns and the like, as the checker's `FORMAT.md` has them.
+    /// How their file is read: format, columns and the like, as the checker's `FORMAT.md` has them.
     pub file: &'a Map<String, Value>,
     /// Its labels as written, each with its class.
     pub labels: &'a [(String, u32)],
-    /// The examples decided on, reference levels left out.
-    pub data: &'a Dataset,
     /// SHA-256 of the decompressed bytes, in hexadecimal.
     pub sha256: &'a str,
+    /// The examples decided on, reference levels left out.
+    pub data: &'a Dataset,
     /// Whether there is a bias.
-    pub bias: Bias,
+    pub bias: BiasTerm,
 }
 
 /// What is claimed of it.
 #[derive(Debug, Clone, Copy)]
 pub enum Claim<'a> {
     /// This class against the others.
-    AgainstRest(u32, &'a Decision),
+    AgainstRest(u32, &'a ProvedVerdict),
     /// All classes jointly.
-    Jointly(&'a Jointly<'a>, &'a Decision),
+    Jointly(&'a JointRows<'a>, &'a ProvedVerdict),
     /// This class against the others, in the space of a kernel with exact values: what was
     /// decided on its Gram matrix.
-    InKernel(u32, &'a Kernel, &'a Decision),
+    InKernel(u32, &'a Kernel, &'a ProvedVerdict),
     /// This class against the others, in the space of a strictly positive definite kernel.
     InStrictKernel(u32, &'a Kernel, &'a StrictKernel),
-}
-
-fn refuse(why: &str) -> Error {
-    Error::options(format!("no certificate can be written: {why}"))
 }
 
 /// The certificate of `claim` about `subject`.
 pub fn certificate(subject: Subject<'_>, claim: Claim<'_>) -> Result<String> {
     // Where all labels are numbers, spellings of one number are one label.
-    let numbers: Option<Vec<f64>> = subject
-        .labels
+    let all_labels = subject.labels;
+    let numbers: Option<Vec<f64>> = all_labels
         .iter()
         .map(|(text, _)| text.parse().ok())
         .collect();
@@ -59,7 +55,7 @@ pub fn certificate(subject: Subject<'_>, claim: Claim<'_>) -> Result<String> {
             .is_some_and(|n| n[..i].iter().any(|other| *other == n[i]))
     };
     let labels_of = |class: u32, same: bool| -> Vec<&str> {
-        let wanted = subject.labels.iter().enumerate();
+        let wanted = all_labels.iter().enumerate();
         wanted
             .filter(|(i, (_, c))| (*c == class) == same && !spelled_before(*i))
             .map(|(_, (text, _))| text.as_str())
@@ -105,7 +101,7 @@ pub fn certificate(subject: Subject<'_>, claim: Claim<'_>) -> Result<String> {
         "rosenblatt-certificate": 1,
         "data": data(subject),
         "labels": labels,
-        "bias": match subject.bias { Bias::Lifted => "lifted", Bias::None => "none" },
+        "bias": match subject.bias { BiasTerm::Lifted => "lifted", BiasTerm::None => "none" },
         "verdict": verdict,
         "witness": witness,
     });
@@ -125,10 +121,10 @@ fn data(subject: Subject<'_>) -> Value {
 
 /// A vector as an object from feature index to number; the first coordinate of a plane
 /// through the origin is feature 1.
-fn vector(values: &[IBig], bias: Bias) -> Value {
+fn vector(values: &[IBig], bias: BiasTerm) -> Value {
     let first = match bias {
-        Bias::Lifted => 0,
-        Bias::None => 1,
+        BiasTerm::Lifted => 0,
+        BiasTerm::None => 1,
     };
     let entries = values.iter().enumerate().filter(|(_, v)| **v != IBig::ZERO);
     let map: Map<String, Value> = entries
@@ -145,7 +141,7 @@ fn by_row<T: ToString>(subject: Subject<'_>, values: &[(usize, T)]) -> Value {
     list.collect::<Vec<_>>().into()
 }
 
-fn two_sided(subject: Subject<'_>, decision: &Decision) -> Value {
+fn two_sided(subject: Subject<'_>, decision: &ProvedVerdict) -> Value {
     let vectors = |vectors: &[Direction]| -> Value {
         let list = vectors.iter().map(|v| vector(v, subject.bias));
         list.collect::<Vec<_>>().into()
@@ -174,7 +170,7 @@ fn two_sided(subject: Subject<'_>, decision: &Decision) -> Value {
 /// What a decision on a Gram matrix proves. Without features there is no null space to show
 /// that λ spans every row, so where it does not weigh every row, only that the rows are not
 /// separable is claimed.
-fn in_kernel(subject: Subject<'_>, decision: &Decision) -> (&'static str, Value) {
+fn in_kernel(subject: Subject<'_>, decision: &ProvedVerdict) -> (&'static str, Value) {
     let alpha = |w: &[IBig]| {
         let entries = w.iter().cloned().enumerate();
         let not_zero: Vec<(usize, IBig)> = entries.filter(|(_, a)| *a != IBig::ZERO).collect();
@@ -215,14 +211,14 @@ fn kernel_fields(kernel: &Kernel) -> Result<Value> {
         Kernel::Rbf { gamma } => json!({"name": "rbf", "gamma": gamma.to_string()}),
         Kernel::Laplacian { gamma } => json!({"name": "laplacian", "gamma": gamma.to_string()}),
         Kernel::Sigmoid { .. } | Kernel::Precomputed => {
-            return Err(refuse(&format!(
-                "its format has no name for the kernel {kernel}"
+            return Err(Error::options(format!(
+                "no certificate can be written: its format has no name for the kernel {kernel}"
             )));
         }
     })
 }
 
-fn joint(subject: Subject<'_>, rows: &Jointly<'_>, decision: &Decision) -> Value {
+fn joint(subject: Subject<'_>, rows: &JointRows<'_>, decision: &ProvedVerdict) -> Value {
     if let Witness::Separable { w } = &decision.witness {
         let classes = 0..subject.data.classes.len() as u32;
         let vectors = classes.map(|c| match rows.block(c) {

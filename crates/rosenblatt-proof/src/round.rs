@@ -5,18 +5,18 @@
 //! costs a score each. Either no row is violated any more, and the nearest point, rounded to
 //! as few bits as still separate, is proved a separator; or the working set's hull holds the
 //! origin, and the corral's exact weights prove that nothing separates. Where floating point
-//! cannot tell, [`settle`](super::settle) goes on without rounding from the same corral.
+//! cannot tell, [`exact_walk`](super::exact_walk) goes on without rounding from the same corral.
 
 use std::collections::HashMap;
 
 use dashu_int::IBig;
 
-use super::modular::{Echelon, Residues};
-use super::nearest::{Nearest, Walk, extend};
-use super::rows::Rows;
-use super::scan::{Scales, Weights};
-use super::settle::{Settled, settle};
-use super::solve::Solver;
+use super::dixon::Solver;
+use super::exact_walk::{RoundOutcome, exact_walk};
+use super::modulo::{Echelon, Residues};
+use super::passes::{ExactWeights, Scales};
+use super::rows::SignedRows;
+use rosenblatt_core::internal::{NearestPoint, Walk, add_direction};
 
 /// A face: rows that every w with w·z ≥ 0 everywhere must score 0, and their span.
 #[derive(Debug, Clone, Default)]
@@ -36,9 +36,9 @@ pub(crate) struct Face {
 
 impl Face {
     /// Brings the floating-point basis up to date.
-    pub(crate) fn orthonormalise<T: Rows + ?Sized>(&mut self, rows: &T, scales: &Scales) {
+    pub(crate) fn orthonormalise<T: SignedRows + ?Sized>(&mut self, rows: &T, scales: &Scales) {
         for &row in &self.basis[self.made_of..] {
-            let new = extend(&mut self.near, scales.unit(rows, row));
+            let new = add_direction(&mut self.near, scales.unit(rows, row));
             self.ill_conditioned |= new.is_nan() || new < 1e-6;
         }
         self.made_of = self.basis.len();
@@ -67,18 +67,18 @@ pub(crate) struct Search<'a, T: ?Sized> {
     /// Whether to try a few passes of the perceptron first; only without a face.
     pub(crate) perceptron: bool,
     /// A working set to go on from, orthogonal to the face.
-    pub(crate) hull: Option<Nearest>,
+    pub(crate) hull: Option<NearestPoint>,
 }
 
-impl<T: Rows + ?Sized> Search<'_, T> {
+impl<T: SignedRows + ?Sized> Search<'_, T> {
     /// Decides the rows outside `face`, of which there must be one.
-    pub(crate) fn round(&mut self, face: &Face) -> Settled {
+    pub(crate) fn round(&mut self, face: &Face) -> RoundOutcome {
         let dimension = self.rows.dimension();
         let mut guess = None;
         if self.perceptron {
             let (w, clean) = self.passes(if dimension < 500 { 3 } else { 40 });
             if clean && let Some(weights) = self.rounded(&w, face) {
-                return Settled::Separated(weights);
+                return RoundOutcome::Separated(weights);
             }
             guess = Some(w);
             // In many dimensions a step of the walk is dear and data are often separable.
@@ -86,7 +86,7 @@ impl<T: Rows + ?Sized> Search<'_, T> {
                 && let Some(v) = self.hard_margin(300)
             {
                 if let Some(weights) = self.rounded(&v, face) {
-                    return Settled::Separated(weights);
+                    return RoundOutcome::Separated(weights);
                 }
                 guess = Some(v);
             }
@@ -94,7 +94,7 @@ impl<T: Rows + ?Sized> Search<'_, T> {
         let mut hull = self
             .hull
             .take()
-            .unwrap_or_else(|| Nearest::new(dimension, face.near.clone()));
+            .unwrap_or_else(|| NearestPoint::new(dimension, face.near.clone()));
         let mut known = vec![false; self.rows.limit()];
         hull.rows().for_each(|row| known[row] = true);
         for row in std::mem::take(&mut self.hints) {
@@ -126,8 +126,8 @@ impl<T: Rows + ?Sized> Search<'_, T> {
         }
         loop {
             let walk = hull.walk(FAR_ENOUGH, NEAR_ZERO, MOST_STEPS);
-            let mut settled = walk != Walk::Reached;
-            if !settled {
+            let mut ended = walk != Walk::Reached;
+            if !ended {
                 let p = hull.nearest().to_vec();
                 let (worst, count) = self
                     .scales
@@ -135,9 +135,9 @@ impl<T: Rows + ?Sized> Search<'_, T> {
                 if count == 0 {
                     if let Some(weights) = self.rounded(&p, face) {
                         self.hints = hull.rows().collect();
-                        return Settled::Separated(weights);
+                        return RoundOutcome::Separated(weights);
                     }
-                    settled = true;
+                    ended = true;
                 } else {
                     let before = hull.len();
                     if before > 40 * batch {
@@ -150,15 +150,15 @@ impl<T: Rows + ?Sized> Search<'_, T> {
                     for (_, row) in worst {
                         added += usize::from(self.enter(&mut hull, &mut known, face, row));
                     }
-                    settled = added == 0;
+                    ended = added == 0;
                 }
             }
-            if settled {
+            if ended {
                 let start = hull.corral();
                 // The latest rows came in because they were violated: those are worth most.
                 let skip = hull.len().saturating_sub(4 * dimension + 64);
                 self.hints = hull.rows().skip(skip).collect();
-                return settle(
+                return exact_walk(
                     self.rows,
                     self.scales,
                     self.residues,
@@ -170,13 +170,24 @@ impl<T: Rows + ?Sized> Search<'_, T> {
         }
     }
 
-    fn enter(&self, hull: &mut Nearest, known: &mut [bool], face: &Face, row: usize) -> bool {
+    fn enter(&self, hull: &mut NearestPoint, known: &mut [bool], face: &Face, row: usize) -> bool {
         if known[row] || face.inside[row] {
             return false;
         }
         known[row] = true;
         hull.add(row, self.scales.unit(self.rows, row), true);
         true
+    }
+
+    /// The lowest score of a group, and whose it is.
+    fn worst(&self, group: usize, w: &[f64]) -> (f64, usize) {
+        let mut worst = (f64::INFINITY, 0);
+        self.rows.score(group, w, &mut |row, score| {
+            if score < worst.0 {
+                worst = (score, row);
+            }
+        });
+        worst
     }
 
     /// A few passes of the perceptron on rows of unit length; whether the last was clean.
@@ -190,12 +201,7 @@ impl<T: Rows + ?Sized> Search<'_, T> {
         for _ in 0..passes {
             corrected.clear();
             for group in 0..self.rows.groups() {
-                let mut worst = (f64::INFINITY, 0);
-                self.rows.score(group, &w, &mut |row, score| {
-                    if score < worst.0 {
-                        worst = (score, row);
-                    }
-                });
+                let worst = self.worst(group, &w);
                 if worst.0 <= 0.0 {
                     let step = 1.0 / self.scales.norm[group].max(1e-300);
                     self.rows
@@ -212,12 +218,7 @@ impl<T: Rows + ?Sized> Search<'_, T> {
         let most = 4 * self.rows.dimension().min(500);
         let skip = corrected.len().saturating_sub(most);
         self.hints.extend(&corrected[skip..]);
-        let v = w
-            .iter()
-            .zip(&self.scales.factor)
-            .map(|(w, f)| w / f)
-            .collect();
-        (v, clean)
+        (self.scales.scale(&w), clean)
     }
 
     /// Dual coordinate descent on ½‖v‖² subject to v·z ≥ 1 for unit rows (Hsieh et al.,
@@ -235,12 +236,7 @@ impl<T: Rows + ?Sized> Search<'_, T> {
             let mut wrong = false;
             for &group in &active {
                 let norm = self.scales.norm[group].max(1e-300);
-                let mut worst = (f64::INFINITY, 0);
-                self.rows.score(group, &w, &mut |row, score| {
-                    if score < worst.0 {
-                        worst = (score, row);
-                    }
-                });
+                let worst = self.worst(group, &w);
                 let (score, row) = (worst.0 / norm, worst.1);
                 wrong |= score <= 0.0;
                 let old = alpha.get(&row).copied().unwrap_or(0.0);
@@ -261,11 +257,7 @@ impl<T: Rows + ?Sized> Search<'_, T> {
             }
             if !wrong && full && pass > 0 {
                 // v moved during the pass: it separates if it does so standing still.
-                let v: Vec<f64> = w
-                    .iter()
-                    .zip(&self.scales.factor)
-                    .map(|(w, f)| w / f)
-                    .collect();
+                let v = self.scales.scale(&w);
                 if self.scales.violated(self.rows, &v, &[], 0.0, 1).1 == 0 {
                     return Some(v);
                 }
@@ -281,7 +273,7 @@ impl<T: Rows + ?Sized> Search<'_, T> {
     }
 
     /// v in as few bits as still separate the rows outside the face, orthogonal to it.
-    pub(crate) fn rounded(&self, v: &[f64], face: &Face) -> Option<Weights> {
+    pub(crate) fn rounded(&self, v: &[f64], face: &Face) -> Option<ExactWeights> {
         let top = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         if !(top > 0.0 && top.is_finite()) {
             return None;
@@ -299,7 +291,7 @@ impl<T: Rows + ?Sized> Search<'_, T> {
                 None => short.into_iter().map(IBig::from).collect(),
                 Some(solver) => solver.complete(&short),
             };
-            let weights = Weights::new(exact);
+            let weights = ExactWeights::new(exact);
             // The row that refuted the last try will often refute this one.
             if let Some(row) = last_bad
                 && weights.sign(self.scales, self.rows, row) <= 0
@@ -332,7 +324,11 @@ pub(crate) struct PivotSolver {
 }
 
 impl PivotSolver {
-    pub(crate) fn new<T: Rows + ?Sized>(rows: &T, scales: &Scales, face: &Face) -> Option<Self> {
+    pub(crate) fn new<T: SignedRows + ?Sized>(
+        rows: &T,
+        scales: &Scales,
+        face: &Face,
+    ) -> Option<Self> {
         let pivots = face.echelon.pivots().to_vec();
         let n = pivots.len();
         let mut place = vec![usize::MAX; rows.dimension()];
@@ -343,7 +339,7 @@ impl PivotSolver {
         let mut rest = Vec::with_capacity(n);
         for (i, &row) in face.basis.iter().enumerate() {
             let mut others = Vec::new();
-            for (j, value) in scales.whole(rows, row).entries {
+            for (j, value) in scales.integer_row(rows, row).entries {
                 if place[j] == usize::MAX {
                     others.push((j, value));
                 } else {

@@ -4,13 +4,13 @@ use crate::data::{Row, by_storage};
 use crate::simd::{Work, dispatch};
 
 /// A matrix of which the lower triangle is kept, a row after the other.
-pub(super) struct System {
+pub(super) struct DenseSystem {
     size: usize,
     features: usize,
     lower: Vec<f64>,
 }
 
-impl System {
+impl DenseSystem {
     /// Ones on the diagonal for every feature, then this for the bias, if there is one.
     pub(super) fn diagonal(features: usize, bias: Option<f64>) -> Self {
         let size = features + usize::from(bias.is_some());
@@ -19,7 +19,7 @@ impl System {
         if let (Some(last), Some(bias)) = (lower.last_mut(), bias) {
             *last = bias;
         }
-        System {
+        DenseSystem {
             size,
             features,
             lower,
@@ -82,7 +82,7 @@ impl System {
 }
 
 struct DenseProduct<'a> {
-    system: &'a mut System,
+    system: &'a mut DenseSystem,
     values: &'a [f64],
     scale: f64,
 }
@@ -105,7 +105,7 @@ impl Work for DenseProduct<'_> {
     }
 }
 
-struct Solve(System, Vec<f64>);
+struct Solve(DenseSystem, Vec<f64>);
 
 impl Work for Solve {
     type Output = Option<Vec<f64>>;
@@ -113,7 +113,7 @@ impl Work for Solve {
     #[inline(always)]
     fn run<const LEVEL: u8>(self) -> Option<Vec<f64>> {
         let Solve(
-            System {
+            DenseSystem {
                 size, mut lower, ..
             },
             mut right,
@@ -174,8 +174,8 @@ mod tests {
                     (0..features).map(number).collect()
                 })
                 .collect();
-            let mut dense = System::diagonal(features, bias);
-            let mut sparse = System::diagonal(features, bias);
+            let mut dense = DenseSystem::diagonal(features, bias);
+            let mut sparse = DenseSystem::diagonal(features, bias);
             let mut plain = vec![vec![0.0; size]; size];
             (0..size).for_each(|j| plain[j][j] = 1.0);
             if let Some(bias) = bias {
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn what_is_not_positive_definite_is_not_solved() {
-        let mut system = System::diagonal(2, None);
+        let mut system = DenseSystem::diagonal(2, None);
         system.add_product(Row::Dense64(&[1.0, 2.0]), -1.0);
         assert_eq!(system.solve(vec![1.0, 1.0]), None);
     }
