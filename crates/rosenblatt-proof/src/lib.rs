@@ -5,9 +5,10 @@
 //! anyone can check, a *bound* a theorem evaluated on numbers.
 //!
 //! A decision searches in floating point and proves in whole numbers. The layers, from the
-//! bottom: `number` (what a value exactly stands for), `rows` (signed rows, seen both
-//! ways), `modular` and `solve` (exact linear algebra), `nearest` (the search),
-//! `settle` (the same without rounding), [`decide`](decide()) (rounds of it, and the witness).
+//! bottom: `number` (what a value exactly stands for), `rows` (signed rows, seen both ways),
+//! `modulo` (ranks modulo a prime), `dixon` (exact solutions), `passes` (over all rows),
+//! `exact_walk` (the nearest point without rounding), `round` (one round of the search),
+//! [`decide`](decide()) (rounds of it, and the witness).
 
 mod bracket;
 mod coefficients;

@@ -123,10 +123,12 @@ impl NearestPoint {
         }
     }
 
+    /// The number of points in the working set.
     pub fn len(&self) -> usize {
         self.points.len()
     }
 
+    /// The rows of the working set.
     pub fn rows(&self) -> impl Iterator<Item = usize> + '_ {
         self.points.iter().map(|p| p.row)
     }
