@@ -10,13 +10,13 @@
 use std::io::{BufRead, Write};
 use std::time::Instant;
 
+use rosenblatt::data::{Layout, Precision};
 use rosenblatt::proof::{
     BiasTerm, Claim, ExactRows, ExactText, Notation, Subject, TwoSides, certificate, decide,
 };
 use rosenblatt::read::{
     Preparation, ReadOptions, Scale, certificate_fields, decompressed, read_from,
 };
-use rosenblatt::data::{Layout, Precision};
 use rosenblatt::{Error, Result};
 use rosenblatt_verify::verify;
 use serde::Deserialize;

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use crate::error::Result;
 use crate::data::{Dataset, FeatureNames};
+use crate::error::Result;
 use crate::kernel::Spectrum;
-use crate::model::{Attempt, Decision, Model};
-use crate::scheme::Scheme;
 use crate::learner::LinearUnit;
+use crate::model::{Attempt, Decision, Model};
 use crate::options::{Bias, Options, Readout, choice_name};
 use crate::progress::{Pass, Stop};
+use crate::scheme::Scheme;
 use crate::session::Session;
 use crate::training::{Fitted, MarginBracket};
 
@@ -340,8 +340,7 @@ impl TrainReport {
         }
         if self.train_accuracy.is_none() {
             self.notes.push(
-                "training accuracy was not computed: it would cost more than training did"
-                    .into(),
+                "training accuracy was not computed: it would cost more than training did".into(),
             );
         }
         if let Some(spectrum) = self.spectrum.filter(Spectrum::is_clearly_negative) {

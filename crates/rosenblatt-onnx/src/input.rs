@@ -1,9 +1,9 @@
 //! What a graph takes, and how it becomes the features a model was trained on.
 
 use rosenblatt::Result;
-use rosenblatt::read::{Coding, ColumnCoding, Preparation, Scale};
 use rosenblatt::data::{Precision, StringTable};
 use rosenblatt::model::Model;
+use rosenblatt::read::{Coding, ColumnCoding, Preparation, Scale};
 
 use crate::graph::{Attribute, CLASSICAL, Element, Graph, Value};
 use crate::refuse;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use rosenblatt::model::Model;
+use rosenblatt::options::AtZero;
 use rosenblatt::scheme::Scheme;
 use rosenblatt::weights::Weights;
-use rosenblatt::options::AtZero;
 
 use crate::graph::{Attribute, CLASSICAL, Element, Graph, Value};
 

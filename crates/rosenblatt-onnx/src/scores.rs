@@ -3,10 +3,10 @@
 use rosenblatt::Result;
 use rosenblatt::data::Matrix;
 use rosenblatt::kernel::Kernel;
-use rosenblatt::model::{Decision, KernelModel, Model, Network};
-use rosenblatt::weights::Weights;
 use rosenblatt::model::Activation;
+use rosenblatt::model::{Decision, KernelModel, Model, Network};
 use rosenblatt::options::Readout;
+use rosenblatt::weights::Weights;
 
 use crate::graph::{Attribute, Element, Graph, Value};
 use crate::{refuse, voted};

@@ -6,9 +6,9 @@
 
 use rosenblatt::Result;
 use rosenblatt::model::{KernelModel, Model, Voted};
+use rosenblatt::options::AtZero;
 use rosenblatt::readout::LogEntry;
 use rosenblatt::scheme::Scheme;
-use rosenblatt::options::AtZero;
 
 use crate::graph::{Attribute, Element, Graph, Value};
 use crate::scores::{linear as linear_scores, products};

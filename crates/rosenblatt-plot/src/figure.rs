@@ -6,7 +6,7 @@ mod legend;
 use crate::axis::widen;
 use crate::color::{INK, MUTED};
 use crate::layer::Layer;
-use crate::panel::{PanelLayout, Panel};
+use crate::panel::{Panel, PanelLayout};
 use crate::svg::{self, Piece, Type, leading};
 use crate::text::{width, wrap};
 use grid::Grid;

@@ -8,7 +8,7 @@ use crate::layer::{HeatMap, Layer, Plane, Shape};
 use crate::text::wrap;
 use color_bar::ColorBar;
 use layout::TITLE;
-pub(crate) use layout::{PanelLayout, Margins};
+pub(crate) use layout::{Margins, PanelLayout};
 
 /// A plotting area: a title, two axes, layers.
 ///

@@ -25,8 +25,8 @@ use super::passes::{ExactWeights, Scales, pieces};
 use super::round::{Face, PivotSolver, Search};
 use super::rows::SignedRows;
 use super::verdict::{Direction, MOST_NULL_VECTORS, Multipliers, ProvedVerdict, Witness};
-use rosenblatt_core::internal::{can_allocate, unit_part_beside};
 use rosenblatt_core::internal::random::{Random, Stream};
+use rosenblatt_core::internal::{can_allocate, unit_part_beside};
 use rosenblatt_core::{Error, Result};
 
 /// Decides whether the rows are separable, quasi-separable or overlapping, with proof.

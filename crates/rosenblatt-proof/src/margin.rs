@@ -11,8 +11,8 @@ use super::number::Exact;
 use super::passes::{Scales, keep_worst, pieces};
 use super::rows::{BiasTerm, SignedRows, TwoSides};
 use rosenblatt_core::geometry::MarginKind;
-use rosenblatt_core::internal::{NearestPoint, Walk};
 use rosenblatt_core::internal::random::{Random, Stream};
+use rosenblatt_core::internal::{NearestPoint, Walk};
 
 /// R = max ‖x‖ over the rows, lifted if there is a bias, rounded up.
 pub fn radius<T: SignedRows + ?Sized>(rows: &T, threads: usize) -> f64 {

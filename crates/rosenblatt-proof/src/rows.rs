@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use super::number::{Exact, Notation, parts};
-use rosenblatt_core::data::{Dataset, Storage, Row};
+use rosenblatt_core::data::{Dataset, Row, Storage};
 use rosenblatt_core::{Error, Result};
 
 /// Signed rows, some of them in groups that are scored together.

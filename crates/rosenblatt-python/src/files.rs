@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyRange, PyTuple};
-use rosenblatt::read::{self, ColumnKind, Format, OnError, Preparation, ReadOptions, Scale};
 use rosenblatt::data::{FeatureNames, Layout, Matrix, Precision, Storage, Values};
+use rosenblatt::read::{self, ColumnKind, Format, OnError, Preparation, ReadOptions, Scale};
 
 use crate::model::Model;
 use crate::{arrays, raised};

@@ -47,7 +47,10 @@ const SKLEARN_NAMES: [(&str, &str); 7] = [
 /// The estimators' name of a parameter.
 fn parameter_name(name: &str) -> String {
     let known = SKLEARN_NAMES.iter().find(|(own, _)| *own == name);
-    known.map_or_else(|| name.replace('-', "_"), |(_, theirs)| (*theirs).to_owned())
+    known.map_or_else(
+        || name.replace('-', "_"),
+        |(_, theirs)| (*theirs).to_owned(),
+    )
 }
 
 /// The parameters that the estimators call otherwise, as (parameter, name of the library).
@@ -64,7 +67,9 @@ fn options(given: &Bound<'_, PyDict>) -> PyResult<Options> {
         pairs.push(pair);
     }
     let mut options = Options::default();
-    let pairs = pairs.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let pairs = pairs
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()));
     options.set_all(pairs).map_err(raised)?;
     Ok(options)
 }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use rosenblatt::read::Preparation;
 use rosenblatt::data::{Precision, StringTable};
 use rosenblatt::model::{Decision, Model as Trained};
+use rosenblatt::read::Preparation;
 use rosenblatt::scheme::Scheme;
 use rosenblatt::training::{Fitted, MarginBracket};
 
@@ -150,7 +150,9 @@ impl Model {
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let matrix = arrays::matrix(rows)?;
-        let scores = py.detach(|| self.model.scores(&matrix, threads)).map_err(raised)?;
+        let scores = py
+            .detach(|| self.model.scores(&matrix, threads))
+            .map_err(raised)?;
         arrays::array(py, scores).reshape([matrix.rows(), self.model.scheme.discriminators()])
     }
 
@@ -162,7 +164,9 @@ impl Model {
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let matrix = arrays::matrix(rows)?;
-        let classes = py.detach(|| self.model.predict(&matrix, threads)).map_err(raised)?;
+        let classes = py
+            .detach(|| self.model.predict(&matrix, threads))
+            .map_err(raised)?;
         Ok(arrays::array(py, classes))
     }
 

@@ -4,8 +4,8 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rosenblatt::proof::{
-    BiasTerm, Coefficients, ProvedVerdict, SearchBudget, ExactRows, JointRows, MarginKind, Notation, SignedRows, Estimate,
-    TwoSides, Witness, coefficients, decide, margin, radius,
+    BiasTerm, Coefficients, Estimate, ExactRows, JointRows, MarginKind, Notation, ProvedVerdict,
+    SearchBudget, SignedRows, TwoSides, Witness, coefficients, decide, margin, radius,
 };
 
 use rosenblatt::bounds;
@@ -45,7 +45,11 @@ pub(crate) fn check<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let data = arrays::dataset(rows, labels, classes, None)?;
-    let bias = if lifted { BiasTerm::Lifted } else { BiasTerm::None };
+    let bias = if lifted {
+        BiasTerm::Lifted
+    } else {
+        BiasTerm::None
+    };
     let found = py
         .detach(|| {
             let exact = ExactRows::new(&data, Notation::Binary, &[])?;
@@ -60,7 +64,11 @@ pub(crate) fn check<'py>(
     result.set_item("verdict", found.decision.verdict().name())?;
     result.set_item(
         "trends",
-        found.estimates.iter().map(|t| toward(*t)).collect::<Vec<_>>(),
+        found
+            .estimates
+            .iter()
+            .map(|t| toward(*t))
+            .collect::<Vec<_>>(),
     )?;
     result.set_item("rank", found.rank)?;
     result.set_item("radius", found.radius)?;
@@ -134,7 +142,11 @@ fn two_classes(
     })
 }
 
-fn several_classes(exact: &ExactRows<'_>, bias: BiasTerm, threads: usize) -> rosenblatt::Result<Found> {
+fn several_classes(
+    exact: &ExactRows<'_>,
+    bias: BiasTerm,
+    threads: usize,
+) -> rosenblatt::Result<Found> {
     let jointly = JointRows::new(exact, bias);
     let decision = decide(&jointly, threads)?;
     let support: std::collections::BTreeSet<usize> = decision

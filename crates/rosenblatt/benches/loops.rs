@@ -14,13 +14,13 @@ use std::io::Cursor;
 use std::sync::Arc;
 use std::time::Instant;
 
-use rosenblatt::read::{Preparation, ReadOptions, Scale, read_from};
-use rosenblatt::synthetic::{self, Kind, generate};
+use rosenblatt::Session;
 use rosenblatt::data::{Dataset, Layout};
-use rosenblatt::write::{TextFormat, write};
 use rosenblatt::model::Fingerprint;
 use rosenblatt::options::Readout;
-use rosenblatt::Session;
+use rosenblatt::read::{Preparation, ReadOptions, Scale, read_from};
+use rosenblatt::synthetic::{self, Kind, generate};
+use rosenblatt::write::{TextFormat, write};
 use rosenblatt::{Error, Options, Result};
 
 /// Turns of each loop, of which the median counts.

@@ -10,15 +10,15 @@
 use std::path::Path;
 use std::time::Instant;
 
-use rosenblatt::read::{Preparation, ReadOptions, read};
+use rosenblatt::Session;
 use rosenblatt::data::{Dataset, Layout};
-use rosenblatt::synthetic;
-use rosenblatt::model::Decision;
+use rosenblatt::internal::parallel;
 use rosenblatt::kernel::Kernel;
 use rosenblatt::learner::{KernelPerceptron, NetworkLearner};
+use rosenblatt::model::Decision;
 use rosenblatt::options::Readout;
-use rosenblatt::Session;
-use rosenblatt::internal::parallel;
+use rosenblatt::read::{Preparation, ReadOptions, read};
+use rosenblatt::synthetic;
 use rosenblatt::{Options, Result};
 
 fn mnist(folder: &Path, part: &str) -> Result<Dataset> {

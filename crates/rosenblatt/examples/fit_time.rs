@@ -11,9 +11,9 @@
 
 use std::time::Instant;
 
-use rosenblatt::read::{self, Preparation, ReadOptions, Scale};
-use rosenblatt::data::{Dataset, Layout, Precision};
 use rosenblatt::Session;
+use rosenblatt::data::{Dataset, Layout, Precision};
+use rosenblatt::read::{self, Preparation, ReadOptions, Scale};
 use rosenblatt::{Error, Options, Result};
 
 /// Runs to take the least of: the first also pays for touching memory and code.

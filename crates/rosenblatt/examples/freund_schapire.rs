@@ -10,15 +10,15 @@
 use std::path::Path;
 use std::time::Instant;
 
-use rosenblatt::read::{Preparation, ReadOptions, read};
+use rosenblatt::Session;
 use rosenblatt::data::{Dataset, Layout};
 use rosenblatt::internal::random::{Random, Stream};
 use rosenblatt::kernel::Kernel;
-use rosenblatt::model::{Decision, KernelModel};
-use rosenblatt::scheme::Scheme;
 use rosenblatt::learner::KernelPerceptron;
+use rosenblatt::model::{Decision, KernelModel};
 use rosenblatt::options::{AtZero, Multiclass, Readout};
-use rosenblatt::Session;
+use rosenblatt::read::{Preparation, ReadOptions, read};
+use rosenblatt::scheme::Scheme;
 use rosenblatt::{Error, Options, Result};
 
 /// Passes at which the paper measures.

@@ -12,13 +12,13 @@
 
 #![allow(clippy::print_stdout)]
 
-use rosenblatt::read::{Preparation, ReadOptions, Scale, read};
+use rosenblatt::Session;
 use rosenblatt::data::{Dataset, Layout, Matrix, Precision};
 use rosenblatt::kernel::Kernel;
-use rosenblatt::model::{Decision, Model};
 use rosenblatt::learner::KernelPerceptron;
+use rosenblatt::model::{Decision, Model};
 use rosenblatt::options::{Bias, Choice, Order, Readout, Start, Ties};
-use rosenblatt::Session;
+use rosenblatt::read::{Preparation, ReadOptions, Scale, read};
 use rosenblatt::training::{Callback, Step};
 use rosenblatt::{Options, Result};
 

@@ -4,12 +4,12 @@ mod common;
 
 use std::sync::Arc;
 
-use rosenblatt::read::{Batches, Preparation, ReadOptions};
-use rosenblatt::data::{Buffer, Dataset, Matrix, Precision, Storage, StringTable, Values};
-use rosenblatt::model::Model;
-use rosenblatt::learner::{Gradient, KernelPerceptron, LinearUnit};
-use rosenblatt::options::{Bias, ClassWeight, Order, Readout};
 use rosenblatt::Session;
+use rosenblatt::data::{Buffer, Dataset, Matrix, Precision, Storage, StringTable, Values};
+use rosenblatt::learner::{Gradient, KernelPerceptron, LinearUnit};
+use rosenblatt::model::Model;
+use rosenblatt::options::{Bias, ClassWeight, Order, Readout};
+use rosenblatt::read::{Batches, Preparation, ReadOptions};
 use rosenblatt::{Options, Result};
 
 /// One pass over `data`, going on from `model`.

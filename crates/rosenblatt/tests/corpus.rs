@@ -9,8 +9,7 @@ fn inputs(target: &str) -> Vec<(String, Vec<u8>)> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../fuzz/corpus")
         .join(format!("{target}.txt"));
-    let text =
-        std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     text.lines()
         .map(|line| {
             let (name, input) = line.split_once('\t').expect("a name, a tab and an input");

@@ -1,12 +1,12 @@
 //! Explicit embeddings in the primal: what they separate, and that they follow their kernels.
 
 use rosenblatt::Options;
-use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
-use rosenblatt::model::{Decision, Model};
-use rosenblatt::learner::KernelPerceptron;
-use rosenblatt::options::{Bias, LearnerChoice, Order, Readout};
-use rosenblatt::internal::random::{Random, Stream};
 use rosenblatt::Session;
+use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
+use rosenblatt::internal::random::{Random, Stream};
+use rosenblatt::learner::KernelPerceptron;
+use rosenblatt::model::{Decision, Model};
+use rosenblatt::options::{Bias, LearnerChoice, Order, Readout};
 use rosenblatt::progress::Stop;
 
 fn dataset(rows: &[Vec<f64>], labels: &[u32]) -> Dataset {

@@ -6,8 +6,8 @@
 mod common;
 
 use rosenblatt::Options;
-use rosenblatt::data::Dataset;
 use rosenblatt::Session;
+use rosenblatt::data::Dataset;
 
 /// A digest of the scores that a model gives its own examples.
 fn answers(data: &Dataset, options: &str) -> u64 {

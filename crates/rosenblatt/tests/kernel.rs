@@ -3,12 +3,12 @@
 
 use proptest::prelude::*;
 use rosenblatt::Options;
+use rosenblatt::Session;
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::learner::{KernelPerceptron, NetworkLearner};
 use rosenblatt::model::{Decision, KernelModel, Model};
 use rosenblatt::options::{Bias, Choice, LearnerChoice, Multiclass, Order, Readout, Start, Ties};
-use rosenblatt::Session;
 use rosenblatt::progress::Stop;
 use rosenblatt::training::{Callback, Fitted, Step};
 
@@ -69,9 +69,7 @@ fn kernel_options(kernel: &str) -> Options {
 
 fn run(data: &Dataset, options: &Options) -> (Vec<Step>, Fitted) {
     let mut steps = Steps::default();
-    let fitted = Session::new(options)
-        .train_with(data, &mut steps)
-        .unwrap();
+    let fitted = Session::new(options).train_with(data, &mut steps).unwrap();
     (steps.0, fitted)
 }
 
@@ -143,10 +141,7 @@ fn small_sets() -> Vec<Dataset> {
 fn eight_points_step_by_step() {
     let options = Options {
         ties: Ties::Positive,
-        learner: from_start(
-            Kernel::Linear,
-            Some(vec![1., 0., 0., 0., 0., 0., 0., 0.]),
-        ),
+        learner: from_start(Kernel::Linear, Some(vec![1., 0., 0., 0., 0., 0., 0., 0.])),
         max_updates: Some(2),
         ..kernel_options("linear")
     };
@@ -345,7 +340,11 @@ fn naive(data: &Dataset, kernel: &Kernel, passes: usize) -> Vec<usize> {
 }
 
 fn random_rows(seed: u64, n: usize, d: usize, whole: bool) -> Vec<Vec<f64>> {
-    let mut random = rosenblatt::internal::random::Random::new(seed, rosenblatt::internal::random::Stream::Sample, 0);
+    let mut random = rosenblatt::internal::random::Random::new(
+        seed,
+        rosenblatt::internal::random::Stream::Sample,
+        0,
+    );
     (0..n)
         .map(|_| {
             (0..d)

@@ -1,13 +1,13 @@
 //! Networks: what they learn, that slopes are slopes, and that seeds decide everything.
 
 use rosenblatt::Options;
+use rosenblatt::Session;
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
-use rosenblatt::model::{Decision, Model, Network};
+use rosenblatt::internal::random::{Random, Stream};
 use rosenblatt::learner::{Loss, NetworkLearner};
 use rosenblatt::model::Activation;
+use rosenblatt::model::{Decision, Model, Network};
 use rosenblatt::options::Multiclass;
-use rosenblatt::internal::random::{Random, Stream};
-use rosenblatt::Session;
 use rosenblatt::progress::Stop;
 
 fn xor() -> Dataset {

@@ -7,13 +7,13 @@ mod common;
 use common::{ORDERS, READOUTS, Storage, Toy, dot, norm, random, trained, unit_vector};
 use rosenblatt::Options;
 use rosenblatt::bounds;
-use rosenblatt::proof::{
-    self, Bracket, SearchBudget, ExactRows, MarginKind, Notation, TwoSides, Verdict, decide,
-};
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
-use rosenblatt::options::{Bias, ClassWeight, Multiclass, Start, Ties};
 use rosenblatt::internal::random::Random;
+use rosenblatt::options::{Bias, ClassWeight, Multiclass, Start, Ties};
 use rosenblatt::progress::Stop;
+use rosenblatt::proof::{
+    self, Bracket, ExactRows, MarginKind, Notation, SearchBudget, TwoSides, Verdict, decide,
+};
 
 fn one_of<T: Clone>(random: &mut Random, choices: &[T]) -> T {
     choices[random.below(choices.len() as u64) as usize].clone()

@@ -1,8 +1,8 @@
 //! The worked examples: small enough for a blackboard, and they must come out exactly.
 
+use rosenblatt::Session;
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::options::{Bias, Order, Readout, Start, Ties};
-use rosenblatt::Session;
 use rosenblatt::progress::Stop;
 use rosenblatt::training::{Callback, Step};
 use rosenblatt::{Options, model::Model};
@@ -42,9 +42,7 @@ fn options() -> Options {
 
 fn run(data: &Dataset, options: &Options) -> (Vec<Step>, Model) {
     let mut steps = Steps::default();
-    let fitted = Session::new(options)
-        .train_with(data, &mut steps)
-        .unwrap();
+    let fitted = Session::new(options).train_with(data, &mut steps).unwrap();
     (steps.0, fitted.model)
 }
 

@@ -4,9 +4,7 @@
 use std::ops::Deref;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use rosenblatt::read::{
-    ColumnRole, Delimiter, Format, OnError, ReadOptions, ReadReport, Scale,
-};
+use rosenblatt::read::{ColumnRole, Delimiter, Format, OnError, ReadOptions, ReadReport, Scale};
 use rosenblatt::{Error, Result};
 
 /// What the data options mean.

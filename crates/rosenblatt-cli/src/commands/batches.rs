@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use rosenblatt::Error;
-use rosenblatt::read::{Batches, BatchesReport, Coding, Format, Preparation};
 use rosenblatt::model::Model;
+use rosenblatt::read::{Batches, BatchesReport, Coding, Format, Preparation};
 
 use super::context::Context;
 use crate::args::DataArgs;

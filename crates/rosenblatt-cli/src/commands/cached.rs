@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rosenblatt::cache::{self, Cached, Key};
 use rosenblatt::data::Layout;
-use rosenblatt::read::{self, Format, Preparation, Streamed};
 use rosenblatt::internal::parallel;
+use rosenblatt::read::{self, Format, Preparation, Streamed};
 use rosenblatt::{Error, ErrorKind, Result};
 
 use super::context::Context;

@@ -1,7 +1,7 @@
 //! `convert`: data from one format to another.
 
-use rosenblatt::read::{self, Preparation, Scale};
 use rosenblatt::data::{Layout, Precision};
+use rosenblatt::read::{self, Preparation, Scale};
 use rosenblatt::write::{TextFormat, compressed, write, write_atomic};
 
 use super::cached;

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use rosenblatt::Error;
-use rosenblatt::write::write_atomic;
 use rosenblatt::read::load_model;
+use rosenblatt::write::write_atomic;
 
 use crate::args::ExportArgs;
 use crate::output::{self, Done, Outcome};

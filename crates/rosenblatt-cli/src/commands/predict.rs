@@ -3,10 +3,10 @@
 use std::io::{BufWriter, Write};
 
 use rosenblatt::Error;
+use rosenblatt::internal::parallel;
+use rosenblatt::model::Model;
 use rosenblatt::read::{Batches, load_model};
 use rosenblatt::write::write_atomic;
-use rosenblatt::model::Model;
-use rosenblatt::internal::parallel;
 
 use super::batches;
 use super::context::Context;

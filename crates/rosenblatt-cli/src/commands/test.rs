@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use rosenblatt::Error;
-use rosenblatt::read::{LabelFound, load_model};
 use rosenblatt::metrics::Evaluation;
+use rosenblatt::read::{LabelFound, load_model};
 use serde_json::json;
 
 use super::batches;

@@ -1,11 +1,11 @@
 //! `trace`: the steps of a run as a table.
 
 use rosenblatt::Options;
-use rosenblatt::read::{self, Preparation, Scale};
 use rosenblatt::data::{Dataset, Layout};
 use rosenblatt::model::Model;
 use rosenblatt::options::{Bias, Order, Readout};
 use rosenblatt::progress::Stop;
+use rosenblatt::read::{self, Preparation, Scale};
 use rosenblatt::scheme::Scheme;
 use rosenblatt::training::{Callback, Step};
 use rosenblatt::{Error, report};

@@ -8,11 +8,11 @@ mod preparing;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use rosenblatt::read::{Scale, load_model};
 use rosenblatt::data::{Dataset, split};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::Model;
 use rosenblatt::progress::Stop;
+use rosenblatt::read::{Scale, load_model};
 use rosenblatt::report::{Seconds, TrainReport};
 use rosenblatt::training::Fitted;
 use rosenblatt::{Error, Options};

@@ -3,10 +3,10 @@
 use std::sync::atomic::AtomicBool;
 
 use rosenblatt::Session;
-use rosenblatt::synthetic::{self, Kind};
 use rosenblatt::data::{Dataset, Precision};
 use rosenblatt::options::{Bias, Readout};
 use rosenblatt::progress::Stop;
+use rosenblatt::synthetic::{self, Kind};
 use rosenblatt::training::{Callback, Fitted};
 use rosenblatt::{Error, ErrorKind, Options, Result};
 

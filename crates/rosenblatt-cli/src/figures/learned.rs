@@ -3,13 +3,13 @@
 use std::cell::RefCell;
 
 use rosenblatt::Session;
-use rosenblatt::synthetic::{self, Kind};
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision, Row};
 use rosenblatt::embedding::Embed;
+use rosenblatt::internal::random::{Random, Stream};
 use rosenblatt::model::Model;
 use rosenblatt::options::{Order, Readout};
 use rosenblatt::progress::Stop;
-use rosenblatt::internal::random::{Random, Stream};
+use rosenblatt::synthetic::{self, Kind};
 use rosenblatt::{Error, Options, Result};
 use rosenblatt_plot::{Axis, Color, Figure, Layer, Legend, Panel, Regions, View};
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::picture;
 use rosenblatt::data::Dataset;
-use rosenblatt::write::write_atomic;
 use rosenblatt::training::Step;
+use rosenblatt::write::write_atomic;
 use rosenblatt::{Error, Result};
 use rosenblatt_plot::{Animation, Axis, Color, Figure, Layer, Panel};
 

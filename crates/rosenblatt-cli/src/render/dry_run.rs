@@ -2,8 +2,8 @@
 
 use rosenblatt::Options;
 use rosenblatt::data::Dataset;
-use rosenblatt::read::ReadReport;
 use rosenblatt::learner::NetworkLearner;
+use rosenblatt::read::ReadReport;
 use rosenblatt::report::Seconds;
 use rosenblatt::scheme::Scheme;
 use rosenblatt::weights::Weights;

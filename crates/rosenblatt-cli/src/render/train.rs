@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use rosenblatt::read::{ColumnRole, Preparation, ReadReport, Scale};
 use rosenblatt::model::Model;
+use rosenblatt::read::{ColumnRole, Preparation, ReadReport, Scale};
 use rosenblatt::report::{Discriminator, PlaneReport, TrainReport};
 
 use super::numbers::{count, counted, percent, precise, seconds, short};
@@ -344,14 +344,10 @@ pub fn updates(report: &TrainReport) -> String {
                         counted(most, "update", "updates")
                     );
                 }
-                None => {
-                    text.push_str("; the bound on updates is too large to print")
-                }
+                None => text.push_str("; the bound on updates is too large to print"),
             }
         }
-        (None, _) => {
-            text.push_str("; the margin is unknown, so the bound does not apply")
-        }
+        (None, _) => text.push_str("; the margin is unknown, so the bound does not apply"),
     }
     text
 }

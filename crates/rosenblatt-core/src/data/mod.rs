@@ -6,9 +6,9 @@ mod indices;
 mod labels;
 mod matrix;
 mod names;
+mod permutation;
 mod row;
 mod rows;
-mod permutation;
 pub mod split;
 
 pub use buffer::Buffer;
@@ -22,14 +22,14 @@ pub use indices::{Index, SomeIndices};
 #[doc(hidden)]
 pub use labels::label_number;
 pub use labels::{ClassFinder, Classes};
-pub use matrix::{Matrix, Precision, Values};
 #[doc(hidden)]
 pub use matrix::Storage;
+pub use matrix::{Matrix, Precision, Values};
 pub use names::{FeatureNames, StringTable};
+pub use permutation::RowPermutation;
 pub use row::Row;
 pub(crate) use row::by_storage;
 pub(crate) use rows::Rows;
-pub use permutation::RowPermutation;
 
 use crate::error::{Error, Result};
 

@@ -109,7 +109,8 @@ impl<'a> Dual<'a> {
                 divisor: 1.0,
                 survived: 0,
             };
-            self.score_cache.push(self.data.position(row as usize), &entry);
+            self.score_cache
+                .push(self.data.position(row as usize), &entry);
         }
         for entry in &self.log.entries {
             self.score_cache
@@ -212,11 +213,7 @@ fn inverse_root(square: f64) -> f64 {
 }
 
 /// The signed start coefficients that are not 0.
-fn starting_coefficients(
-    data: &Dataset,
-    scheme: Scheme,
-    start: &[f64],
-) -> Result<Vec<(u32, f64)>> {
+fn starting_coefficients(data: &Dataset, scheme: Scheme, start: &[f64]) -> Result<Vec<(u32, f64)>> {
     if start.is_empty() {
         return Ok(Vec::new());
     }

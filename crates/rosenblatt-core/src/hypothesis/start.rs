@@ -1,10 +1,10 @@
 //! Weights to begin with.
 
 use crate::error::{Error, Result};
-use crate::scheme::Scheme;
-use crate::weights::Weights;
 use crate::options::{Bias, Options, Start};
 use crate::random::{Random, Stream};
+use crate::scheme::Scheme;
+use crate::weights::Weights;
 
 /// Zero, random of a given norm, or as given.
 pub(crate) fn starting_weights(

@@ -67,10 +67,10 @@ impl Learner for Arow {
             .remedy("use --readout averaged, last, random or pocket"));
         }
         if matches!(options.bias(), Bias::Unlifted(_)) {
-            return Err(
-                Error::options("AROW has a lifted bias or none, whose confidence is learned")
-                    .remedy("use --bias lifted or --bias none"),
-            );
+            return Err(Error::options(
+                "AROW has a lifted bias or none, whose confidence is learned",
+            )
+            .remedy("use --bias lifted or --bias none"));
         }
         Ok(())
     }

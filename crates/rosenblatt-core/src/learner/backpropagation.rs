@@ -27,11 +27,11 @@ use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::{Products, WIDTH, products};
 use crate::model::{Activation, Attempt, Decision, Forward, Layer, Network};
-use crate::scheme::Scheme;
 use crate::options::{Options, Readout};
-use crate::random::{Random, Stream};
-use crate::simd;
 use crate::progress::{Limits, Pass, Progress, Stop};
+use crate::random::{Random, Stream};
+use crate::scheme::Scheme;
+use crate::simd;
 use crate::training::{Judgement, PassOrder, Recorder, Rule, SampleWeights, Snapshot};
 
 /// Passes in which the loss must fall by a hundredth, or the run is stuck.
@@ -104,7 +104,8 @@ impl<'a> Backpropagation<'a> {
             return Err(Error::options(format!(
                 "a network of {} inputs and --hidden {} has too many weights",
                 data.features(),
-                settings.hidden
+                settings
+                    .hidden
                     .iter()
                     .map(u64::to_string)
                     .collect::<Vec<_>>()

@@ -21,7 +21,9 @@ use super::settings::{self, KERNEL_HELP, MISTAKE_DRIVEN, rate_only_scales, start
 use crate::error::{Error, Result};
 use crate::hypothesis::{Dual, dual_margin};
 use crate::kernel::{Kernel, Spectrum};
-use crate::options::{Bias, DataSize, Learner, Options, Parameter, Readout, auto, list_text, number_list, optional};
+use crate::options::{
+    Bias, DataSize, Learner, Options, Parameter, Readout, auto, list_text, number_list, optional,
+};
 use crate::training::{Constant, Fitted, Hypothesis, Rule, Training};
 
 /// The perceptron over a kernel.

@@ -20,11 +20,16 @@ use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::hypothesis::starting_weights;
 use crate::model::{Decision, LinearState};
-use crate::options::{Bias, Choice, Learner, Multiclass, Options, Parameter, Readout, choice_name, needs_all_examples, not_negative, parse_choice};
+use crate::options::{
+    Bias, Choice, Learner, Multiclass, Options, Parameter, Readout, choice_name,
+    needs_all_examples, not_negative, parse_choice,
+};
 use crate::progress::{Limits, Pass, Progress, Stop};
 use crate::random::{Random, Stream};
 use crate::scheme::Scheme;
-use crate::training::{Fitted, Judgement, PassOrder, Recorder, Rule, SampleWeights, Snapshot, Training};
+use crate::training::{
+    Fitted, Judgement, PassOrder, Recorder, Rule, SampleWeights, Snapshot, Training,
+};
 use crate::weights::Weights;
 
 /// How the linear unit descends.

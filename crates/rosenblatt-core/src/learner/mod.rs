@@ -14,8 +14,8 @@ mod perceptron;
 mod settings;
 
 pub use arow::Arow;
-pub use fit::LearnerEntry;
 pub(crate) use fit::Fit;
+pub use fit::LearnerEntry;
 pub use kernel_perceptron::KernelPerceptron;
 pub use linear_unit::{Gradient, LinearUnit};
 pub use max_margin::MaxMargin;

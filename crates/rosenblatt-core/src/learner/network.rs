@@ -4,7 +4,9 @@ use super::Fit;
 use super::backpropagation::Backpropagation;
 use crate::error::{Error, Result};
 use crate::model::Activation;
-use crate::options::{Choice, Learner, Multiclass, Options, Parameter, choice_name, count, list_text, parse_choice};
+use crate::options::{
+    Choice, Learner, Multiclass, Options, Parameter, choice_name, count, list_text, parse_choice,
+};
 use crate::training::{Fitted, Training};
 
 /// What a network minimises.
@@ -109,10 +111,10 @@ impl Learner for NetworkLearner {
 
     fn check(&self, options: &Options) -> Result<()> {
         if matches!(options.multiclass, Some(m) if m != Multiclass::Argmax) {
-            return Err(
-                Error::options("a network has one output a class, and the largest decides")
-                    .remedy("use --multiclass argmax"),
-            );
+            return Err(Error::options(
+                "a network has one output a class, and the largest decides",
+            )
+            .remedy("use --multiclass argmax"));
         }
         if !options.order.is_known_ahead() {
             return Err(Error::options(format!(

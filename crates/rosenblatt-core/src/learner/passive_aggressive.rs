@@ -20,7 +20,9 @@ use super::settings;
 use crate::bounds;
 use crate::error::Result;
 use crate::hypothesis::{Linear, separator_margin};
-use crate::options::{Bias, Choice, Learner, Options, Parameter, Readout, choice_name, parse_choice, positive};
+use crate::options::{
+    Bias, Choice, Learner, Options, Parameter, Readout, choice_name, parse_choice, positive,
+};
 use crate::scheme::Scheme;
 use crate::training::{Fitted, Rule, StepSize, Training};
 

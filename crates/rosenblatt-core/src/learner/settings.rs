@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use super::{LEARNERS, LearnerEntry};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
-use crate::options::{Bias, ClassWeight, Options, Parameter, ParameterInfo, Readout, SHARED_PARAMETERS, Start, Ties, choice_name, needs_all_examples};
+use crate::options::{
+    Bias, ClassWeight, Options, Parameter, ParameterInfo, Readout, SHARED_PARAMETERS, Start, Ties,
+    choice_name, needs_all_examples,
+};
 
 /// The parameter that names the learner.
 const LEARNER: &str = "learner";

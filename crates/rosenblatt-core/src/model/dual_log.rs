@@ -4,9 +4,9 @@
 //! all hypotheses the run went through, and every read-out can be taken from it: the last
 //! one, means, votes, any one in between.
 
-use crate::scheme::Scheme;
-use crate::readout::{LogEntry, votes_of_start};
 use crate::options::Readout;
+use crate::readout::{LogEntry, votes_of_start};
+use crate::scheme::Scheme;
 
 /// All updates of a dual run, with what its read-outs need.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,12 +12,12 @@ use super::weights_file::{leaves_out_zeros, put_weights, take_weights};
 use super::{
     Decision, Fingerprint, LinearState, Model, StoredPreparation, SupportVectors, Voted, state_file,
 };
-use crate::scheme::Scheme;
 use crate::data::{Classes, Precision};
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::progress::{Pass, Progress};
+use crate::scheme::Scheme;
 
 /// The number of the newest file format. Files of all formats up to it are read. In format 2,
 /// weights that are mostly zero are kept in fewer bytes; a file without such is of format 1.

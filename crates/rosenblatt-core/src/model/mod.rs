@@ -5,11 +5,11 @@ mod file;
 mod fingerprint;
 mod kernel;
 mod kernel_file;
+mod linear_state;
 mod network;
 mod network_file;
 mod parts;
 mod preparation;
-mod linear_state;
 mod state_file;
 mod support_vectors;
 mod voted;
@@ -19,13 +19,13 @@ pub use dual_log::DualLog;
 pub use file::FORMAT;
 pub use fingerprint::Fingerprint;
 pub use kernel::KernelModel;
+pub use linear_state::LinearState;
 pub(crate) use network::Forward;
 pub use network::{Activation, Attempt, Layer, Network};
 #[doc(hidden)]
 pub use parts::seal;
 pub use parts::{Array, Element, Parts};
 pub use preparation::StoredPreparation;
-pub use linear_state::LinearState;
 pub use support_vectors::{Optimum, SupportVectors};
 pub use voted::Voted;
 
@@ -34,9 +34,9 @@ use crate::embedding::Embedding;
 use crate::error::{Error, Result};
 use crate::optimisations;
 use crate::options::{AtZero, Options};
+use crate::progress::Progress;
 use crate::scheme::Scheme;
 use crate::weights::{GROUP, Weights};
-use crate::progress::Progress;
 
 /// How a model turns features into scores.
 #[derive(Debug, Clone, PartialEq)]
@@ -240,12 +240,7 @@ impl Model {
     }
 
     /// What `f` makes of every row's class and scores.
-    fn decide_all<T, F>(
-        &self,
-        matrix: &Matrix,
-        threads: usize,
-        f: F,
-    ) -> Vec<T>
+    fn decide_all<T, F>(&self, matrix: &Matrix, threads: usize, f: F) -> Vec<T>
     where
         T: Send + Clone + Default,
         F: Fn(u32, &[f64]) -> T + Sync,

@@ -3,9 +3,9 @@
 use super::file::bad;
 use super::network::{Attempt, Layer, Network};
 use super::parts::Parts;
-use crate::scheme::Scheme;
 use crate::error::Result;
 use crate::options::{Options, parse_choice};
+use crate::scheme::Scheme;
 
 /// Puts a network among the parts.
 pub(super) fn put(parts: &mut Parts<'_>, network: &Network) {

@@ -98,7 +98,9 @@ impl<'a> Parts<'a> {
             .arrays
             .remove(name)
             .ok_or_else(|| bad(format_args!("the tensor {name} is missing")))?;
-        array.values().ok_or_else(|| bad(format_args!("the tensor {name} has the wrong type")))
+        array
+            .values()
+            .ok_or_else(|| bad(format_args!("the tensor {name} has the wrong type")))
     }
 
     /// Takes a list or table out where there is one.
@@ -202,7 +204,10 @@ impl<'a> Parts<'a> {
 
     /// Writes the file's bytes, array by array, so that they are never held all together.
     pub fn write_to(&self, out: &mut dyn Write) -> Result<()> {
-        let digest = (vec![DIGEST_BYTES], Array::new::<u8>(vec![0; DIGEST_BYTES].into()));
+        let digest = (
+            vec![DIGEST_BYTES],
+            Array::new::<u8>(vec![0; DIGEST_BYTES].into()),
+        );
         let named = self.arrays.iter().map(|(name, part)| (name.as_str(), part));
         let arrays: BTreeMap<&str, &(Vec<usize>, Array<'_>)> =
             named.chain([(DIGEST, &digest)]).collect();

@@ -1,8 +1,8 @@
 //! What a maximum-margin learner found besides its planes: which examples hold them up.
 
 use super::parts::Parts;
-use crate::scheme::Scheme;
 use crate::error::Result;
+use crate::scheme::Scheme;
 
 /// The examples that hold up the planes, and how good the planes are.
 ///

@@ -7,10 +7,10 @@
 //! Reference: Y. Freund and R. E. Schapire, "Large margin classification using the
 //! perceptron algorithm", Machine Learning 37 (1999).
 
-use crate::scheme::Scheme;
-use crate::readout::{LogEntry, UpdateLog};
 use crate::data::{Dataset, Matrix, Row};
 use crate::options::AtZero;
+use crate::readout::{LogEntry, UpdateLog};
+use crate::scheme::Scheme;
 
 /// The corrected examples and the log of corrections.
 #[derive(Debug, Clone, PartialEq)]

@@ -167,7 +167,10 @@ impl<L: Learner> DynLearner for L {
     }
     fn parameters(&self) -> Vec<ParameterInfo> {
         let defaults = L::default();
-        L::PARAMETERS.iter().map(|p| p.describe(&defaults)).collect()
+        L::PARAMETERS
+            .iter()
+            .map(|p| p.describe(&defaults))
+            .collect()
     }
     fn get(&self, name: &str) -> Option<String> {
         Parameter::find(L::PARAMETERS, name).map(|p| (p.get)(self))

@@ -16,10 +16,10 @@ pub use choices::{
 };
 pub(crate) use learner::needs_all_examples;
 pub use learner::{DataSize, DynLearner, Learner, LearnerChoice};
+pub use parameter::{Parameter, ParameterInfo, Parsed};
 pub(crate) use parameter::{
     auto, count, list_text, not_negative, number_list, optional, positive, positive_or_infinite,
 };
-pub use parameter::{Parameter, ParameterInfo, Parsed};
 pub use parameters::SHARED_PARAMETERS;
 
 use crate::embedding::Embed;

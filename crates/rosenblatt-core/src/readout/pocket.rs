@@ -20,7 +20,12 @@ impl Pocket {
     /// Counts a visit. The running weights may be worth the pocket once their run of correct
     /// visits beats the pocket's; with `any_run` (orders that visit only mistakes never see such
     /// a run) each new hypothesis may be. `counted` says whether its errors were counted before.
-    pub(crate) fn is_candidate(&mut self, updated: bool, any_run: bool, counted: &mut bool) -> bool {
+    pub(crate) fn is_candidate(
+        &mut self,
+        updated: bool,
+        any_run: bool,
+        counted: &mut bool,
+    ) -> bool {
         if updated {
             self.run = 0;
             *counted = false;

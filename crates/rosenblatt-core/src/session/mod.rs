@@ -16,7 +16,10 @@ use crate::options::{Bias, DataSize, Options};
 use crate::parallel;
 use crate::progress::{Limits, Progress};
 use crate::scheme::Scheme;
-use crate::training::{Callback, DataScan, Fitted, NoCallback, Recorder, Resources, SampleWeights, SeparabilityTest, Training};
+use crate::training::{
+    Callback, DataScan, Fitted, NoCallback, Recorder, Resources, SampleWeights, SeparabilityTest,
+    Training,
+};
 use crate::weights::Weights;
 
 /// Everything a session needs besides its training data.
@@ -304,8 +307,9 @@ fn template(
 fn check_data(data: &Dataset) -> Result<()> {
     data.classes.require_two()?;
     if data.features() == 0 {
-        return Err(Error::data("there are no features")
-            .remedy("give a file with at least one feature"));
+        return Err(
+            Error::data("there are no features").remedy("give a file with at least one feature")
+        );
     }
     if u32::try_from(data.len()).is_err() {
         return Err(Error::data(format!(

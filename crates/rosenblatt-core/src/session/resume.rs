@@ -20,10 +20,10 @@ pub(super) fn check_same(
         let then = model.options.get(name);
         if !LIMITS.contains(&name) && then.as_ref() != Some(&now) {
             let then = then.unwrap_or_default();
-            return Err(Error::options(format!(
-                "--{name} {now} differs from the model's {then}"
-            ))
-            .remedy("a resumed run keeps its options; only limits may change"));
+            return Err(
+                Error::options(format!("--{name} {now} differs from the model's {then}"))
+                    .remedy("a resumed run keeps its options; only limits may change"),
+            );
         }
     }
     if model.classes != data.classes

@@ -98,10 +98,7 @@ impl Recorder<'_> {
     }
 
     /// The accuracy on held-out examples, where there are any and the read-out makes it cheap.
-    pub(crate) fn validation_accuracy(
-        &self,
-        learner: &mut impl Snapshot,
-    ) -> Result<Option<f64>> {
+    pub(crate) fn validation_accuracy(&self, learner: &mut impl Snapshot) -> Result<Option<f64>> {
         let readout = self.template.options.readout();
         let Some(validation) = self.validation.filter(|_| readout != Readout::Voted) else {
             return Ok(None);

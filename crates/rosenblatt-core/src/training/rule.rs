@@ -1,7 +1,7 @@
 //! When a score calls for an update, and of what.
 
-use crate::scheme::{Scheme, leader};
 use crate::options::{Options, Ties};
+use crate::scheme::{Scheme, leader};
 
 /// What one visit found: how the example fared and what must change.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -171,7 +171,9 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
             Some(pass.on_boundary)
         };
         self.end_pass()?;
-        Ok(proof.map(clean).or_else(|| self.limits.after_pass(self.progress)))
+        Ok(proof
+            .map(clean)
+            .or_else(|| self.limits.after_pass(self.progress)))
     }
 
     /// n visits, each to the first example that calls for an update, found by scanning from

@@ -137,7 +137,8 @@ impl<'a> SampleWeights<'a> {
                 let four = [0, 1, 2, 3].map(|k| first + k);
                 norms.copy_from_slice(&squared_norms4(rows, four));
             }
-            _ => (norms.iter_mut().enumerate()).for_each(|(k, norm)| *norm = self.data.row(first + k).squared_norm()),
+            _ => (norms.iter_mut().enumerate())
+                .for_each(|(k, norm)| *norm = self.data.row(first + k).squared_norm()),
         }
     }
 }

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::read::{CACHE_NAME, Preparation, ReadReport};
 use rosenblatt_core::data::{
-    Buffer, Classes, Dataset, Indices, Layout, Lender, Owner, Matrix, Precision, Values, Storage,
+    Buffer, Classes, Dataset, Indices, Layout, Lender, Matrix, Owner, Precision, Storage, Values,
 };
 use rosenblatt_core::model::{Fingerprint, Parts, StoredPreparation};
 use rosenblatt_core::{Error, Result};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use rosenblatt_core::data::{Matrix, Values, Storage};
+use rosenblatt_core::data::{Matrix, Storage, Values};
 use rosenblatt_core::internal::parallel;
 use rosenblatt_core::internal::simd::{self, Work};
 use rosenblatt_core::{Error, Result};

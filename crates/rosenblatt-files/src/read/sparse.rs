@@ -10,7 +10,7 @@ use super::libsvm::SparsePart;
 use super::number::Stored;
 use super::order::{Order, Starts, ranges};
 use super::scale::{Moments, Scale, moments, too_large_to_scale};
-use rosenblatt_core::data::{Index, Indices, Matrix, Precision, SomeIndices, Values, Storage};
+use rosenblatt_core::data::{Index, Indices, Matrix, Precision, SomeIndices, Storage, Values};
 use rosenblatt_core::internal::{parallel, simd};
 use rosenblatt_core::{Error, Result};
 

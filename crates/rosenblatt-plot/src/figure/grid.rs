@@ -1,6 +1,6 @@
 //! Where the panels of a figure stand.
 
-use crate::panel::{PanelLayout, Margins};
+use crate::panel::{Margins, PanelLayout};
 
 /// Rows and columns wide enough for the labels of their panels, so that axes line up.
 pub(super) struct Grid {

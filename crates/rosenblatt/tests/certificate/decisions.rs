@@ -2,11 +2,12 @@
 //! for the oracle and on the awkward ones.
 
 use dashu_int::IBig;
-use rosenblatt::proof::{
-    BiasTerm, ProvedVerdict, ExactRows, ExactText, Notation, SignedRows, TwoSides, Verdict, Witness, decide,
-};
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::internal::random::{Random, Stream};
+use rosenblatt::proof::{
+    BiasTerm, ExactRows, ExactText, Notation, ProvedVerdict, SignedRows, TwoSides, Verdict,
+    Witness, decide,
+};
 
 use crate::oracle;
 
@@ -270,7 +271,8 @@ fn texts_longer_than_a_float_decide() {
         text: "0.09999999999999999999999".into(),
     }];
     let rows = ExactRows::new(&data, Notation::Decimal, &exceptions).expect("valid");
-    let decision = decide(&TwoSides::positive_against_rest(&rows, BiasTerm::Lifted), 1).expect("rows");
+    let decision =
+        decide(&TwoSides::positive_against_rest(&rows, BiasTerm::Lifted), 1).expect("rows");
     assert_eq!(decision.verdict(), Verdict::Separable);
     let bad = [ExactText {
         row: 5,
@@ -377,13 +379,22 @@ fn the_worked_examples() {
         .iter()
         .map(|p| vec![p[0] * p[0], p[1] * p[1], 1])
         .collect();
-    assert_eq!(verify(&squares, &labels, BiasTerm::None), Verdict::Separable);
+    assert_eq!(
+        verify(&squares, &labels, BiasTerm::None),
+        Verdict::Separable
+    );
     // XOR, and with the product as a third feature.
     let xor = [[0, 0], [0, 1], [1, 0], [1, 1]].map(|r| r.to_vec());
     let labels = [false, true, true, false];
-    assert_eq!(verify(&xor, &labels, BiasTerm::Lifted), Verdict::Overlapping);
+    assert_eq!(
+        verify(&xor, &labels, BiasTerm::Lifted),
+        Verdict::Overlapping
+    );
     let product: Vec<Vec<i64>> = xor.iter().map(|r| vec![r[0], r[1], r[0] * r[1]]).collect();
-    assert_eq!(verify(&product, &labels, BiasTerm::Lifted), Verdict::Separable);
+    assert_eq!(
+        verify(&product, &labels, BiasTerm::Lifted),
+        Verdict::Separable
+    );
     // A disc against its outside under (x1, x2, x1² + x2²).
     let disc: Vec<Vec<i64>> = (-5..=5)
         .flat_map(|a| (-5..=5).map(move |b| vec![a, b]))
@@ -392,12 +403,18 @@ fn the_worked_examples() {
         .iter()
         .map(|p| p[0] * p[0] + p[1] * p[1] <= 9)
         .collect();
-    assert_eq!(verify(&disc, &labels, BiasTerm::Lifted), Verdict::Overlapping);
+    assert_eq!(
+        verify(&disc, &labels, BiasTerm::Lifted),
+        Verdict::Overlapping
+    );
     let circle: Vec<Vec<i64>> = disc
         .iter()
         .map(|p| vec![p[0], p[1], p[0] * p[0] + p[1] * p[1]])
         .collect();
-    assert_eq!(verify(&circle, &labels, BiasTerm::Lifted), Verdict::Separable);
+    assert_eq!(
+        verify(&circle, &labels, BiasTerm::Lifted),
+        Verdict::Separable
+    );
 }
 
 #[test]
@@ -409,15 +426,24 @@ fn two_scores_on_a_grid() {
     };
     let large = grid(0, 10);
     let labels: Vec<bool> = large.iter().map(|p| p[0] + p[1] > 8).collect();
-    assert_eq!(verify(&large, &labels, BiasTerm::Lifted), Verdict::Separable);
+    assert_eq!(
+        verify(&large, &labels, BiasTerm::Lifted),
+        Verdict::Separable
+    );
     let small = grid(1, 4);
     let middle: Vec<bool> = small
         .iter()
         .map(|p| p.iter().all(|x| [2, 3].contains(x)))
         .collect();
-    assert_eq!(verify(&small, &middle, BiasTerm::Lifted), Verdict::Overlapping);
+    assert_eq!(
+        verify(&small, &middle, BiasTerm::Lifted),
+        Verdict::Overlapping
+    );
     let equal: Vec<bool> = small.iter().map(|p| p[0] == p[1]).collect();
-    assert_eq!(verify(&small, &equal, BiasTerm::Lifted), Verdict::Overlapping);
+    assert_eq!(
+        verify(&small, &equal, BiasTerm::Lifted),
+        Verdict::Overlapping
+    );
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Coefficients of a logistic regression against the oracle, sign by sign.
 
 use dashu_int::IBig;
-use rosenblatt::proof::{BiasTerm, ExactRows, Notation, Estimate, TwoSides, coefficients};
 use rosenblatt::internal::random::{Random, Stream};
+use rosenblatt::proof::{BiasTerm, Estimate, ExactRows, Notation, TwoSides, coefficients};
 
 use crate::decisions::{big, dataset, signed};
 use crate::oracle;
@@ -68,7 +68,11 @@ fn trends_agree_with_the_oracle_on_random_designs() {
         let data = dataset(&floats, &positive);
         let exact = ExactRows::new(&data, Notation::Decimal, &[]).expect("valid");
         let found = coefficients(&TwoSides::positive_against_rest(&exact, bias), 1).expect("rows");
-        assert_eq!(found.estimates, expected(&z), "{rows:?} {positive:?} {bias:?}");
+        assert_eq!(
+            found.estimates,
+            expected(&z),
+            "{rows:?} {positive:?} {bias:?}"
+        );
         assert_eq!(found.rank, oracle::rank(big(&z)));
         oracle::check(&big(&z), &found.decision);
         for t in found.estimates {
@@ -94,8 +98,11 @@ fn a_category_without_failures_runs_off() {
     .to_vec();
     let data = dataset(&rows, &[false, true, false, true, true, true]);
     let exact = ExactRows::new(&data, Notation::Decimal, &[]).expect("valid");
-    let found =
-        coefficients(&TwoSides::positive_against_rest(&exact, BiasTerm::Lifted), 1).expect("rows");
+    let found = coefficients(
+        &TwoSides::positive_against_rest(&exact, BiasTerm::Lifted),
+        1,
+    )
+    .expect("rows");
     assert_eq!(
         found.estimates,
         [Estimate::Finite, Estimate::PlusInfinity, Estimate::Finite]

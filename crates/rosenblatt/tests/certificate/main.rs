@@ -2,7 +2,7 @@
 //! arithmetic.
 
 mod decisions;
+mod estimates;
 mod margins;
 mod oracle;
 mod spaces;
-mod estimates;

@@ -1,12 +1,12 @@
 //! Margin brackets: known gaps, and brackets that close around them.
 
 use rosenblatt::bounds;
-use rosenblatt::proof::{
-    BiasTerm, Bracket, SearchBudget, ExactRows, JointRows, MarginKind, Notation, TwoSides, Verdict,
-    decide, joint_margin, margin, radius,
-};
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::internal::random::{Random, Stream};
+use rosenblatt::proof::{
+    BiasTerm, Bracket, ExactRows, JointRows, MarginKind, Notation, SearchBudget, TwoSides, Verdict,
+    decide, joint_margin, margin, radius,
+};
 
 use crate::decisions::dataset;
 

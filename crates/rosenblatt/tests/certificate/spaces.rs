@@ -1,13 +1,13 @@
 //! Several classes at once, and kernel spaces.
 
 use dashu_int::IBig;
-use rosenblatt::proof::{
-    BiasTerm, ExactRows, Gram, JointRows, Notation, SignedRows, Sides, TwoSides, Verdict, decide,
-    dual_counts, strict_kernel,
-};
-use rosenblatt::kernel::Kernel;
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::internal::random::{Random, Stream};
+use rosenblatt::kernel::Kernel;
+use rosenblatt::proof::{
+    BiasTerm, ExactRows, Gram, JointRows, Notation, Sides, SignedRows, TwoSides, Verdict, decide,
+    dual_counts, strict_kernel,
+};
 
 use crate::decisions::dataset;
 use crate::oracle;
@@ -153,10 +153,7 @@ fn xor_in_kernel_space() {
     };
     assert_eq!(in_kernel(&data, quadratic(1.0), false), Verdict::Separable);
     assert_ne!(in_kernel(&data, quadratic(0.0), false), Verdict::Separable);
-    assert_ne!(
-        in_kernel(&data, Kernel::Linear, true),
-        Verdict::Separable
-    );
+    assert_ne!(in_kernel(&data, Kernel::Linear, true), Verdict::Separable);
     assert_eq!(
         in_kernel(&data, Kernel::Geometric { degree: 2 }, false),
         Verdict::Separable
@@ -201,10 +198,7 @@ fn linear_kernels_agree_with_the_primal_question() {
         let exact = ExactRows::new(&data, Notation::Decimal, &[]).expect("valid");
         for (bias, lifted) in [(BiasTerm::None, false), (BiasTerm::Lifted, true)] {
             let primal = decide(&TwoSides::positive_against_rest(&exact, bias), 1).expect("rows");
-            assert_eq!(
-                in_kernel(&data, Kernel::Linear, lifted),
-                primal.verdict()
-            );
+            assert_eq!(in_kernel(&data, Kernel::Linear, lifted), primal.verdict());
         }
     }
 }

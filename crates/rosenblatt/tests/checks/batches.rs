@@ -3,11 +3,11 @@
 use std::io::Cursor;
 use std::sync::OnceLock;
 
+use rosenblatt::data::{Classes, Precision};
+use rosenblatt::model::StoredPreparation;
 use rosenblatt::read::{
     ColumnKind, Delimiter, Format, OnError, Preparation, ReadOptions, Scale, read_from,
 };
-use rosenblatt::data::{Classes, Precision};
-use rosenblatt::model::StoredPreparation;
 
 use super::{Choices, batches_twice};
 

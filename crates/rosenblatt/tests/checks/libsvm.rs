@@ -2,8 +2,8 @@
 
 use std::io::Cursor;
 
-use rosenblatt::read::{Format, OnError, Preparation, ReadOptions, Scale, read_from};
 use rosenblatt::data::{Layout, Precision};
+use rosenblatt::read::{Format, OnError, Preparation, ReadOptions, Scale, read_from};
 use rosenblatt::write::{TextFormat, write};
 
 use super::{Choices, ONE_CHUNK, check_met_again, numbered, read_twice};

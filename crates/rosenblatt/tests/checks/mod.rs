@@ -13,10 +13,10 @@ pub mod table;
 
 use std::io::Cursor;
 
+use rosenblatt::data::{Classes, Dataset, FeatureNames, Layout, Matrix, Row, Storage, Values};
 use rosenblatt::read::{
     Batches, BatchesReport, LabelFound, Preparation, Raw, ReadOptions, Scale, read_from,
 };
-use rosenblatt::data::{Classes, Dataset, FeatureNames, Layout, Matrix, Row, Storage, Values};
 use rosenblatt::{Error, Result};
 
 /// A chunk that no input fills.

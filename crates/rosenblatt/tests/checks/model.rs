@@ -14,10 +14,10 @@ use std::io::Cursor;
 use std::sync::OnceLock;
 
 use rosenblatt::Options;
-use rosenblatt::read::{ColumnKind, Format, Preparation, ReadOptions, Scale, read_from};
+use rosenblatt::Session;
 use rosenblatt::data::{Layout, Matrix, Precision};
 use rosenblatt::model::{Decision, LinearState, Model, Parts, seal};
-use rosenblatt::Session;
+use rosenblatt::read::{ColumnKind, Format, Preparation, ReadOptions, Scale, read_from};
 
 use super::{check_error, in_batches};
 

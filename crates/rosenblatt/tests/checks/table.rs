@@ -2,10 +2,10 @@
 
 use std::io::Cursor;
 
+use rosenblatt::data::{Dataset, Layout, Precision};
 use rosenblatt::read::{
     ColumnKind, Delimiter, Format, OnError, Preparation, ReadOptions, Scale, read_from,
 };
-use rosenblatt::data::{Dataset, Layout, Precision};
 use rosenblatt::write::{TextFormat, write};
 
 use super::{Choices, ONE_CHUNK, Value, check_error, check_met_again, read_twice, values};

@@ -3,13 +3,13 @@
 // Each test target uses its own part of this module.
 #![allow(dead_code)]
 
-use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
-use rosenblatt::model::Model;
-use rosenblatt::weights::Weights;
-use rosenblatt::options::{Order, Readout};
-use rosenblatt::internal::random::{Random, Stream};
 use rosenblatt::Session;
+use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
+use rosenblatt::internal::random::{Random, Stream};
+use rosenblatt::model::Model;
+use rosenblatt::options::{Order, Readout};
 use rosenblatt::training::{Callback, Fitted, Step};
+use rosenblatt::weights::Weights;
 use rosenblatt::{Options, Result};
 
 pub(crate) const ORDERS: [Order; 7] = [

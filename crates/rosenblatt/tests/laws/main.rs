@@ -17,11 +17,11 @@ use common::{
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use rosenblatt::Options;
-use rosenblatt::data::Dataset;
-use rosenblatt::model::Model;
-use rosenblatt::learner::{Gradient, LinearUnit};
-use rosenblatt::options::{AtZero, Bias, ClassWeight, Multiclass, Order, Readout, Start, Ties};
 use rosenblatt::Session;
+use rosenblatt::data::Dataset;
+use rosenblatt::learner::{Gradient, LinearUnit};
+use rosenblatt::model::Model;
+use rosenblatt::options::{AtZero, Bias, ClassWeight, Multiclass, Order, Readout, Start, Ties};
 use rosenblatt::progress::Stop;
 use rosenblatt::training::{Callback, Fitted, Step};
 

@@ -198,7 +198,10 @@ fn limits_end_a_run_with_a_true_gap() {
         assert_eq!(short.model.progress.epochs(), 1);
         told.epochs = None;
         let flag = AtomicBool::new(true);
-        let stopped = rosenblatt::session(&told).interrupt(&flag).train(&data).unwrap();
+        let stopped = rosenblatt::session(&told)
+            .interrupt(&flag)
+            .train(&data)
+            .unwrap();
         assert_eq!(stopped.model.progress.stop, Some(Stop::Interrupted));
         told.time_limit = Some(1e-9);
         let late = trained(&data, &told);

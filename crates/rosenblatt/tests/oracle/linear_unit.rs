@@ -2,9 +2,9 @@
 
 use rosenblatt::Options;
 use rosenblatt::data::{Precision, RowPermutation};
+use rosenblatt::internal::random::{Random, Stream};
 use rosenblatt::learner::{Gradient, LinearUnit};
 use rosenblatt::options::{Bias, ClassWeight, Multiclass, Order, Start};
-use rosenblatt::internal::random::{Random, Stream};
 use rosenblatt::progress::Stop;
 
 use crate::common::{self, Storage, Toy, close, dot, planes, score, trained};

@@ -3,9 +3,9 @@
 //! A case is one value on each axis; the table draws thousands of them and says at the end
 //! that every pair of values on every two axes has met.
 
+mod arow;
 #[path = "../common/mod.rs"]
 mod common;
-mod arow;
 mod linear_unit;
 mod passive_aggressive;
 mod reference;
@@ -16,8 +16,8 @@ use common::{READOUTS, Storage, Toy, bits, close, followed, planes, random, runn
 use reference::{Planes, Reference, Tally};
 use rosenblatt::Options;
 use rosenblatt::data::Precision;
-use rosenblatt::options::{AtZero, Bias, ClassWeight, Multiclass, Order, Readout, Start, Ties};
 use rosenblatt::internal::random::Random;
+use rosenblatt::options::{AtZero, Bias, ClassWeight, Multiclass, Order, Readout, Start, Ties};
 use rosenblatt::progress::Pass;
 use rosenblatt::training::{Fitted, Step};
 

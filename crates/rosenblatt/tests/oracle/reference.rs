@@ -2,8 +2,8 @@
 //! weight vector kept, every sum written out. Slow, and meant to be.
 
 use rosenblatt::Options;
-use rosenblatt::options::{AtZero, Bias, ClassWeight, Multiclass, Order, Readout, Start, Ties};
 use rosenblatt::internal::random::{Random, Stream};
+use rosenblatt::options::{AtZero, Bias, ClassWeight, Multiclass, Order, Readout, Start, Ties};
 use rosenblatt::progress::Stop;
 
 use crate::common::{Toy, dot, score};

@@ -1,9 +1,9 @@
 //! A file as `check` sees it.
 
 use rosenblatt::Error;
+use rosenblatt::data::{Dataset, FeatureNames, Layout, Precision};
 use rosenblatt::proof::{ExactText, Notation};
 use rosenblatt::read::{self, Format, Preparation, Scale};
-use rosenblatt::data::{Dataset, FeatureNames, Layout, Precision};
 
 use crate::args::CheckArgs;
 use crate::commands::context::Context;

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use rosenblatt::bounds;
-use rosenblatt::proof::{
-    BiasTerm, Bracket, Claim, ExactRows, JointRows, ProvedVerdict, Sides, TwoSides, Verdict, Witness, decide, joint_margin, radius,
-};
 use rosenblatt::data::Dataset;
+use rosenblatt::proof::{
+    BiasTerm, Bracket, Claim, ExactRows, JointRows, ProvedVerdict, Sides, TwoSides, Verdict,
+    Witness, decide, joint_margin, radius,
+};
 use serde_json::{Value, json};
 
 use super::examined::Examined;
@@ -124,8 +125,7 @@ fn text(args: &CheckArgs, data: &Dataset, findings: &Findings) -> String {
                 "some discriminators score the correct class highest for every example",
             Verdict::QuasiSeparable =>
                 "no discriminators score the correct class strictly highest everywhere, but some never score another class higher and do so strictly somewhere",
-            Verdict::Overlapping =>
-                "any discriminators misclassify an example or leave all tied",
+            Verdict::Overlapping => "any discriminators misclassify an example or leave all tied",
         }
     );
     if let Some(margin) = findings.margin {

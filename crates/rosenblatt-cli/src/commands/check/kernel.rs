@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use rosenblatt::Error;
-use rosenblatt::proof::{
-    BiasTerm, Claim, ProvedVerdict, DualCounts, ExactRows, Gram, StrictKernel, TwoSides,
-    Verdict, decide, dual_counts, has_exact_values, strict_kernel,
-};
 use rosenblatt::data::Dataset;
 use rosenblatt::kernel::Kernel;
+use rosenblatt::proof::{
+    BiasTerm, Claim, DualCounts, ExactRows, Gram, ProvedVerdict, StrictKernel, TwoSides, Verdict,
+    decide, dual_counts, has_exact_values, strict_kernel,
+};
 use serde_json::json;
 
 use super::examined::Examined;
@@ -140,7 +140,12 @@ pub(super) fn run(
 }
 
 /// Refuses questions that have no provable answer.
-fn accept(args: &CheckArgs, data: &Dataset, kernel: &Kernel, bias: BiasTerm) -> Result<(), Failure> {
+fn accept(
+    args: &CheckArgs,
+    data: &Dataset,
+    kernel: &Kernel,
+    bias: BiasTerm,
+) -> Result<(), Failure> {
     let refused = if data.classes.len() > 2 {
         Error::options("check --kernel and --dual-lp ask about two classes")
             .remedy("name one against the rest with --positive CLASS")

@@ -1,7 +1,7 @@
 //! Which rows a decision rests on.
 
-use rosenblatt::proof::{ProvedVerdict, Witness};
 use rosenblatt::data::Dataset;
+use rosenblatt::proof::{ProvedVerdict, Witness};
 
 /// The rows that the refutation weighs, from 1.
 pub(super) fn support(data: &Dataset, decision: &ProvedVerdict) -> Vec<usize> {

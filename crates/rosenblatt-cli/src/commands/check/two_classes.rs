@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use rosenblatt::bounds;
-use rosenblatt::proof::{
-    BiasTerm, Bracket, Claim, Coefficients, Estimate, ExactRows, MarginKind, ProvedVerdict, SignedRows, TwoSides, Witness,
-    coefficients, decide, margin, radius,
-};
 use rosenblatt::data::Dataset;
+use rosenblatt::proof::{
+    BiasTerm, Bracket, Claim, Coefficients, Estimate, ExactRows, MarginKind, ProvedVerdict,
+    SignedRows, TwoSides, Witness, coefficients, decide, margin, radius,
+};
 use serde_json::{Value, json};
 
 use super::examined::Examined;
@@ -152,7 +152,11 @@ fn text(args: &CheckArgs, data: &Dataset, findings: &Findings, dimension: usize)
         } else {
             String::new()
         };
-        let _ = writeln!(text, "proof: a combination of rows {}{more}", shown.join(", "));
+        let _ = writeln!(
+            text,
+            "proof: a combination of rows {}{more}",
+            shown.join(", ")
+        );
     }
     if findings.classified {
         text.push_str(&logistic(&findings.infinite));
@@ -179,7 +183,9 @@ fn coordinate_name(data: &Dataset, bias: BiasTerm, j: usize) -> String {
 
 fn explain(decision: &ProvedVerdict, data: &Dataset) -> String {
     match &decision.witness {
-        Witness::Separable { .. } => "a hyperplane has every example strictly on its correct side".into(),
+        Witness::Separable { .. } => {
+            "a hyperplane has every example strictly on its correct side".into()
+        }
         Witness::QuasiSeparable { separated, .. } => format!(
             "no hyperplane separates all examples strictly, but one misclassifies none and has {} of {} strictly on their correct side",
             count(separated.len() as u64),
@@ -193,7 +199,8 @@ fn explain(decision: &ProvedVerdict, data: &Dataset) -> String {
 
 fn logistic(infinite: &[(String, Estimate)]) -> String {
     if infinite.is_empty() {
-        return "the maximum likelihood estimates of a logistic regression are finite and unique\n".into();
+        return "the maximum likelihood estimates of a logistic regression are finite and unique\n"
+            .into();
     }
     let mut rows = Vec::new();
     for (name, trend) in infinite.iter().take(30) {
@@ -206,9 +213,8 @@ fn logistic(infinite: &[(String, Estimate)]) -> String {
         };
         rows.push(vec![clipped(name, 40), toward.to_owned()]);
     }
-    let mut text = String::from(
-        "coefficients of a logistic regression without a finite, unique estimate:\n",
-    );
+    let mut text =
+        String::from("coefficients of a logistic regression without a finite, unique estimate:\n");
     text.push_str(&columns(&rows, &[Align::Left, Align::Left], 2));
     if infinite.len() > 30 {
         let _ = writeln!(

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use rosenblatt::Options;
 use rosenblatt::data::Dataset;
-use rosenblatt::read::Preparation;
 use rosenblatt::model::Model;
 use rosenblatt::progress::Pass;
+use rosenblatt::read::Preparation;
 use rosenblatt::training::Callback;
 
 use crate::args::TrainArgs;

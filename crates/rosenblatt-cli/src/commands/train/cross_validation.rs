@@ -1,8 +1,8 @@
 //! `train --cv`: the accuracy on each fold of a model trained without it.
 
-use rosenblatt::read::Raw;
 use rosenblatt::data::split;
 use rosenblatt::progress::Stop;
+use rosenblatt::read::Raw;
 use rosenblatt::{Error, Options};
 
 use super::preparing::{Prepared, prepare_split};

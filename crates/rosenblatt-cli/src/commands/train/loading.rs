@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rosenblatt::cache::Cached;
-use rosenblatt::read::{self, ReadReport, Streamed};
 use rosenblatt::model::Fingerprint;
+use rosenblatt::read::{self, ReadReport, Streamed};
 use rosenblatt::{Error, Options};
 
 use super::cross_validation::cross_validate;

@@ -1,8 +1,8 @@
 //! From a file as read to examples ready for training, some of them held out.
 
-use rosenblatt::read::{Preparation, Raw};
 use rosenblatt::data::{Dataset, Layout, split};
 use rosenblatt::options::Order;
+use rosenblatt::read::{Preparation, Raw};
 use rosenblatt::{Error, Options};
 
 use crate::args::DataOptions;

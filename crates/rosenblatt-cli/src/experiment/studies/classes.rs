@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use rosenblatt::Result;
 use rosenblatt::bounds;
 use rosenblatt::data::Precision;
-use rosenblatt::synthetic::{self, Kind};
 use rosenblatt::options::{Multiclass, Readout};
+use rosenblatt::synthetic::{self, Kind};
 use rosenblatt::{Error, Options};
 use rosenblatt_plot::{Axis, Color, Dash, Figure, Layer, Panel, spread};
 

@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use rosenblatt::bounds;
 use rosenblatt::data::Precision;
-use rosenblatt::synthetic::{self, Kind};
 use rosenblatt::options::{Readout, parse_choice};
+use rosenblatt::synthetic::{self, Kind};
 use rosenblatt::{Error, Options, Result};
 use rosenblatt_plot::{Axis, Figure, Panel, spread};
 

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rosenblatt::{bounds, proof};
 use rosenblatt::data::{Dataset, Matrix, Precision};
 use rosenblatt::options::{Bias, Choice, Order, choice_name, parse_choice};
 use rosenblatt::progress::Stop;
 use rosenblatt::training::{Callback, Step};
 use rosenblatt::{Error, ErrorKind, Options, Result};
+use rosenblatt::{bounds, proof};
 use rosenblatt_plot::{Axis, Color, Dash, Figure, Layer, Marker, Panel, quartiles, spread};
 
 use super::super::data::{Known, plain, separated, train, train_with};

@@ -154,7 +154,9 @@ pub fn margins(sets: &[(&str, &Diagnostics<'_>)]) -> Figure {
     let outside = all.len() - shown.len();
     let mut caption = "Examples left of 0 are misclassified.".to_owned();
     if outside > 0 {
-        caption.push_str(&format!(" {outside} outliers lie beyond the ends of the axis."));
+        caption.push_str(&format!(
+            " {outside} outliers lie beyond the ends of the axis."
+        ));
     }
     Figure::of(panel.layer(Layer::vertical(0.0)))
         .title("Distribution of margins")

@@ -99,12 +99,11 @@ pub fn test_page(
             ("majority-class baseline", percent(most)),
             (
                 "area under the ROC curve",
-                evaluation.auc().map_or_else(|| "–".into(), |a| format!("{a:.4}")),
+                evaluation
+                    .auc()
+                    .map_or_else(|| "–".into(), |a| format!("{a:.4}")),
             ),
-            (
-                "learner",
-                model.options.learner.name().to_owned(),
-            ),
+            ("learner", model.options.learner.name().to_owned()),
         ]);
     if evaluation.unknown_examples() > 0 {
         page = page.paragraph(format!(

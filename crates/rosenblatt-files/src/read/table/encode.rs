@@ -13,7 +13,7 @@ use crate::read::intern::{Interner, hash};
 use crate::read::number::Stored;
 use crate::read::order::ranges;
 use crate::read::scale::Scale;
-use rosenblatt_core::data::{Matrix, Values, Storage};
+use rosenblatt_core::data::{Matrix, Storage, Values};
 use rosenblatt_core::internal::simd;
 use rosenblatt_core::{Error, Result};
 
