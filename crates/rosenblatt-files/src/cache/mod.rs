@@ -271,13 +271,13 @@ struct Lent {
 }
 
 /// Numbers of which every pattern of bits is one.
-trait Plain: Copy + 'static {}
+trait Pod: Copy + 'static {}
 
-impl Plain for u16 {}
-impl Plain for u32 {}
-impl Plain for u64 {}
-impl Plain for f32 {}
-impl Plain for f64 {}
+impl Pod for u16 {}
+impl Pod for u32 {}
+impl Pod for u64 {}
+impl Pod for f32 {}
+impl Pod for f64 {}
 
 impl Lent {
     /// The bytes in this range, counted from the end of the head.
@@ -289,7 +289,7 @@ impl Lent {
     }
 
     #[allow(unsafe_code)] // A copy of the data is what a cache is there to avoid.
-    fn array<T: Plain>(&self, range: &Range<u64>, count: usize) -> Result<Buffer<T>> {
+    fn array<T: Pod>(&self, range: &Range<u64>, count: usize) -> Result<Buffer<T>> {
         let bytes = self.bytes(range);
         let bytes = bytes.ok_or_else(|| damaged("it is cut off"))?;
         if Some(bytes.len()) != count.checked_mul(size_of::<T>())

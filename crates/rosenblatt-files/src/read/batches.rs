@@ -11,7 +11,6 @@ use std::sync::Arc;
 pub(super) use tables::table_batches;
 
 use super::chunk::{Chunk, Chunker, Cut};
-use super::faults::{Faults, OnError, Tally};
 use super::format::Format;
 use super::idx;
 use super::images::ImagesRaw;
@@ -23,6 +22,7 @@ use super::order::Order;
 use super::pipeline::InOrder;
 use super::prepare::{Input, Preparation};
 use super::raw::refuse_not_finite;
+use super::row_errors::{OnError, RowErrors, Tally};
 use super::scale::{first_not_finite, overflows_scaled};
 use super::source::Source;
 use super::sparse::{SparseRaw, Wanted};
@@ -90,7 +90,7 @@ pub(crate) struct Made {
     matrix: Matrix,
     labels: Option<Vec<LabelFound>>,
     unseen: Unseen,
-    faults: Faults,
+    faults: RowErrors,
     /// A row with a value that is not finite once scaled.
     overflowing: Option<usize>,
 }
@@ -389,7 +389,7 @@ impl ImageBatches {
             matrix,
             labels,
             unseen: Unseen::default(),
-            faults: Faults::default(),
+            faults: RowErrors::default(),
         }))
     }
 }

@@ -31,6 +31,13 @@ pub(crate) enum Cut {
     Table(Dialect),
 }
 
+impl Dialect {
+    /// Where chunks may be cut.
+    pub(crate) fn cut(&self) -> Cut {
+        Cut::Table(self.clone())
+    }
+}
+
 /// Whole records: the data end with a newline.
 #[derive(Debug, Default)]
 pub(crate) struct Chunk {

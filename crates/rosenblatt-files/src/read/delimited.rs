@@ -7,8 +7,6 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2};
 
-use super::chunk::Cut;
-
 /// What stands between two cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -50,13 +48,6 @@ pub(crate) struct Dialect {
     pub(crate) quoting: bool,
     /// Lines that start with this are skipped.
     pub(crate) comment: Option<Vec<u8>>,
-}
-
-impl Dialect {
-    /// Where chunks may be cut.
-    pub(crate) fn cut(&self) -> Cut {
-        Cut::Table(self.clone())
-    }
 }
 
 /// A cell found in a chunk.

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::faults::check_text;
-use super::intern::Interner;
+use super::interner::Interner;
 use super::number::load;
+use super::row_errors::check_text;
 use rosenblatt_core::data::{ClassFinder, Classes};
 use rosenblatt_core::internal::label_number;
 use rosenblatt_core::{Error, Result};

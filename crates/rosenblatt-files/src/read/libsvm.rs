@@ -4,18 +4,18 @@
 //! written until the whole file is known. Zeros are not stored but count for the width.
 //! Rows may be unsorted (they are sorted) but no index may come twice.
 
-mod usual;
+mod token;
 
 use memchr::memchr;
 
-use self::usual::Usual;
+use self::token::Token;
 use super::chunk::{Chunk, position};
 use super::dispatch::dispatch;
-use super::faults::{Faults, OnError, overlong, quote};
 use super::huge_pages;
 use super::labels::{ABSENT, LabelSink};
 use super::number::{self, Stored, WINDOW, load, up_to_seven_digits};
 use super::report::LongDecimal;
+use super::row_errors::{OnError, RowErrors, overlong, quote};
 use rosenblatt_core::data::{Index, Indices, Values};
 use rosenblatt_core::internal::simd::Work;
 use rosenblatt_core::{Error, Result};
@@ -49,7 +49,7 @@ pub(crate) struct SparsePart {
     pub(crate) qids: u64,
     pub(crate) unsorted: u64,
     pub(crate) long: Vec<LongDecimal>,
-    pub(crate) faults: Faults,
+    pub(crate) faults: RowErrors,
 }
 
 impl SparsePart {
@@ -87,7 +87,7 @@ struct Parser<'a, I, T> {
     qids: u64,
     unsorted: u64,
     long: Vec<LongDecimal>,
-    faults: Faults,
+    faults: RowErrors,
 }
 
 /// Reads the rows of a chunk.
@@ -173,7 +173,7 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
             qids: 0,
             unsorted: 0,
             long: Vec::new(),
-            faults: Faults::default(),
+            faults: RowErrors::default(),
         }
     }
 
@@ -246,16 +246,16 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
         let mut disorder = 0; // negative once an index was smaller
         loop {
             if let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk())
-                && let Some(usual) = Usual::find(window)
+                && let Some(token) = Token::find(window)
             {
                 // First of all, for the next token waits for it. A byte other than a blank is
                 // branched on below, so that nobody waits to know which it is.
-                at += usual.end + 1;
-                if let Some((index, value)) = usual.read::<T, LEVEL>(window) {
+                at += token.end + 1;
+                if let Some((index, value)) = token.read::<T, LEVEL>(window) {
                     disorder |= index.wrapping_sub(least) as i64;
                     least = index + 1;
                     self.push(index, value);
-                    match usual.stop {
+                    match token.stop {
                         b' ' => continue,
                         b'\n' => break,
                         _ => at = before(at),
@@ -275,7 +275,7 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
                     break;
                 }
                 _ => {
-                    let (next, index) = self.unusual_token(at)?;
+                    let (next, index) = self.general_token(at)?;
                     at = next;
                     if let Some(index) = index {
                         disorder |= index.wrapping_sub(least) as i64;
@@ -306,7 +306,7 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
 
     /// Reads the token at `at`; gives where the text goes on, and its index, if it has one.
     #[inline(never)]
-    fn unusual_token(&mut self, at: usize) -> Result<(usize, Option<u64>)> {
+    fn general_token(&mut self, at: usize) -> Result<(usize, Option<u64>)> {
         let bytes = self.bytes;
         let (index, digits) = up_to_seven_digits(load(bytes, at));
         let colon = at + digits as usize;

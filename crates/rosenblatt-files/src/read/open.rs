@@ -8,7 +8,7 @@ use rosenblatt_core::{Error, Result};
 use super::format::{self, Format};
 use super::options::ReadOptions;
 use super::source::{BYTE_ORDER_MARK, Bytes, Peeked, Reader, Source};
-use super::{chunk, faults};
+use super::{chunk, row_errors};
 
 /// How much of a file is looked at to guess its format and its columns, at least.
 pub(crate) const SAMPLE: usize = 256 << 10;
@@ -49,7 +49,7 @@ pub(crate) fn open(source: &Source, options: &ReadOptions) -> Result<Opened> {
     let ends = memchr::memchr2(b'\n', 0, &head).is_some();
     if !whole && !ends {
         let other = refuse_other_encodings(&head);
-        return Err(other.err().unwrap_or(faults::overlong(1)).in_file(file));
+        return Err(other.err().unwrap_or(row_errors::overlong(1)).in_file(file));
     }
     if let Some(delimiter) = options.delimiter.filter(|d| !d.is_usable()) {
         let name = delimiter.name();

@@ -6,10 +6,10 @@ use rosenblatt_core::data::Precision;
 
 use super::chunk;
 use super::delimited::Delimiter;
-use super::faults::OnError;
 use super::format::Format;
 use super::labels::LabelRules;
-use super::table::ColumnKind;
+use super::report::ColumnKind;
+use super::row_errors::OnError;
 
 /// How a file is to be read. The default guesses everything.
 #[derive(Debug, Clone)]

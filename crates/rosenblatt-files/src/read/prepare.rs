@@ -13,9 +13,10 @@ use super::format::Format;
 use super::labels::LabelRules;
 use super::options::ReadOptions;
 use super::raw::{Content, Raw};
+use super::report::ColumnKind;
 use super::scale::{Moments, Scale};
+use super::table::BUCKETS;
 use super::table::role::{MISSING_LEVEL, Role};
-use super::table::{BUCKETS, ColumnKind};
 use rosenblatt_core::data::{FeatureNames, Precision, StringTable};
 use rosenblatt_core::{Error, Result};
 

@@ -3,11 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::chunk::{Chunker, Cut};
-use super::faults::Tally;
 use super::format::Format;
 use super::idx;
 use super::images::ImagesRaw;
-use super::intern::Interner;
+use super::interner::Interner;
 use super::labels::{LabelRules, LabelSink};
 use super::libsvm::{self, Rules, SparsePart};
 use super::open::Opened;
@@ -16,6 +15,7 @@ use super::order::Order;
 use super::pipeline::InOrder;
 use super::prepare::{Input, Preparation};
 use super::report::{LongDecimal, ReadReport};
+use super::row_errors::Tally;
 use super::scale::{first_not_finite, overflows_scaled};
 use super::source::{Bytes, Reader, Source};
 use super::sparse::{SparseRaw, Wanted};

@@ -1,8 +1,8 @@
 //! What was read and what was decided about it, as data for any front end to print.
 
 use super::format::Format;
-use super::table::ColumnKind;
 use rosenblatt_core::data::Precision;
+use rosenblatt_core::{Error, Result};
 
 /// What was found in a file.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
@@ -52,6 +52,37 @@ pub struct ColumnReport {
     pub note: Option<String>,
     /// What may be wrong with it.
     pub warning: Option<String>,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ColumnKind {
+    /// Numbers: one feature.
+    Numeric,
+    /// One of a few values: a feature for each.
+    Category,
+    /// Words: a feature for each.
+    Text,
+    /// Nothing of use.
+    Ignore,
+}
+
+impl std::str::FromStr for ColumnKind {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Ok(match name {
+            "numeric" => ColumnKind::Numeric,
+            "category" => ColumnKind::Category,
+            "text" => ColumnKind::Text,
+            "ignore" => ColumnKind::Ignore,
+            _ => {
+                return Err(Error::options(format!("there is no column kind {name:?}"))
+                    .remedy("use numeric, category, text or ignore"));
+            }
+        })
+    }
 }
 
 /// What a column is used as.

@@ -143,12 +143,12 @@ pub(crate) fn not_digits(window: &[u8; WINDOW]) -> u32 {
 #[inline(always)]
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn not_digits(window: &[u8; WINDOW]) -> u32 {
-    plain_not_digits(window)
+    scalar_not_digits(window)
 }
 
 /// The same, byte by byte.
 #[cfg(any(test, not(target_arch = "x86_64")))]
-pub(super) fn plain_not_digits(window: &[u8; WINDOW]) -> u32 {
+pub(super) fn scalar_not_digits(window: &[u8; WINDOW]) -> u32 {
     window[..32]
         .iter()
         .rev()

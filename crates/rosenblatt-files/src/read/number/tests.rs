@@ -1,4 +1,4 @@
-use super::digits::plain_not_digits;
+use super::digits::scalar_not_digits;
 use super::*;
 use rosenblatt_core::internal::random::{Random, Stream};
 use std::fmt::Write;
@@ -62,7 +62,7 @@ fn digits_are_told_from_all_other_bytes() {
     let all: Vec<u8> = (0..=255).chain(0..=255).collect();
     for start in 0..256 {
         let window = all[start..].first_chunk().unwrap();
-        assert_eq!(not_digits(window), plain_not_digits(window));
+        assert_eq!(not_digits(window), scalar_not_digits(window));
     }
 }
 

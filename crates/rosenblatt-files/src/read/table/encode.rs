@@ -4,12 +4,12 @@
 //! and, if training rows missed it, another that says so; a category one for each level; a
 //! text one for each word. Values that training has not seen make nothing, and are counted.
 
+use super::numeric::{NumericColumns, NumericRows};
 use super::parse::{MISSING, TablePart, Take};
-use super::plain::{Plain, PlainRows};
 use super::role::{MISSING_LEVEL, Role, Unseen};
 use super::{BUCKETS, MOST_WORDS};
 use crate::read::huge_pages;
-use crate::read::intern::{Interner, hash};
+use crate::read::interner::{Interner, hash};
 use crate::read::number::Stored;
 use crate::read::order::ranges;
 use crate::read::scale::Scale;
@@ -230,7 +230,7 @@ impl Encoder {
     }
 
     /// Centre and scale of each column, if every feature is a number in its place.
-    fn plain(&self) -> Option<Plain> {
+    fn numeric_columns(&self) -> Option<NumericColumns> {
         let of = |(place, step): (usize, &Step)| match step {
             Step::Number {
                 slot,
@@ -246,7 +246,7 @@ impl Encoder {
         }
         let columns: Option<Vec<_>> = self.steps.iter().enumerate().map(of).collect();
         let (centres, scales) = columns?.into_iter().unzip();
-        Some(Plain { centres, scales })
+        Some(NumericColumns { centres, scales })
     }
 
     /// How many values of these rows are not zero, about: whether scaled numbers happen to
@@ -309,8 +309,8 @@ impl Encoder {
         let width = self.features;
         let mut values: Vec<T> = huge_pages::zeros(n * width);
         let mut unseen = Unseen::default();
-        let plain = self.plain();
-        let plain = plain.as_ref();
+        let numeric = self.numeric_columns();
+        let numeric = numeric.as_ref();
         std::thread::scope(|scope| {
             let mut rest = values.as_mut_slice();
             let mut running = Vec::new();
@@ -320,8 +320,8 @@ impl Encoder {
                 running.push(scope.spawn(move || {
                     let mut unseen = Unseen::default();
                     let mut row = Vec::new();
-                    if let Some(columns) = plain {
-                        unseen.levels = simd::dispatch(PlainRows {
+                    if let Some(columns) = numeric {
+                        unseen.levels = simd::dispatch(NumericRows {
                             columns,
                             locate,
                             range,

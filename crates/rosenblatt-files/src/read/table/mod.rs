@@ -11,46 +11,15 @@
 //! * `words` – what a word is.
 
 pub(crate) mod encode;
+mod numeric;
 pub(crate) mod parse;
-mod plain;
 pub(crate) mod raw;
 pub(crate) mod role;
 pub(crate) mod shape;
 pub(crate) mod warn;
 pub(crate) mod words;
 
-use rosenblatt_core::{Error, Result};
-
-/// What a column holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ColumnKind {
-    /// Numbers: one feature.
-    Numeric,
-    /// One of a few values: a feature for each.
-    Category,
-    /// Words: a feature for each.
-    Text,
-    /// Nothing of use.
-    Ignore,
-}
-
-impl std::str::FromStr for ColumnKind {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Ok(match name {
-            "numeric" => ColumnKind::Numeric,
-            "category" => ColumnKind::Category,
-            "text" => ColumnKind::Text,
-            "ignore" => ColumnKind::Ignore,
-            _ => {
-                return Err(Error::options(format!("there is no column kind {name:?}"))
-                    .remedy("use numeric, category, text or ignore"));
-            }
-        })
-    }
-}
+use crate::read::report::ColumnKind;
 
 /// More distinct values than this make a text of a category.
 pub(crate) const MOST_LEVELS: usize = 1000;

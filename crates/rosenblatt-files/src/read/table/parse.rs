@@ -3,7 +3,7 @@
 //! Numbers are read where they stand; only what is not plainly a number and a delimiter is
 //! first cut out as a cell. A row that has a fault leaves no trace.
 
-mod faults;
+mod errors;
 mod numbers;
 mod typed;
 
@@ -18,12 +18,12 @@ use crate::read::delimited::{
 };
 use crate::read::delimiter_index::DelimiterIndex;
 use crate::read::dispatch::dispatch;
-use crate::read::faults::{Faults, OnError, check_text, overlong, quote};
 use crate::read::huge_pages;
-use crate::read::intern::{Interner, hash};
+use crate::read::interner::{Interner, hash};
 use crate::read::labels::{ABSENT, LabelSink};
 use crate::read::number::{self, Stored};
 use crate::read::report::LongDecimal;
+use crate::read::row_errors::{OnError, RowErrors, check_text, overlong, quote};
 use crate::read::sniff::is_missing;
 use rosenblatt_core::internal::simd::{self, Work};
 use rosenblatt_core::{Error, Result};
@@ -66,7 +66,7 @@ struct Parser<'a, T> {
     texts_now: Vec<(usize, u64, u64)>,
     long: Vec<LongDecimal>,
     word: String,
-    faults: Faults,
+    faults: RowErrors,
 }
 
 /// Records whose numbers are made room for together.
@@ -116,7 +116,7 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
         texts_now: Vec::new(),
         long: Vec::new(),
         word: String::new(),
-        faults: Faults::default(),
+        faults: RowErrors::default(),
     };
     dispatch(Run(&mut parser));
     parser.numbers.truncate(parser.rows * numbers);

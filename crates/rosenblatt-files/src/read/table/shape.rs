@@ -151,7 +151,7 @@ pub(crate) fn header_names(cells: &[Cow<'_, [u8]>]) -> Result<Vec<String>> {
     let mut seen = std::collections::HashSet::new();
     let mut copies = std::collections::HashMap::new();
     for (i, cell) in cells.iter().enumerate() {
-        let text = match crate::read::faults::check_text(cell) {
+        let text = match crate::read::row_errors::check_text(cell) {
             Ok(text) => text.trim(),
             Err((_, error)) => return Err(error.at(1, 0)),
         };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::parse::Take;
 use super::raw::TableRaw;
-use crate::read::intern::Interner;
+use crate::read::interner::Interner;
 use crate::read::labels::occurring;
 use rosenblatt_core::{Error, Result};
 

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use crate::read::delimited::Dialect;
-use crate::read::faults::{Faults, OnError};
-use crate::read::intern::Interner;
+use crate::read::interner::Interner;
 use crate::read::labels::LabelSink;
 use crate::read::report::LongDecimal;
+use crate::read::row_errors::{OnError, RowErrors};
 use rosenblatt_core::data::Values;
 
 /// The code of a missing category.
@@ -124,5 +124,5 @@ pub(crate) struct Parsed {
     /// Columns with a cell that should be a number and is not.
     pub(crate) not_numeric: Vec<bool>,
     pub(crate) long: Vec<LongDecimal>,
-    pub(crate) faults: Faults,
+    pub(crate) faults: RowErrors,
 }

@@ -4,12 +4,12 @@
 use crate::read::number::not_digits;
 use crate::read::number::{POWERS, Stored, WINDOW, digits_value, load, to_top, two_values};
 
-/// Where the parts of a usual token stand: up to eight digits, a colon, perhaps a minus, up to
+/// Where the parts of a common token stand: up to eight digits, a colon, perhaps a minus, up to
 /// eight digits and perhaps a point and up to seven more, then a blank or a newline.
 ///
 /// The next token waits for this one's end and for nothing else, so its end is found in as few
 /// steps as possible: from comparisons of all bytes, not from the digits themselves.
-pub(super) struct Usual {
+pub(super) struct Token {
     colon: usize,
     signed: bool,
     /// Where the number begins behind its sign.
@@ -37,8 +37,8 @@ fn byte(window: &[u8; WINDOW], from: usize) -> u8 {
     window[from & 31]
 }
 
-impl Usual {
-    /// The token at the start of `window`, if it is of the usual sort.
+impl Token {
+    /// The token at the start of `window`, if it is a common one.
     #[inline(always)]
     pub(super) fn find(window: &[u8; WINDOW]) -> Option<Self> {
         let marks = Marks::of(window);
@@ -66,7 +66,7 @@ impl Usual {
         let whole = digits_end.wrapping_sub(start);
         // None of them is more than 7.
         let counts = colon.wrapping_sub(1) | whole.wrapping_sub(1) | places;
-        (counts < 8).then_some(Usual {
+        (counts < 8).then_some(Token {
             colon,
             signed,
             start,
@@ -164,12 +164,12 @@ impl Marks {
     #[inline(always)]
     #[cfg(not(target_arch = "x86_64"))]
     fn of(window: &[u8; WINDOW]) -> Self {
-        Marks::plain(window)
+        Marks::scalar(window)
     }
 
     /// The same, byte by byte.
     #[cfg(any(test, not(target_arch = "x86_64")))]
-    fn plain(window: &[u8; WINDOW]) -> Self {
+    fn scalar(window: &[u8; WINDOW]) -> Self {
         let bits = |is: fn(u8) -> bool| {
             let bytes = window[..32].iter().rev();
             bytes.fold(0, |bits, &b| bits << 1 | u32::from(is(b)))
@@ -193,12 +193,12 @@ mod tests {
         let all: Vec<u8> = (0..=255).chain(0..=255).collect();
         for start in 0..256 {
             let window = all[start..].first_chunk().unwrap();
-            let (found, plain) = (Marks::of(window), Marks::plain(window));
-            assert_eq!(found.others, plain.others);
-            assert_eq!(found.colons, plain.colons);
-            assert_eq!(found.points, plain.points);
-            assert_eq!(found.minuses, plain.minuses);
-            assert_eq!(found.ends, plain.ends);
+            let (found, scalar) = (Marks::of(window), Marks::scalar(window));
+            assert_eq!(found.others, scalar.others);
+            assert_eq!(found.colons, scalar.colons);
+            assert_eq!(found.points, scalar.points);
+            assert_eq!(found.minuses, scalar.minuses);
+            assert_eq!(found.ends, scalar.ends);
         }
     }
 }

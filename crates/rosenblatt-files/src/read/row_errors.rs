@@ -24,7 +24,7 @@ const KEPT: usize = 5;
 
 /// The faults of one chunk.
 #[derive(Debug, Default)]
-pub(crate) struct Faults {
+pub(crate) struct RowErrors {
     lines: u64,
     bytes: u64,
     fatal: Option<Error>,
@@ -32,7 +32,7 @@ pub(crate) struct Faults {
     kept: Vec<Error>,
 }
 
-impl Faults {
+impl RowErrors {
     /// Notes a faulty row; false if reading must stop.
     #[cold]
     pub(crate) fn add(&mut self, error: Error, on_error: OnError) -> bool {
@@ -91,7 +91,7 @@ impl Tally {
     }
 
     /// Adds the faults of the next chunk; fails if one of them is fatal.
-    pub(crate) fn add(&mut self, faults: Faults) -> Result<()> {
+    pub(crate) fn add(&mut self, faults: RowErrors) -> Result<()> {
         let place = |error: Error| error.shifted(self.lines).in_file(&self.file);
         if let Some(error) = faults.fatal {
             return Err(place(error));

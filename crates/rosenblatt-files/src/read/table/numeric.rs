@@ -6,20 +6,20 @@ use rosenblatt_core::internal::simd::{self, Work};
 
 /// The centre and the scale of every column of a table that holds nothing but numbers.
 #[derive(Debug, Default)]
-pub(super) struct Plain {
+pub(super) struct NumericColumns {
     pub(super) centres: Vec<f64>,
     pub(super) scales: Vec<f64>,
 }
 
 /// Scales rows of plain numbers; gives the number of missing ones.
-pub(super) struct PlainRows<'a, T, L> {
-    pub(super) columns: &'a Plain,
+pub(super) struct NumericRows<'a, T, L> {
+    pub(super) columns: &'a NumericColumns,
     pub(super) locate: &'a L,
     pub(super) range: std::ops::Range<usize>,
     pub(super) out: &'a mut [T],
 }
 
-impl<'p, T: Stored, L: Fn(usize) -> (&'p TablePart, usize)> Work for PlainRows<'_, T, L> {
+impl<'p, T: Stored, L: Fn(usize) -> (&'p TablePart, usize)> Work for NumericRows<'_, T, L> {
     type Output = u64;
 
     #[inline(always)]

@@ -2,8 +2,8 @@
 
 use super::Parser;
 use crate::read::delimited::{Cell, CellError, count_cells};
-use crate::read::faults::quote;
 use crate::read::number::Stored;
+use crate::read::row_errors::quote;
 use rosenblatt_core::Error;
 
 impl<T: Stored> Parser<'_, T> {
