@@ -2,11 +2,12 @@
 //!
 //! A command that fails or is killed half-way must not leave a file that looks finished, nor
 //! destroy the good one that was there. So the bytes go to a temporary file beside the
-//! target, and a rename puts it in place once everything is written.
+//! target, and a rename puts it in place once everything is written. Where the system can, that
+//! file has no name before: then nothing is left of it however the program ends.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -60,50 +61,141 @@ pub fn write_atomic<T>(
     }
     // The name must not come to stand for bytes that a power cut may still lose.
     file.sync_all().map_err(failed)?;
-    drop(file);
-    temporary.rename_to(&target).map_err(failed)?;
+    temporary.rename_to(file, &target).map_err(failed)?;
     Ok(result)
 }
 
 /// The temporary file; removed when dropped, unless renamed.
 struct Temporary {
-    path: PathBuf,
+    /// `None` as long as it has no name.
+    path: Option<PathBuf>,
 }
 
 impl Temporary {
     /// A new file beside `target`.
     fn create(target: &Path) -> io::Result<(Temporary, File)> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let Some(target_name) = target.file_name() else {
-            let message = "this names no file";
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
-        };
-        loop {
-            let mut name = OsString::from(".");
-            name.push(target_name);
-            let count = COUNT.fetch_add(1, Ordering::Relaxed);
-            name.push(format!(".{}-{count}.part", std::process::id()));
-            let path = target.with_file_name(name);
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(file) => return Ok((Temporary { path }, file)),
-                // Left behind by a killed process that had our number: take the next name.
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(e) => return Err(e),
-            }
+        if let Some(file) = unnamed::create(target) {
+            return Ok((Temporary { path: None }, file));
         }
+        let (path, file) = at_free_path(target, create_new)?;
+        Ok((Temporary { path: Some(path) }, file))
     }
 
-    fn rename_to(mut self, target: &Path) -> io::Result<()> {
-        fs::rename(&self.path, target)?;
-        self.path.clear();
+    fn rename_to(mut self, mut file: File, target: &Path) -> io::Result<()> {
+        if self.path.is_none() {
+            match at_free_path(target, |path| unnamed::give_name(&file, path)) {
+                Ok((path, ())) => self.path = Some(path),
+                // Not every disk can do that, and what was written must not be lost for it.
+                Err(_) => self.copy(&mut file, target)?,
+            }
+        }
+        drop(file);
+        if let Some(path) = &self.path {
+            fs::rename(path, target)?;
+        }
+        self.path = None;
         Ok(())
+    }
+
+    /// Copies what was written to a file with a name.
+    fn copy(&mut self, file: &mut File, target: &Path) -> io::Result<()> {
+        let (path, mut named) = at_free_path(target, create_new)?;
+        self.path = Some(path);
+        file.rewind()?;
+        io::copy(file, &mut named)?;
+        named.set_permissions(file.metadata()?.permissions())?;
+        named.sync_all()
+    }
+}
+
+fn create_new(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).open(path)
+}
+
+/// What `make` gives for a path beside the target where there is nothing yet.
+fn at_free_path<T>(
+    target: &Path,
+    make: impl Fn(&Path) -> io::Result<T>,
+) -> io::Result<(PathBuf, T)> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let Some(target_name) = target.file_name() else {
+        let message = "this names no file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    };
+    loop {
+        let mut name = OsString::from(".");
+        name.push(target_name);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        name.push(format!(".{}-{count}.part", std::process::id()));
+        let path = target.with_file_name(name);
+        match make(&path) {
+            Ok(made) => return Ok((path, made)),
+            // Left behind by a killed process that had our number: take the next name.
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(e),
+        }
+    }
+}
+
+/// Files that have no name yet.
+#[cfg(target_os = "linux")]
+mod unnamed {
+    use std::fs::{self, File};
+    use std::io;
+    use std::os::fd::AsRawFd;
+    use std::path::{Path, PathBuf};
+
+    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
+
+    /// One in the folder of `target`, where system and disk know such and can name them later.
+    pub(super) fn create(target: &Path) -> Option<File> {
+        target.file_name()?;
+        let folder = match target.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        let file = File::from(open(folder, flags, Mode::from_raw_mode(0o666)).ok()?);
+        fs::symlink_metadata(by_number(&file)).ok()?;
+        Some(file)
+    }
+
+    /// Where the system keeps an open file under its number.
+    fn by_number(file: &File) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+    }
+
+    pub(super) fn give_name(file: &File, path: &Path) -> io::Result<()> {
+        Ok(linkat(
+            CWD,
+            by_number(file),
+            CWD,
+            path,
+            AtFlags::SYMLINK_FOLLOW,
+        )?)
+    }
+}
+
+/// There is no such thing.
+#[cfg(not(target_os = "linux"))]
+mod unnamed {
+    use std::fs::File;
+    use std::io;
+    use std::path::Path;
+
+    pub(super) fn create(_: &Path) -> Option<File> {
+        None
+    }
+
+    pub(super) fn give_name(_: &File, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 }
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        if !self.path.as_os_str().is_empty() {
-            let _ = fs::remove_file(&self.path);
+        if let Some(path) = &self.path {
+            let _ = fs::remove_file(path);
         }
     }
 }
@@ -155,13 +247,32 @@ mod tests {
         let seven = write_atomic(&path, |out| {
             out.write_all(b"two").unwrap();
             out.flush().unwrap();
-            // Until the end the old file stands.
+            // Until the end the old file stands, and alone where the system can do that.
             assert_eq!(fs::read(&path).unwrap(), b"one");
-            assert_eq!(folder.names().len(), 2);
+            let others = usize::from(unnamed::create(&path).is_none());
+            assert_eq!(folder.names().len(), 1 + others);
             Ok(7)
         });
         assert_eq!(seven.unwrap(), 7);
         assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(folder.names(), ["a.txt"]);
+    }
+
+    /// As on a disk that cannot name a file later.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_cannot_be_named_is_copied() {
+        let folder = Folder::new("copied");
+        let path = folder.0.join("a.txt");
+        let Some(mut file) = unnamed::create(&path) else {
+            return;
+        };
+        file.write_all(b"three").unwrap();
+        let mut temporary = Temporary { path: None };
+        temporary.copy(&mut file, &path).unwrap();
+        assert_eq!(folder.names().len(), 1);
+        temporary.rename_to(file, &path).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"three");
         assert_eq!(folder.names(), ["a.txt"]);
     }
 

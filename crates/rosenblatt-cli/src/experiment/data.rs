@@ -2,7 +2,6 @@
 
 use std::sync::atomic::AtomicBool;
 
-use rosenblatt::Session;
 use rosenblatt::data::{Dataset, Precision};
 use rosenblatt::options::{Bias, Readout};
 use rosenblatt::progress::Stop;

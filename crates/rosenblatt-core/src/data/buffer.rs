@@ -23,7 +23,10 @@ enum Place<T: 'static> {
 #[derive(Clone)]
 pub enum Owner {
     /// Somebody who only keeps them.
-    Keeper { _held: Arc<dyn Any + Send + Sync> },
+    Keeper {
+        /// The array's holder.
+        _held: Arc<dyn Any + Send + Sync>,
+    },
     /// Somebody who wants to know what is read.
     Lender(Arc<dyn Lender>),
 }

@@ -9,9 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::checksum::Checksums;
 use super::{ALIGNMENT, Key, MAGIC};
 use crate::read::{Preparation, ReadReport};
-use rosenblatt_core::data::{
-    Classes, Dataset, Indices, Layout, Matrix, Precision, Storage, Values,
-};
+use rosenblatt_core::data::{Classes, Dataset, Indices, Layout, Precision, Storage, Values};
 use rosenblatt_core::internal::write_atomic;
 use rosenblatt_core::model::{Fingerprint, Parts};
 use rosenblatt_core::{Error, Result};

@@ -1,5 +1,6 @@
 //! Work on text, compiled for the processor.
 
+use rosenblatt_core::internal::optimisations;
 use rosenblatt_core::internal::simd::{self, Work};
 
 /// Runs `work` with the best instructions there are for text.
@@ -9,7 +10,10 @@ pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
     if tests::SCALAR.get() {
         return work.run::<{ simd::BASE }>();
     }
-    simd::dispatch_avx2(work)
+    match optimisations::enabled("simd-parse") {
+        true => simd::dispatch_avx2(work),
+        false => work.run::<{ simd::BASE }>(),
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,9 @@
 //! takes longer than filling them, so large arrays ask for pages of 2 MiB, and those of arrays
 //! that are about to be filled all at once.
 
+#[cfg(target_os = "linux")]
+use rosenblatt_core::internal::optimisations;
+
 /// An empty list with room for a little more than `n` values, which are about to be written.
 pub(crate) fn with_capacity<T>(n: usize) -> Vec<T> {
     let list: Vec<T> = Vec::with_capacity(n + n / 16 + 64);
@@ -36,7 +39,7 @@ fn advise(start: usize, bytes: usize, advice: Advice) {
         Advice::Huge => (1 << 21, libc::MADV_HUGEPAGE),
     };
     let (first, last) = (start.next_multiple_of(PAGE), (start + bytes) / PAGE * PAGE);
-    if last < first + least {
+    if last < first + least || !optimisations::enabled("huge-pages") {
         return;
     }
     // SAFETY: the pages lie inside the allocation; the advice changes no value, and where it is

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use super::source::tests::{Passing, compressions, gzip};
 use super::*;
-use rosenblatt_core::data::{Classes, Dataset, Layout, Matrix, Precision};
+use rosenblatt_core::data::{Classes, Dataset, Layout, Precision};
 
 /// A table with a column of every kind.
 const MIXED: &str = "id,age,job,note,class\n\
