@@ -1,20 +1,7 @@
-//! The `rosenblatt` program: arguments in, one of the commands, an exit status out.
-
-mod args;
-mod commands;
-mod experiment;
-mod figures;
-mod output;
-mod render;
-mod sigbus;
-mod summary;
+//! See the library of this crate, which compiles beside those that it depends on.
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    sigbus::install();
-    let cli = args::Cli::parse();
-    output::exit(commands::run(cli))
+    rosenblatt_cli::main()
 }
