@@ -121,13 +121,9 @@ fn read_options(given: &Bound<'_, PyDict>) -> PyResult<(ReadOptions, Scale)> {
         match name.as_str() {
             "format" => {
                 let text: String = value.extract()?;
-                options.format = Some(match text.as_str() {
-                    "libsvm" => Format::Libsvm,
-                    "csv" => Format::Csv,
-                    "tsv" => Format::Tsv,
-                    "idx" => Format::Idx,
-                    _ => return Err(unknown(&name, &text, "libsvm, csv, tsv, idx")),
-                });
+                let format = text.parse::<Format>();
+                let known = format.map_err(|_| unknown(&name, &text, &Format::names()))?;
+                options.format = Some(known);
             }
             "precision" => {
                 let text: String = value.extract()?;

@@ -5,9 +5,9 @@
 //! ```
 //! use rosenblatt::Classifier;
 //!
-//! let rows = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
-//! let classifier = Classifier::fit(&rows, ["no", "no", "no", "yes"])?;
-//! assert_eq!(classifier.predict(&[[0.9, 0.8], [0.1, 0.9]])?, ["yes", "no"]);
+//! let rows = [[-2.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [2.0, -1.0]];
+//! let classifier = Classifier::fit(&rows, ["left", "left", "right", "right"])?;
+//! assert_eq!(classifier.predict(&[[1.5, 0.0], [-1.5, 0.0]])?, ["right", "left"]);
 //! # Ok::<(), rosenblatt::Error>(())
 //! ```
 //!
@@ -18,8 +18,8 @@
 //! ```
 //! use rosenblatt::data::{Classes, Dataset, Matrix};
 //! use rosenblatt::options::{Order, Readout};
-//! use rosenblatt::Session;
 //! use rosenblatt::progress::Stop;
+//! use rosenblatt::{Options, Session};
 //!
 //! // Boolean AND, in this order.
 //! let matrix = Matrix::dense(4, 2, vec![0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0])?;

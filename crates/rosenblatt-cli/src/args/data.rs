@@ -56,7 +56,7 @@ const DATA_PARAMETERS: &[DataParameter] = &[
     DataParameter {
         name: "format",
         value: "FORMAT",
-        help: "libsvm, csv, tsv, idx, or cache, which only train reads [default: guessed from name and content]",
+        help: Format::HELP,
         remembered: false,
         set: |o, t| t.parse().map(|f| o.read.format = Some(f)),
     },
@@ -319,7 +319,7 @@ impl DataArgs {
             "column",
             "weight-column",
         ];
-        let table = matches!(format, Format::Csv | Format::Tsv);
+        let table = format.is_table();
         let foreign = |name: &str| match name {
             "labels" => format != Format::Idx,
             _ => !table && TABLES.contains(&name),

@@ -226,12 +226,12 @@ impl Iterator for Batches {
 fn expected_format(path: &Path, input: &Input) -> Format {
     match input {
         Input::Sparse { .. } => match super::format::by_name(path) {
-            Some(Ok(named @ (Format::Csv | Format::Tsv))) => named,
+            Some(Ok(named)) if named.is_table() => named,
             _ => Format::Libsvm,
         },
         Input::Images { .. } => Format::Idx,
         Input::Table { format, .. } => match super::format::by_name(path) {
-            Some(Ok(named @ (Format::Csv | Format::Tsv))) => named,
+            Some(Ok(named)) if named.is_table() => named,
             _ => *format,
         },
     }

@@ -35,7 +35,7 @@ pub fn certificate_fields(
             add("format", "libsvm".into());
             add("first_index", first.into());
         }
-        (Format::Csv | Format::Tsv, Coding::Columns(columns)) => {
+        (format, Coding::Columns(columns)) if format.is_table() => {
             let delimiter = match report.delimiter.as_deref() {
                 Some("comma") | None => ",",
                 Some("semicolon") => ";",

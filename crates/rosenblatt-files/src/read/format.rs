@@ -37,6 +37,18 @@ struct Known {
     in_name: &'static [&'static str],
     /// Whether a file begins as its files do.
     begins: fn(&[u8]) -> bool,
+    holds: Holds,
+}
+
+/// What the files of a format hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    /// Text that is no table.
+    Text,
+    /// Text in cells.
+    Table,
+    /// Bytes that are no text.
+    Bytes,
 }
 
 /// All formats that can be read.
@@ -47,6 +59,7 @@ const FORMATS: &[Known] = &[
         extensions: &["svm", "libsvm", "svmlight"],
         in_name: &[],
         begins: |_| false,
+        holds: Holds::Text,
     },
     Known {
         format: Format::Csv,
@@ -54,6 +67,7 @@ const FORMATS: &[Known] = &[
         extensions: &["csv"],
         in_name: &[],
         begins: |_| false,
+        holds: Holds::Table,
     },
     Known {
         format: Format::Tsv,
@@ -61,6 +75,7 @@ const FORMATS: &[Known] = &[
         extensions: &["tsv", "tab"],
         in_name: &[],
         begins: |_| false,
+        holds: Holds::Table,
     },
     Known {
         format: Format::Idx,
@@ -68,6 +83,7 @@ const FORMATS: &[Known] = &[
         extensions: &["idx"],
         in_name: &["-idx1-", "-idx2-", "-idx3-"],
         begins: |head| matches!(head, [0, 0, 0x08 | 0x09 | 0x0B..=0x0E, 1..=8, ..]),
+        holds: Holds::Bytes,
     },
     Known {
         format: Format::Cache,
@@ -75,6 +91,7 @@ const FORMATS: &[Known] = &[
         extensions: &["rbc"],
         in_name: &[],
         begins: is_cache,
+        holds: Holds::Bytes,
     },
 ];
 
@@ -95,6 +112,32 @@ const UNREAD: &[(&str, Option<&[u8]>)] = &[
     ("vw", None),
 ];
 
+impl Format {
+    fn known(self) -> Option<&'static Known> {
+        FORMATS.iter().find(|known| known.format == self)
+    }
+
+    /// Whether its files are text.
+    pub fn is_text(self) -> bool {
+        self.known().is_some_and(|known| known.holds != Holds::Bytes)
+    }
+
+    /// Whether its files are tables.
+    pub fn is_table(self) -> bool {
+        self.known().is_some_and(|known| known.holds == Holds::Table)
+    }
+
+    /// What help says of the formats.
+    pub const HELP: &str = "libsvm, csv, tsv, idx, or cache, which only train reads [default: guessed from name and content]";
+
+    /// The names of all formats, as a sentence has them.
+    pub fn names() -> String {
+        let mut names: Vec<&str> = FORMATS.iter().map(|known| known.names[0]).collect();
+        let last = names.pop().unwrap_or_default();
+        format!("{} or {last}", names.join(", "))
+    }
+}
+
 impl std::str::FromStr for Format {
     type Err = Error;
 
@@ -105,17 +148,14 @@ impl std::str::FromStr for Format {
         if UNREAD.iter().any(|(unread, _)| *unread == name) {
             return Err(not_yet(name));
         }
-        let mut names: Vec<&str> = FORMATS.iter().map(|known| known.names[0]).collect();
-        let last = names.pop().unwrap_or_default();
         Err(Error::options(format!("there is no format {name:?}"))
-            .remedy(format!("use {} or {last}", names.join(", "))))
+            .remedy(format!("use {}", Self::names())))
     }
 }
 
 impl std::fmt::Display for Format {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let known = FORMATS.iter().find(|known| known.format == *self);
-        f.write_str(known.map_or("", |known| known.names[0]))
+        f.write_str(self.known().map_or("", |known| known.names[0]))
     }
 }
 
@@ -187,7 +227,7 @@ fn by_content(head: &[u8], whole: bool, comment: Option<&[u8]>) -> Result<Format
     }
     let unsure = |what: &str| {
         Error::data(format!("cannot tell the format: {what}"))
-            .remedy("pass --format libsvm, csv, tsv or idx")
+            .remedy(format!("pass --format {}", Format::names()))
     };
     let rows = lines().count();
     if rows == 0 {
@@ -276,6 +316,13 @@ mod tests {
                 .contains("not supported yet")
         );
         assert!("foo".parse::<Format>().is_err());
+    }
+
+    #[test]
+    fn help_names_every_format() {
+        for known in FORMATS {
+            assert!(Format::HELP.contains(known.names[0]), "{}", known.names[0]);
+        }
     }
 
     #[test]

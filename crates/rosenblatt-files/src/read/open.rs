@@ -62,15 +62,12 @@ pub(crate) fn open(source: &Source, options: &ReadOptions) -> Result<Opened> {
         Some(format) => format,
         None => format::guess(file, &head, whole, options.comment_bytes())?,
     };
-    match format {
-        Format::Libsvm | Format::Csv | Format::Tsv => {
-            refuse_other_encodings(&head).map_err(|e| e.in_file(file))?
+    if format.is_text() {
+        refuse_other_encodings(&head).map_err(|e| e.in_file(file))?;
+        if head.starts_with(BYTE_ORDER_MARK) {
+            head.drain(..BYTE_ORDER_MARK.len());
+            skip_mark(&mut all, file)?;
         }
-        Format::Idx | Format::Cache => {}
-    }
-    if head.starts_with(BYTE_ORDER_MARK) && !matches!(format, Format::Idx | Format::Cache) {
-        head.drain(..BYTE_ORDER_MARK.len());
-        skip_mark(&mut all, file)?;
     }
     Ok(Opened {
         head,

@@ -298,7 +298,7 @@ fn table_from_stored(
     let fits = used_up && counts.next().is_none() && labels <= 1 && weights <= 1;
     let format = facts
         .format
-        .filter(|f| matches!(f, Format::Csv | Format::Tsv))?;
+        .filter(|f| f.is_table())?;
     fits.then_some(Input::Table {
         format,
         delimiter: facts.delimiter.filter(|d| d.is_usable())?,
