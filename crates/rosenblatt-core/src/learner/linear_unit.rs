@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::hypothesis::starting_weights;
 use crate::model::{Decision, LinearState};
 use crate::options::{
-    Bias, Choice, Learner, Multiclass, Options, Parameter, Readout, choice_name,
+    Bias, Choice, Declared, Learner, Multiclass, Options, Parameter, Readout, choice_name,
     needs_all_examples, not_negative, parse_choice,
 };
 use crate::progress::{Limits, Pass, Progress, Stop};
@@ -68,7 +68,7 @@ impl Default for LinearUnit {
     }
 }
 
-impl Learner for LinearUnit {
+impl Declared for LinearUnit {
     const NAME: &'static str = "linear-unit";
     const SUMMARY: &'static str = "least squares by gradient descent";
     const PARAMETERS: &'static [Parameter<Self>] = &[
@@ -108,7 +108,9 @@ impl Learner for LinearUnit {
         "patience",
         "seed",
     ];
+}
 
+impl Learner for LinearUnit {
     fn check(&self, options: &Options) -> Result<()> {
         if matches!(options.multiclass, Some(m) if m != Multiclass::Ovr) {
             return Err(Error::options(

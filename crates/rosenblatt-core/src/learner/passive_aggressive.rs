@@ -21,7 +21,8 @@ use crate::bounds;
 use crate::error::Result;
 use crate::hypothesis::{Linear, separator_margin};
 use crate::options::{
-    Bias, Choice, Learner, Options, Parameter, Readout, choice_name, parse_choice, positive,
+    Bias, Choice, Declared, Learner, Options, Parameter, Readout, choice_name, parse_choice,
+    positive,
 };
 use crate::scheme::Scheme;
 use crate::training::{Fitted, Rule, StepSize, Training};
@@ -74,7 +75,7 @@ impl StepSize for &PassiveAggressive {
     }
 }
 
-impl Learner for PassiveAggressive {
+impl Declared for PassiveAggressive {
     const NAME: &'static str = "passive-aggressive";
     const SUMMARY: &'static str = "smallest update that gives the example a margin of 1";
     const PARAMETERS: &'static [Parameter<Self>] = &[
@@ -94,7 +95,9 @@ impl Learner for PassiveAggressive {
         },
     ];
     const TAKES: &'static [&'static str] = settings::HINGE_DRIVEN;
+}
 
+impl Learner for PassiveAggressive {
     fn default_readout(&self) -> Readout {
         Readout::Averaged
     }
