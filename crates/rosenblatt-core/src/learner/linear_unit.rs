@@ -324,12 +324,8 @@ impl<'a> Descent<'a> {
         scores: &[f64],
         judgement: &Judgement,
     ) {
-        pass.visits += 1;
         let predicted = self.scheme.decide(scores, self.options.at_zero);
-        pass.mistakes += u64::from(predicted != label);
-        pass.perceptron_loss += judgement.perceptron_loss;
-        pass.hinge_loss += judgement.hinge_loss;
-        pass.on_boundary += u64::from(judgement.margin == 0.0);
+        judgement.count_in(pass, u64::from(predicted != label));
         for (d, output) in self.outputs(scores) {
             let residual = self.target(label, d) - output;
             pass.squared_error += weight * residual * residual;
@@ -392,16 +388,11 @@ impl<'a> Descent<'a> {
             if self.settings.gradient == Gradient::Batch && !converged {
                 let rate = self.rate;
                 self.state.kept = Some(self.state.weights.clone());
-                (0..self.scheme.discriminators()).for_each(|d| {
-                    self.state
-                        .weights
-                        .combine(d, &gradient, |w, g| w + rate * g)
-                });
+                let weights = &self.state.weights;
+                self.state.weights = weights.combined(&gradient, |_, w, g| w + rate * g);
                 pass.updates = 1;
             }
-            progress.visits += pass.visits;
-            progress.mistakes += pass.mistakes;
-            progress.updates += pass.updates;
+            progress.count(&pass);
             pass.validation_accuracy = recorder.validation_accuracy(self)?;
             progress.passes.push(pass);
             recorder.pass_done(self, progress)?;

@@ -229,24 +229,9 @@ impl Model {
     /// The class of every row, on `threads` threads.
     pub fn predict(&self, matrix: &Matrix, threads: usize) -> Result<Vec<u32>> {
         self.check_width(matrix)?;
-        Ok(self.decide_all(matrix, predict_threads(threads), |class, _| class))
-    }
-
-    /// The class and the first score of every row, on `threads` threads.
-    pub fn score_all(&self, matrix: &Matrix, threads: usize) -> Result<Vec<(u32, f64)>> {
-        self.check_width(matrix)?;
         let threads = predict_threads(threads);
-        Ok(self.decide_all(matrix, threads, |class, scores| (class, scores[0])))
-    }
-
-    /// What `f` makes of every row's class and scores.
-    fn decide_all<T, F>(&self, matrix: &Matrix, threads: usize, f: F) -> Vec<T>
-    where
-        T: Send + Clone + Default,
-        F: Fn(u32, &[f64]) -> T + Sync,
-    {
-        let decide = |scores: &[f64]| f(self.scheme.decide(scores, self.at_zero()), scores);
-        let mut found = vec![T::default(); matrix.rows()];
+        let decide = |scores: &[f64]| self.scheme.decide(scores, self.at_zero());
+        let mut found = vec![0; matrix.rows()];
         let one_by_one = matches!(self.decision, Decision::Linear(_) | Decision::Voted(_));
         if one_by_one && self.embedding.is_none() {
             self.each_row(matrix, threads, (&mut found, 1), |scores, to| {
@@ -260,7 +245,7 @@ impl Model {
                 .zip(each)
                 .for_each(|(to, scores)| *to = decide(scores));
         }
-        found
+        Ok(found)
     }
 
     /// The share of examples whose class it predicts. The data's classes must be its own.

@@ -4,7 +4,7 @@ use super::callback::Recorder;
 use super::data_scan::DataScan;
 use super::hypothesis::{Hypothesis, Snapshot};
 use super::rule::Rule;
-use super::run::{Run, RunParts};
+use super::run::Run;
 use super::sample_weights::SampleWeights;
 use super::separability::SeparabilityTest;
 use super::step::StepSize;
@@ -98,15 +98,7 @@ impl Training<'_> {
                 margins: None,
             },
             None => {
-                let parts = RunParts {
-                    data: self.data,
-                    sample_weights: self.sample_weights,
-                    options: self.options,
-                    limits: self.limits,
-                    progress: &mut self.progress,
-                    recorder: &mut self.recorder,
-                };
-                let mut run = Run::new(parts, hypothesis, rule, step);
+                let mut run = Run::new(self, hypothesis, rule, step);
                 let stop = run.go()?;
                 let margins = run.into_margins();
                 Ending { stop, margins }

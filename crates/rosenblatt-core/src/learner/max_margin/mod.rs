@@ -363,9 +363,7 @@ fn record(progress: &mut Progress, epoch: usize, pass: &Pass) {
     sum.perceptron_loss += pass.perceptron_loss;
     sum.hinge_loss += pass.hinge_loss;
     sum.on_boundary += pass.on_boundary;
-    progress.visits += pass.visits;
-    progress.mistakes += pass.mistakes;
-    progress.updates += pass.updates;
+    progress.count(pass);
 }
 
 /// The places of a plane's support vectors.
