@@ -288,7 +288,7 @@ impl Hypothesis for Dual<'_> {
     #[inline]
     fn visited(&mut self, label: u32) {
         let groups = self.scheme.groups_of_class(label);
-        groups.for_each(|group| self.log.count(group));
+        groups.for_each(|group| self.log.updates.count(group, 1));
     }
 
     fn keep_snapshot(&mut self) {

@@ -84,7 +84,6 @@ pub struct Model {
 pub struct Scorer<'a> {
     model: &'a Model,
     scores: Vec<f64>,
-    replay: voted::Replay,
     embedded: Vec<f64>,
     forward: Forward,
 }
@@ -130,7 +129,6 @@ impl Model {
         Scorer {
             model: self,
             scores,
-            replay: voted::Replay::default(),
             embedded: Vec::new(),
             forward: Forward::default(),
         }
@@ -287,13 +285,7 @@ impl Scorer<'_> {
         match &model.decision {
             Decision::Linear(weights) => weights.scores(row, &mut self.scores),
             Decision::Voted(voted) => {
-                voted.votes(
-                    model.scheme,
-                    model.at_zero(),
-                    row,
-                    &mut self.replay,
-                    &mut self.scores,
-                );
+                voted.votes(model.scheme, model.at_zero(), row, &mut self.scores);
             }
             Decision::Kernel(kernel) => {
                 kernel.scores_of_one(model.scheme, model.at_zero(), row, &mut self.scores);

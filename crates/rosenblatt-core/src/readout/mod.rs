@@ -11,5 +11,4 @@ mod voted;
 pub use averaged::Average;
 pub use pocket::Pocket;
 pub use random::Reservoir;
-pub(crate) use voted::votes_of_start;
 pub use voted::{LogEntry, UpdateLog};
