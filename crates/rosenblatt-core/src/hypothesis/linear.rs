@@ -302,27 +302,8 @@ impl<'a> Linear<'a> {
         let Some(log) = &mut self.state.log else {
             return;
         };
-        let row = self.data.number(i) as u32;
-        let scheme = self.scheme;
-        let mut push = |raised, lowered, coefficient| {
-            let entry = LogEntry {
-                row,
-                raised,
-                lowered,
-                coefficient,
-                divisor: 1.0,
-                survived: 0,
-            };
-            log.push(scheme, entry);
-        };
-        match (scheme, changes) {
-            (Scheme::Argmax { .. }, &[(raised, amount), (lowered, _)]) => {
-                push(raised, lowered, amount);
-            }
-            _ => changes
-                .iter()
-                .for_each(|&(raised, amount)| push(raised, LogEntry::NONE, amount)),
-        }
+        let entries = LogEntry::of(self.data.number(i) as u32, self.scheme, changes);
+        entries.into_iter().for_each(|e| log.push(self.scheme, e));
     }
 }
 

@@ -9,7 +9,7 @@
 
 use crate::data::{Dataset, Matrix, Row};
 use crate::options::AtZero;
-use crate::readout::{LogEntry, UpdateLog};
+use crate::readout::UpdateLog;
 use crate::scheme::Scheme;
 use crate::simd::{self, Work};
 
@@ -152,22 +152,8 @@ impl<S, const N: usize> Work for Vote<'_, S, N> {
             self.count(group, log.start_votes(group));
         }
         for (entry, &k) in log.entries.iter().zip(index) {
-            let values = &self.values[k as usize];
-            for (s, v) in self.scores[entry.raised as usize].iter_mut().zip(values) {
-                *s += entry.coefficient * v;
-            }
-            if entry.lowered != LogEntry::NONE {
-                for (s, v) in self.scores[entry.lowered as usize].iter_mut().zip(values) {
-                    *s -= entry.coefficient * v;
-                }
-            }
-            let group = self.scheme.group(entry.raised as usize);
-            if entry.divisor != 1.0 {
-                for d in self.scheme.members(group) {
-                    self.scores[d].iter_mut().for_each(|s| *s /= entry.divisor);
-                }
-            }
-            self.count(group, entry.survived);
+            entry.apply(self.scheme, &self.values[k as usize], self.scores);
+            self.count(self.scheme.group(entry.raised as usize), entry.survived);
         }
     }
 }

@@ -24,6 +24,55 @@ pub struct LogEntry {
 impl LogEntry {
     /// No second discriminator.
     pub const NONE: u32 = u32::MAX;
+
+    /// An update after which nothing has happened yet.
+    pub(crate) fn new(row: u32, raised: u32, lowered: u32, coefficient: f64) -> Self {
+        LogEntry {
+            row,
+            raised,
+            lowered,
+            coefficient,
+            divisor: 1.0,
+            survived: 0,
+        }
+    }
+
+    /// The updates that these changes by a row are: one where two discriminators move together,
+    /// else one for each.
+    pub(crate) fn of(row: u32, scheme: Scheme, changes: &[(u32, f64)]) -> Vec<Self> {
+        match (scheme, changes) {
+            (Scheme::Argmax { .. }, &[(raised, amount), (lowered, _)]) => {
+                vec![Self::new(row, raised, lowered, amount)]
+            }
+            _ => (changes.iter())
+                .map(|&(raised, amount)| Self::new(row, raised, Self::NONE, amount))
+                .collect(),
+        }
+    }
+
+    /// Makes the scores of N rows before the update those after it; `values` are the rows'
+    /// products with its example.
+    #[inline(always)]
+    pub(crate) fn apply<const N: usize>(
+        &self,
+        scheme: Scheme,
+        values: &[f64; N],
+        scores: &mut [[f64; N]],
+    ) {
+        for (s, v) in scores[self.raised as usize].iter_mut().zip(values) {
+            *s += self.coefficient * v;
+        }
+        if self.lowered != Self::NONE {
+            for (s, v) in scores[self.lowered as usize].iter_mut().zip(values) {
+                *s -= self.coefficient * v;
+            }
+        }
+        if self.divisor != 1.0 {
+            for d in scheme.members(scheme.group(self.raised as usize)) {
+                scores[d].iter_mut().for_each(|s| *s /= self.divisor);
+            }
+        }
+    }
 }
 
 /// All updates of a run from `S`, in order, with votes as in Freund & Schapire (1999).

@@ -281,13 +281,10 @@ impl<'a> MarginSearch<'a> {
         let mut log = DualLog::new(self.scheme, Vec::new(), 1.0);
         for (d, (plane, solution)) in self.planes.iter().enumerate() {
             let mut entries: Vec<LogEntry> = support_of(plane, solution)
-                .map(|t| LogEntry {
-                    row: self.data.number(plane.examples[t] as usize) as u32,
-                    raised: d as u32,
-                    lowered: LogEntry::NONE,
-                    coefficient: solution.alphas[t] * plane.signs[t],
-                    divisor: 1.0,
-                    survived: 0,
+                .map(|t| {
+                    let row = self.data.number(plane.examples[t] as usize) as u32;
+                    let coefficient = solution.alphas[t] * plane.signs[t];
+                    LogEntry::new(row, d as u32, LogEntry::NONE, coefficient)
                 })
                 .collect();
             entries.sort_unstable_by_key(|e| e.row);
