@@ -12,7 +12,7 @@ use crate::kernel::Kernel;
 use crate::model::{Decision, DualLog, KernelModel};
 use crate::optimisations;
 use crate::options::{Bias, Readout};
-use crate::readout::LogEntry;
+use crate::readout::{LogEntry, inverse_root};
 use crate::scheme::Scheme;
 use crate::training::{Block, Hypothesis, SampleWeights, Snapshot, Training};
 
@@ -180,14 +180,6 @@ impl<'a> Dual<'a> {
             }
             _ => 1.0,
         }
-    }
-}
-
-fn inverse_root(square: f64) -> f64 {
-    if square > 0.0 {
-        1.0 / square.sqrt()
-    } else {
-        0.0
     }
 }
 

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::model::{Decision, LinearState, Voted};
 use crate::optimisations;
 use crate::options::{Bias, Options, Readout, Start};
-use crate::readout::{Average, LogEntry, UpdateLog};
+use crate::readout::{Average, LogEntry, UpdateLog, inverse_root};
 use crate::scheme::Scheme;
 use crate::training::{Block, Hypothesis, SampleWeights, Snapshot, Training};
 use crate::weights::{Change, GROUP, Weights};
@@ -145,22 +145,13 @@ impl<'a> Linear<'a> {
     fn count(&mut self, group: usize, visits: usize) {
         if let Some(average) = &mut self.state.average {
             let share = match &self.state.norms {
-                Some(norms) if self.normalised_average => Self::inverse_norm(norms, group),
+                Some(norms) if self.normalised_average => inverse_root(norms[group]),
                 _ => 1.0,
             };
             average.count(group, share, visits);
         }
         if let Some(log) = &mut self.state.log {
             log.count(group, visits);
-        }
-    }
-
-    /// 1/‖w‖ of a group, 0 where the weights are zero.
-    fn inverse_norm(norms: &[f64], group: usize) -> f64 {
-        if norms[group] > 0.0 {
-            1.0 / norms[group].sqrt()
-        } else {
-            0.0
         }
     }
 

@@ -26,6 +26,7 @@ pub use network::{Activation, Attempt, Layer, Network};
 pub use parts::seal;
 pub use parts::{Array, Element, Parts};
 pub use preparation::StoredPreparation;
+pub(crate) use support_vectors::relative_gap;
 pub use support_vectors::{Optimum, SupportVectors};
 pub use voted::Voted;
 

@@ -9,6 +9,7 @@ mod random;
 mod voted;
 
 pub use averaged::Average;
+pub(crate) use averaged::inverse_root;
 pub use pocket::Pocket;
 pub use random::Reservoir;
 pub use voted::{LogEntry, UpdateLog};

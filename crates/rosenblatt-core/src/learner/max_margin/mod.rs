@@ -41,7 +41,7 @@ use self::equal_rows::Merged;
 use self::kernel_rows::KernelRows;
 use self::limits::{PassCallback, SearchLimits};
 use self::newton::{Newton, NewtonEnd};
-use self::plane::{Objective, Plane, Solution, sides};
+use self::plane::{Objective, Plane, Solution};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -198,7 +198,7 @@ impl<'a> MarginSearch<'a> {
     /// Which planes these are, for messages.
     fn plane_name(&self, d: usize) -> String {
         let name = |class: u32| self.data.classes.name(class);
-        match (self.scheme, sides(self.scheme, d)) {
+        match (self.scheme, self.scheme.sides(d)) {
             (Scheme::Binary, _) => "the classes".into(),
             (_, (Some(low), high)) => format!("{} and {}", name(high), name(low)),
             (_, (None, class)) => format!("{} and the rest", name(class)),
@@ -218,7 +218,7 @@ impl<'a> MarginSearch<'a> {
         let Some(test) = self.separability_test else {
             return Ok(Separability::Unknown);
         };
-        let (negative, positive) = sides(self.scheme, d);
+        let (negative, positive) = self.scheme.sides(d);
         let answer = test(&SeparabilityQuestion {
             data: self.data,
             positive,
