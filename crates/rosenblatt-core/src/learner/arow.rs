@@ -98,8 +98,8 @@ impl Fit for Arow {
     fn fit<'a>(&'a self, mut training: Training<'a>) -> Result<Fitted> {
         let options = training.options;
         let mut linear = Linear::with_confidence(&mut training, self.r)?;
-        let ending = training.run(&mut linear, Rule::hinge(options), self)?;
-        let found = separator_margin(&training, &linear, ending);
+        training.run(&mut linear, Rule::hinge(options), self)?;
+        let found = separator_margin(&training, &linear);
         Ok(Fitted {
             margin: found.map(|found| found.bracket(options.bias())),
             ..training.fitted(&mut linear)?

@@ -120,8 +120,8 @@ impl Fit for KernelPerceptron {
         let start = self.start.as_deref().unwrap_or_default();
         let mut dual = Dual::new(&training, kernel, start, unit)?;
         let rule = Rule::new(options, dual.unit());
-        let ending = training.run(&mut dual, rule, Constant(step))?;
-        let found = dual_margin(&training, &mut dual, ending.stop);
+        training.run(&mut dual, rule, Constant(step))?;
+        let found = dual_margin(&training, &mut dual);
         Ok(Fitted {
             radius: dual.squared_radius(training.scan.lift()).sqrt(),
             margin: found.map(|(margin, _)| margin),

@@ -119,8 +119,8 @@ impl Fit for PassiveAggressive {
     fn fit<'a>(&'a self, mut training: Training<'a>) -> Result<Fitted> {
         let options = training.options;
         let mut linear = Linear::new(&mut training, 1.0)?;
-        let ending = training.run(&mut linear, Rule::hinge(options), self)?;
-        let found = separator_margin(&training, &linear, ending);
+        training.run(&mut linear, Rule::hinge(options), self)?;
+        let found = separator_margin(&training, &linear);
         let fitted = training.fitted(&mut linear)?;
         let (mut losses, mut mistakes) = (None, None);
         // The theorems speak of examples that all count alike, and of a bias that is lifted or none.

@@ -61,8 +61,8 @@ impl Fit for Perceptron {
         };
         let mut linear = Linear::new(&mut training, unit)?;
         let rule = Rule::new(options, linear.unit());
-        let ending = training.run(&mut linear, rule, Constant(step))?;
-        let found = linear_margin(&training, &linear, ending);
+        training.run(&mut linear, rule, Constant(step))?;
+        let found = linear_margin(&training, &linear);
         Ok(Fitted {
             margin: found.map(|(margin, _)| margin),
             updates_at_most: found.and_then(|(_, updates)| updates),

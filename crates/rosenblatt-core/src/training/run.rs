@@ -34,10 +34,6 @@ pub(crate) struct Run<'a, 'f, H, S> {
     reports_steps: bool,
     /// Whether the errors of the running weights have been counted since they changed.
     pocket_counted: bool,
-    /// The margins that the visits of this pass found, by example, up to its first update.
-    margins: Vec<f64>,
-    /// Whether those are all margins of the last weights.
-    margins_are_final: bool,
 }
 
 impl<'a, 'f, H: Hypothesis, S: StepSize> Run<'a, 'f, H, S> {
@@ -64,8 +60,6 @@ impl<'a, 'f, H: Hypothesis, S: StepSize> Run<'a, 'f, H, S> {
             changes: Vec::new(),
             scores: Vec::new(),
             pocket_counted: false,
-            margins: vec![0.0; training.data.len()],
-            margins_are_final: false,
             training,
             hypothesis,
         }
@@ -99,11 +93,6 @@ impl<'a, 'f, H: Hypothesis, S: StepSize> Run<'a, 'f, H, S> {
         }
     }
 
-    /// The margin of every example under the last weights, where the last pass found them.
-    pub(crate) fn into_margins(self) -> Option<Vec<f64>> {
-        self.margins_are_final.then_some(self.margins)
-    }
-
     /// A pass whose order is known ahead.
     fn ordered_pass(&mut self) -> Result<Option<Stop>> {
         let epoch = self.training.progress.passes.len() as u64;
@@ -118,7 +107,6 @@ impl<'a, 'f, H: Hypothesis, S: StepSize> Run<'a, 'f, H, S> {
         self.begin_pass();
         // A run stopped inside a pass is resumed where it was.
         let mut skip = self.training.progress.current.visits as usize;
-        let whole = skip == 0;
         while let Some((block, coming)) = order.next_two_blocks() {
             if skip >= block.examples.len() {
                 skip -= block.examples.len();
@@ -150,7 +138,6 @@ impl<'a, 'f, H: Hypothesis, S: StepSize> Run<'a, 'f, H, S> {
             let sweep = self.sweep();
             sweep.calling.is_empty().then_some(sweep.on_boundary)
         } else {
-            self.margins_are_final = whole;
             Some(pass.on_boundary)
         };
         self.end_pass()?;
@@ -249,9 +236,6 @@ impl<'a, 'f, H: Hypothesis, S: StepSize> Run<'a, 'f, H, S> {
                 break;
             };
             current.hinge_loss += self.rule.hinge_loss(margin);
-            if current.updates == 0 {
-                self.margins[i as usize] = margin;
-            }
             passed += 1;
         }
         self.hypothesis.visited_many(passed);
@@ -281,9 +265,6 @@ impl<'a, 'f, H: Hypothesis, S: StepSize> Run<'a, 'f, H, S> {
             current.squared_error += found.squared_hinge_loss;
         }
         self.training.progress.visits += 1;
-        if current.updates == 0 {
-            self.margins[i] = found.margin;
-        }
         self.training.progress.mistakes += found.mistakes;
         if updated {
             self.training.progress.updates += found.updates;

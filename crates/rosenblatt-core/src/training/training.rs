@@ -44,13 +44,6 @@ pub(crate) struct Resources {
     pub threads: usize,
 }
 
-/// How a run of the loop ended.
-pub(crate) struct Ending {
-    pub stop: Stop,
-    /// The margin of every example under the last weights, where it is known already.
-    pub margins: Option<Vec<f64>>,
-}
-
 /// The outcome of training.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -91,21 +84,13 @@ impl Training<'_> {
         hypothesis: &mut H,
         rule: Rule,
         step: impl StepSize,
-    ) -> Result<Ending> {
-        let ending = match self.finished {
-            Some(stop) => Ending {
-                stop,
-                margins: None,
-            },
-            None => {
-                let mut run = Run::new(self, hypothesis, rule, step);
-                let stop = run.go()?;
-                let margins = run.into_margins();
-                Ending { stop, margins }
-            }
+    ) -> Result<()> {
+        let stop = match self.finished {
+            Some(stop) => stop,
+            None => Run::new(self, hypothesis, rule, step).go()?,
         };
-        self.progress.stop = Some(ending.stop);
-        Ok(ending)
+        self.progress.stop = Some(stop);
+        Ok(())
     }
 
     /// Whether every example has the weight 1.
