@@ -32,7 +32,7 @@ use crate::progress::{Limits, Pass, Progress, Stop};
 use crate::random::{Random, Stream};
 use crate::scheme::Scheme;
 use crate::simd;
-use crate::training::{Judgement, PassOrder, Recorder, Rule, SampleWeights, Snapshot};
+use crate::training::{Judgement, PassOrder, Rule, SampleWeights, Snapshot, Training};
 
 /// Passes in which the loss must fall by a hundredth, or the run is stuck.
 const STUCK_AFTER: u64 = 200;
@@ -86,13 +86,9 @@ struct Buffers {
 }
 
 impl<'a> Backpropagation<'a> {
-    pub(crate) fn new(
-        settings: &'a NetworkLearner,
-        data: &'a Dataset,
-        sample_weights: &'a SampleWeights<'a>,
-        scheme: Scheme,
-        options: &'a Options,
-    ) -> Result<Self> {
+    pub(crate) fn new(settings: &'a NetworkLearner, training: &Training<'a>) -> Result<Self> {
+        let (data, sample_weights) = (training.data, training.sample_weights);
+        let (scheme, options) = (training.scheme, training.options);
         let mut sizes = vec![data.features()];
         sizes.extend(settings.hidden.iter().map(|&n| n as usize));
         sizes.push(scheme.discriminators());
@@ -363,12 +359,9 @@ impl<'a> Backpropagation<'a> {
     }
 
     /// Descends until something stops it.
-    pub(crate) fn go(
-        &mut self,
-        limits: Limits<'_>,
-        progress: &mut Progress,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<Stop> {
+    pub(crate) fn go(&mut self, training: &mut Training<'_>) -> Result<Stop> {
+        let limits = training.limits;
+        let (progress, recorder) = (&mut training.progress, &mut training.recorder);
         let sizes = self.sizes();
         let mut attempt = Attempt::default();
         // The lowest loss, and the one that a falling run must come below by its deadline.

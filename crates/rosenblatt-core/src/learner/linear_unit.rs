@@ -24,12 +24,10 @@ use crate::options::{
     Bias, Choice, Declared, Learner, Multiclass, Options, Parameter, Readout, choice_name,
     needs_all_examples, not_negative, parse_choice,
 };
-use crate::progress::{Limits, Pass, Progress, Stop};
+use crate::progress::{Pass, Progress, Stop};
 use crate::random::{Random, Stream};
 use crate::scheme::Scheme;
-use crate::training::{
-    Fitted, Judgement, PassOrder, Recorder, Rule, SampleWeights, Snapshot, Training,
-};
+use crate::training::{Fitted, Judgement, PassOrder, Rule, SampleWeights, Snapshot, Training};
 use crate::weights::Weights;
 
 /// How the linear unit descends.
@@ -156,11 +154,7 @@ impl Fit for LinearUnit {
         let mut descent = Descent::new(self, &mut training)?;
         let stop = match training.finished {
             Some(stop) => stop,
-            None => descent.go(
-                training.limits,
-                &mut training.progress,
-                &mut training.recorder,
-            )?,
+            None => descent.go(&mut training)?,
         };
         training.progress.stop = Some(stop);
         Ok(Fitted {
@@ -340,12 +334,9 @@ impl<'a> Descent<'a> {
     }
 
     /// Descends until something stops it.
-    fn go(
-        &mut self,
-        limits: Limits<'_>,
-        progress: &mut Progress,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<Stop> {
+    fn go(&mut self, training: &mut Training<'_>) -> Result<Stop> {
+        let limits = training.limits;
+        let (progress, recorder) = (&mut training.progress, &mut training.recorder);
         let zero = Weights::zero(self.scheme.discriminators(), self.data.features());
         let (towards, at_zero) = self.residual_sum(&zero);
         let small_enough = self.settings.tolerance * (1.0 + self.norm(&towards));

@@ -143,19 +143,8 @@ impl Learner for NetworkLearner {
 
 impl Fit for NetworkLearner {
     fn fit<'a>(&'a self, mut training: Training<'a>) -> Result<Fitted> {
-        let mut run = Backpropagation::new(
-            self,
-            training.data,
-            training.sample_weights,
-            training.scheme,
-            training.options,
-        )?;
-        let stop = run.go(
-            training.limits,
-            &mut training.progress,
-            &mut training.recorder,
-        )?;
-        training.progress.stop = Some(stop);
+        let mut run = Backpropagation::new(self, &training)?;
+        training.progress.stop = Some(run.go(&mut training)?);
         Ok(Fitted {
             learning_rate: run.rate(),
             ..training.fitted(&mut run)?
