@@ -325,7 +325,7 @@ fn tiny_margins_are_exact_as_written() {
             for i in 0..dataset.len() {
                 let label = dataset.classes.name(dataset.labels[i]);
                 let y = label.parse::<i128>().unwrap();
-                let row = dataset.row(i).to_dense(2);
+                let row = dataset.row(i).to_dense(dataset.features());
                 let [a, b] = [row[0], row[1]].map(|x| units(&shortest(x, dataset)));
                 // 3x1 + 4x2 is five times the distance.
                 nearest = nearest.min(y * (3 * a + 4 * b));
