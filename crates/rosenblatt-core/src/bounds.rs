@@ -30,22 +30,14 @@ pub fn count(bound: f64) -> Option<u64> {
         .then_some(bound as u64)
 }
 
-/// From zero, without a margin demand: (R/γ)², for any rate and any order.
+/// From zero, without a margin demand: (R/γ)², for any rate and any order. A bias of its own with
+/// rate ηR², both classes present, makes it 4R²/γ², and one with the best rate ((R + |θ|)/γ)²: that
+/// of a radius of 2R, or of R + |θ|.
 pub fn from_zero(radius: f64, margin: f64) -> f64 {
     if margin <= 0.0 {
         return f64::INFINITY;
     }
     whole((radius / margin) * (radius / margin))
-}
-
-/// Rows in the unit ball, from zero: 1/γ².
-pub fn unit_ball(margin: f64) -> f64 {
-    from_zero(1.0, margin)
-}
-
-/// A plane through the origin with both classes at distance at least δ/2 from it: 4R²/δ².
-pub fn gap_through_origin(radius: f64, gap: f64) -> f64 {
-    from_zero(2.0 * radius, gap)
 }
 
 /// From zero, after the fact: M updates have Mγ ≤ sqrt(Σ c²‖x‖²) over the updates made.
@@ -111,17 +103,6 @@ pub fn unlifted(radius: f64, rho: f64, margin: f64, threshold: f64) -> f64 {
     }
     let tilt = threshold / rho;
     whole((radius * radius + rho * rho) / margin * (1.0 + tilt * tilt) / margin)
-}
-
-/// The same with ρ = R and both classes present, which forces |θ| ≤ R: 4R²/γ². The factor 4
-/// is the price of the bias.
-pub fn unlifted_both_classes(radius: f64, margin: f64) -> f64 {
-    from_zero(2.0 * radius, margin)
-}
-
-/// The same at the best constant, ρ² = R|θ|: ((R + |θ|)/γ)².
-pub fn unlifted_best(radius: f64, margin: f64, threshold: f64) -> f64 {
-    from_zero(radius + threshold.abs(), margin)
 }
 
 /// Weights renormalised after each update, from zero; `None` where there is no bound and
@@ -222,8 +203,8 @@ mod tests {
     fn whole_numbers_stay_what_they_are() {
         assert_eq!(from_zero(1.0, 0.5), 4.0);
         assert_eq!(from_zero(3.0, 0.1), 900.0); // 899.9999999999999 in binary64
-        assert_eq!(unit_ball(0.1), 100.0);
-        assert_eq!(gap_through_origin(1.0, 0.5), 16.0);
+        assert_eq!(from_zero(1.0, 0.1), 100.0);
+        assert_eq!(from_zero(2.0, 0.5), 16.0);
         assert_eq!(multiclass(1.0, 0.5), 8.0);
         assert_eq!(from_zero(1.0, 0.0), f64::INFINITY);
         assert_eq!(count(from_zero(1.0, 1e-160)), None);
@@ -358,9 +339,9 @@ mod tests {
     fn the_bias_costs_at_most_a_factor_of_four() {
         let (radius, margin) = (2.0, 0.125);
         assert_eq!(unlifted(radius, radius, margin, radius), 1024.0);
-        assert_eq!(unlifted_both_classes(radius, margin), 1024.0);
+        assert_eq!(from_zero(2.0 * radius, margin), 1024.0);
         let theta = 0.5;
-        let best = unlifted_best(radius, margin, theta);
+        let best = from_zero(radius + theta, margin);
         assert_eq!(best, 400.0);
         for k in 1..40 {
             let rho = 0.1 * f64::from(k);

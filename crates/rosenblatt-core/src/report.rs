@@ -9,7 +9,6 @@ use crate::learner::LinearUnit;
 use crate::model::{Attempt, Decision, Model};
 use crate::options::{Bias, Options, Readout, choice_name};
 use crate::progress::{Pass, Stop};
-use crate::scheme::Scheme;
 use crate::session::Session;
 use crate::training::{Fitted, MarginBracket};
 
@@ -212,23 +211,10 @@ pub fn largest_weights(model: &Model, names: &FeatureNames, most: usize) -> Vec<
 
 /// What a positive score of discriminator `d` speaks for.
 pub fn discriminator_name(model: &Model, d: usize) -> String {
-    match model.scheme {
-        Scheme::Binary => model.classes.name(1).to_owned(),
-        Scheme::Argmax { .. } | Scheme::OneVsRest { .. } => model.classes.name(d as u32).to_owned(),
-        Scheme::OneVsOne { classes } => {
-            let pairs =
-                (0..classes).flat_map(|low| (low + 1..classes).map(move |high| (low, high)));
-            pairs
-                .into_iter()
-                .nth(d)
-                .map_or_else(String::new, |(low, high)| {
-                    format!(
-                        "{} against {}",
-                        model.classes.name(high),
-                        model.classes.name(low)
-                    )
-                })
-        }
+    let name = |class: u32| model.classes.name(class);
+    match model.scheme.sides(d) {
+        (None, class) => name(class).to_owned(),
+        (Some(low), high) => format!("{} against {}", name(high), name(low)),
     }
 }
 

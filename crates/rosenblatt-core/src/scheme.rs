@@ -105,6 +105,23 @@ impl Scheme {
         low * (2 * k - low - 1) / 2 + high - low - 1
     }
 
+    /// The negative class (`None`: all others) and the positive class of discriminator `d`.
+    pub(crate) fn sides(self, d: usize) -> (Option<u32>, u32) {
+        match self {
+            Scheme::Binary => (None, 1),
+            Scheme::Argmax { .. } | Scheme::OneVsRest { .. } => (None, d as u32),
+            Scheme::OneVsOne { classes } => {
+                let mut left = d as u32;
+                let mut low = 0;
+                while left >= classes - 1 - low {
+                    left -= classes - 1 - low;
+                    low += 1;
+                }
+                (Some(low), low + 1 + left)
+            }
+        }
+    }
+
     /// The class that `scores` decide for. Ties go to the lowest class, but between two
     /// classes to the positive one, unless `at_zero` says negative.
     pub fn decide(self, scores: &[f64], at_zero: AtZero) -> u32 {

@@ -61,11 +61,17 @@ impl Solver {
         // shorter, so reconstruction is tried early and checked.
         let most = self.most_bits(b);
         let mut digits: Vec<Vec<u64>> = Vec::new();
-        let mut residual = Residual::new(&self.matrix, b);
+        // What is left of b after the digits so far, divided by the prime each time.
+        let mut residual = b.to_vec();
         let mut next_try = 2;
         loop {
-            let digit = residual.digit(self);
-            residual.advance(self, &digit);
+            // Inverse · residual modulo the prime; what is left is a multiple of it.
+            let reduced: Vec<u64> = residual.iter().map(of_big).collect();
+            let inverse = self.inverse.chunks_exact(n);
+            let digit: Vec<u64> = inverse.map(|row| dot(row, &reduced)).collect();
+            for (i, left) in residual.iter_mut().enumerate() {
+                *left = (&*left - self.row_times(i, &digit)) / PRIME;
+            }
             digits.push(digit);
             let known = digits.len() * 60;
             let last = known > 2 * most + 8;
@@ -84,6 +90,19 @@ impl Solver {
                     };
                 }
             }
+        }
+    }
+
+    /// Row `i` of the matrix times a digit of the solution.
+    fn row_times(&self, i: usize, digit: &[u64]) -> IBig {
+        let range = i * self.n..(i + 1) * self.n;
+        match &self.matrix {
+            Entries::Small(m) => {
+                let terms = m[range].iter().zip(digit);
+                let sum: i128 = terms.map(|(&a, &x)| i128::from(a) * i128::from(x)).sum();
+                sum.into()
+            }
+            Entries::Large(m) => m[range].iter().zip(digit).map(|(a, &x)| a * x).sum(),
         }
     }
 
@@ -152,70 +171,6 @@ impl Solver {
             };
             sum == &b[i] * &solution.denominator
         })
-    }
-}
-
-/// What is left of b after the digits so far, divided by the prime each time.
-enum Residual {
-    Small(Vec<i128>),
-    Large(Vec<IBig>),
-}
-
-impl Residual {
-    fn new(matrix: &Entries, b: &[IBig]) -> Self {
-        if let Entries::Small(_) = matrix {
-            let limit = 1i128 << 100;
-            let small: Option<Vec<i128>> = b
-                .iter()
-                .map(|x| i128::try_from(x).ok().filter(|x| -limit < *x && *x < limit))
-                .collect();
-            if let Some(small) = small {
-                return Residual::Small(small);
-            }
-        }
-        Residual::Large(b.to_vec())
-    }
-
-    /// The next digit of the solution: inverse · residual modulo the prime.
-    fn digit(&self, solver: &Solver) -> Vec<u64> {
-        let reduced: Vec<u64> = match self {
-            Residual::Small(r) => r
-                .iter()
-                .map(|x| x.rem_euclid(i128::from(PRIME)) as u64)
-                .collect(),
-            Residual::Large(r) => r.iter().map(of_big).collect(),
-        };
-        let rows = solver.inverse.chunks_exact(solver.n);
-        rows.map(|row| dot(row, &reduced)).collect()
-    }
-
-    /// residual ← (residual − A·digit)/p, which is whole.
-    fn advance(&mut self, solver: &Solver, digit: &[u64]) {
-        let in_words = |row: &[i64]| -> i128 {
-            let terms = row.iter().zip(digit);
-            terms.map(|(&a, &x)| i128::from(a) * i128::from(x)).sum()
-        };
-        let n = solver.n;
-        match (self, &solver.matrix) {
-            (Residual::Small(r), Entries::Small(m)) => {
-                for (r, row) in r.iter_mut().zip(m.chunks_exact(n)) {
-                    *r = (*r - in_words(row)) / i128::from(PRIME);
-                }
-            }
-            (Residual::Large(r), Entries::Small(m)) => {
-                for (r, row) in r.iter_mut().zip(m.chunks_exact(n)) {
-                    *r = (&*r - IBig::from(in_words(row))) / PRIME;
-                }
-            }
-            (Residual::Large(r), Entries::Large(m)) => {
-                for (r, row) in r.iter_mut().zip(m.chunks_exact(n)) {
-                    let sum: IBig = row.iter().zip(digit).map(|(a, &x)| a * x).sum();
-                    *r = (&*r - sum) / PRIME;
-                }
-            }
-            // A small residual is only made for a small matrix.
-            (Residual::Small(_), Entries::Large(_)) => {}
-        }
     }
 }
 

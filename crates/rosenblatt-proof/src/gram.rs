@@ -97,19 +97,14 @@ impl Gram {
     /// [exact ones](has_exact_values); `lifted` adds 1 to each.
     pub fn new(rows: &TwoSides<'_>, kernel: &Kernel, lifted: bool) -> Result<Self> {
         let (notation, radix) = (rows.notation(), rows.notation().radix());
-        let mut examples = Vec::new();
-        let mut signs = Vec::new();
-        for group in 0..rows.groups() {
-            rows.members(group, &mut |row| {
-                let mut entries = Vec::new();
-                rows.exact()
-                    .each_exact(row, &mut |j, value| entries.push((j, value)));
-                examples.push(entries);
-                signs.push(rows.sign(row));
-            });
-        }
-        let n = examples.len();
-        check_size(n)?;
+        let (members, signs) = members_of(rows)?;
+        let n = members.len();
+        let entries = |&row: &usize| {
+            let mut entries = Vec::new();
+            (rows.exact()).each_exact(row, &mut |j, value| entries.push((j, value)));
+            entries
+        };
+        let examples: Vec<Vec<(usize, Exact)>> = members.iter().map(entries).collect();
         let mut exact = vec![Exact::integer(0); n * n];
         for i in 0..n {
             for j in i..n {
@@ -161,14 +156,7 @@ impl Gram {
     /// each. Good for the linear program, not for verdicts.
     pub fn rounded(rows: &TwoSides<'_>, kernel: &Kernel, lifted: bool) -> Result<Self> {
         let data = rows.exact().data();
-        let (mut examples, mut signs) = (Vec::new(), Vec::new());
-        for group in 0..rows.groups() {
-            rows.members(group, &mut |row| {
-                examples.push(row);
-                signs.push(rows.sign(row));
-            });
-        }
-        check_size(examples.len())?;
+        let (examples, signs) = members_of(rows)?;
         let lift = f64::from(u8::from(lifted));
         let pairs = examples
             .iter()
@@ -197,6 +185,15 @@ impl Gram {
     fn row(&self, i: usize) -> &[f64] {
         &self.near[i * self.n..(i + 1) * self.n]
     }
+}
+
+/// The rows on two sides, each with its sign, unless they are too many.
+fn members_of(rows: &TwoSides<'_>) -> Result<(Vec<usize>, Vec<f64>)> {
+    let mut members = Vec::new();
+    (0..rows.groups()).for_each(|group| rows.members(group, &mut |row| members.push(row)));
+    check_size(members.len())?;
+    let signs = members.iter().map(|&row| rows.sign(row)).collect();
+    Ok((members, signs))
 }
 
 fn check_size(n: usize) -> Result<()> {

@@ -11,7 +11,7 @@ use rosenblatt_core::geometry::MarginKind;
 
 use super::bracket::{Bracket, SearchBudget};
 use super::margin::Narrowing;
-use super::number::{Exact, Notation, parts};
+use super::number::{Exact, Notation};
 use super::rows::{BiasTerm, ExactRows, SignedRows};
 
 /// The joint question. Row i·k + j asks that example i score higher for its own class than
@@ -89,15 +89,6 @@ impl<'a> JointRows<'a> {
         };
         pair.into_iter().filter(move |&(class, _)| class < there)
     }
-
-    fn each_of_example(&self, example: usize, f: &mut dyn FnMut(usize, f64)) {
-        let offset = self.bias.offset();
-        if offset == 1 {
-            f(0, 1.0);
-        }
-        let row = self.rows.data().row(example);
-        row.for_each(|j, x| f(j + offset, x));
-    }
 }
 
 impl SignedRows for JointRows<'_> {
@@ -140,10 +131,15 @@ impl SignedRows for JointRows<'_> {
     }
 
     fn each(&self, row: usize, f: &mut dyn FnMut(usize, f64)) {
+        let offset = self.bias.offset();
         for (class, negative) in self.blocks(row) {
             let start = class * self.width;
             let sign = if negative { -1.0 } else { 1.0 };
-            self.each_of_example(row / self.classes, &mut |j, x| f(start + j, sign * x));
+            if offset == 1 {
+                f(start, sign);
+            }
+            let example = self.rows.data().row(row / self.classes);
+            example.for_each(|j, x| f(start + offset + j, sign * x));
         }
     }
 
@@ -158,22 +154,6 @@ impl SignedRows for JointRows<'_> {
                 f(start + offset + j, value.negated_if(negative));
             });
         }
-    }
-
-    fn each_small(&self, row: usize, f: &mut dyn FnMut(usize, i64, i32)) -> bool {
-        let example = row / self.classes;
-        if self.rows.has_exceptions(example) {
-            return false;
-        }
-        for (class, negative) in self.blocks(row) {
-            let start = class * self.width;
-            let sign = if negative { -1 } else { 1 };
-            self.each_of_example(example, &mut |j, x| {
-                let (m, e) = parts(x, self.rows.notation());
-                f(start + j, sign * m, e);
-            });
-        }
-        true
     }
 
     fn notation(&self) -> Notation {

@@ -62,11 +62,6 @@ pub(crate) fn invert(a: u64) -> u64 {
     pow(a, PRIME - 2)
 }
 
-pub(crate) fn of_i64(m: i64) -> u64 {
-    let magnitude = m.unsigned_abs() % PRIME;
-    if m < 0 { negate(magnitude) } else { magnitude }
-}
-
 pub(crate) fn of_big(m: &IBig) -> u64 {
     let rest: i64 = m % (PRIME as i64);
     if rest < 0 {
@@ -116,15 +111,6 @@ impl Residues {
         }
     }
 
-    fn small(&self, mantissa: i64, exponent: i32) -> u64 {
-        let m = of_i64(mantissa);
-        if exponent == 0 {
-            m
-        } else {
-            mul(m, self.power(exponent))
-        }
-    }
-
     fn exact(&self, value: &Exact) -> u64 {
         mul(of_big(&value.mantissa), self.power(value.exponent))
     }
@@ -133,26 +119,15 @@ impl Residues {
     pub(crate) fn row<T: SignedRows + ?Sized>(&self, rows: &T, row: usize, out: &mut Vec<u64>) {
         out.clear();
         out.resize(rows.dimension(), 0);
-        if !rows.each_small(row, &mut |j, m, e| out[j] = self.small(m, e)) {
-            out.fill(0);
-            rows.each_exact(row, &mut |j, value| out[j] = self.exact(&value));
-        }
+        rows.each_exact(row, &mut |j, value| out[j] = self.exact(&value));
     }
 
     /// g·z.
     pub(crate) fn dot<T: SignedRows + ?Sized>(&self, rows: &T, row: usize, g: &[u64]) -> u64 {
         let mut sum = 0;
-        let fits = rows.each_small(row, &mut |j, m, e| {
-            if g[j] != 0 {
-                sum = add(sum, mul(g[j], self.small(m, e)));
-            }
+        rows.each_exact(row, &mut |j, value| {
+            sum = add(sum, mul(g[j], self.exact(&value)));
         });
-        if !fits {
-            sum = 0;
-            rows.each_exact(row, &mut |j, value| {
-                sum = add(sum, mul(g[j], self.exact(&value)));
-            });
-        }
         sum
     }
 }
@@ -225,8 +200,8 @@ mod tests {
         let a = 1_234_567_890_123_456_789 % PRIME;
         assert_eq!(mul(a, invert(a)), 1);
         assert_eq!(add(a, negate(a)), 0);
-        assert_eq!(of_big(&IBig::from(-5)), of_i64(-5));
-        let tenth = Residues::new(10).small(1, -1);
+        assert_eq!(of_big(&IBig::from(-5)), PRIME - 5);
+        let tenth = Residues::new(10).exact(&Exact::parse("0.1").unwrap());
         assert_eq!(mul(tenth, 10), 1);
     }
 

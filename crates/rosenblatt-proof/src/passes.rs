@@ -288,15 +288,12 @@ fn length<T: SignedRows + ?Sized>(rows: &T, row: usize, factor: &[f64]) -> f64 {
 pub(crate) struct ExactWeights {
     pub(crate) exact: Vec<IBig>,
     pub(crate) near: Vec<f64>,
-    /// The numbers where all are short.
-    small: Option<Vec<i64>>,
 }
 
 impl ExactWeights {
     pub(crate) fn new(exact: Vec<IBig>) -> Self {
         let near = approximate_all(&exact);
-        let small = exact.iter().map(|x| i64::try_from(x).ok()).collect();
-        ExactWeights { exact, near, small }
+        ExactWeights { exact, near }
     }
 
     /// The sign of v·z, computed in whole numbers.
@@ -308,19 +305,6 @@ impl ExactWeights {
     ) -> i32 {
         let radix = rows.notation().radix();
         let shift = &scales.shift;
-        if let Some(small) = &self.small {
-            // Whole data and short weights: no long numbers at all.
-            let mut sum = Some(0i128);
-            let mut plain = true;
-            let fits = rows.each_small(row, &mut |j, m, e| {
-                plain &= e == shift[j];
-                let term = i128::from(m) * i128::from(small[j]);
-                sum = sum.and_then(|s| s.checked_add(term));
-            });
-            if let (true, true, Some(sum)) = (fits, plain, sum) {
-                return sum.signum() as i32;
-            }
-        }
         let mut entries: Vec<(IBig, i32)> = Vec::new();
         let mut lowest = i32::MAX;
         rows.each_exact(row, &mut |j, value| {

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use super::number::{Exact, Notation, parts};
+use super::number::{Exact, Notation};
 use rosenblatt_core::data::{Dataset, Row, Storage};
 use rosenblatt_core::{Error, Result};
 
@@ -72,17 +72,6 @@ pub trait SignedRows: Sync {
     /// Whether a row is of the positive side; all are where there are no sides.
     fn is_positive(&self, _row: usize) -> bool {
         true
-    }
-
-    /// Calls `f(j, mantissa, exponent)` for a row whose mantissas fit, and returns true;
-    /// returns false otherwise, perhaps after some calls.
-    fn each_small(&self, row: usize, f: &mut dyn FnMut(usize, i64, i32)) -> bool {
-        let mut fits = true;
-        self.each_exact(row, &mut |j, value| match i64::try_from(&value.mantissa) {
-            Ok(m) => f(j, m, value.exponent),
-            Err(_) => fits = false,
-        });
-        fits
     }
 }
 
@@ -186,11 +175,6 @@ impl<'a> ExactRows<'a> {
                 f(*feature, value.clone());
             }
         }
-    }
-
-    /// Whether a row has values that only its texts hold.
-    pub fn has_exceptions(&self, row: usize) -> bool {
-        self.exceptions.contains_key(&row)
     }
 }
 
@@ -352,22 +336,6 @@ impl SignedRows for TwoSides<'_> {
         self.rows.each_exact(row, &mut |j, value| {
             f(j + offset, value.negated_if(negative));
         });
-    }
-
-    fn each_small(&self, row: usize, f: &mut dyn FnMut(usize, i64, i32)) -> bool {
-        if self.rows.has_exceptions(row) {
-            return false;
-        }
-        let sign = if self.sign(row) < 0.0 { -1 } else { 1 };
-        let offset = self.bias.offset();
-        if offset == 1 {
-            f(0, sign, 0);
-        }
-        self.features(row).for_each(|j, x| {
-            let (m, e) = parts(x, self.rows.notation);
-            f(j + offset, sign * m, e);
-        });
-        true
     }
 
     fn notation(&self) -> Notation {

@@ -60,14 +60,6 @@ impl<T: SignedRows + ?Sized> SignedRows for RowsAndAxis<'_, T> {
         }
     }
 
-    fn each_small(&self, row: usize, f: &mut dyn FnMut(usize, i64, i32)) -> bool {
-        if row < self.rows.limit() {
-            return self.rows.each_small(row, f);
-        }
-        f(self.axis, if self.negative { -1 } else { 1 }, 0);
-        true
-    }
-
     fn notation(&self) -> Notation {
         self.rows.notation()
     }

@@ -1,5 +1,7 @@
 //! Rows in memory: dense or compressed sparse rows (CSR), `f32` or `f64`.
 
+use std::ops::Range;
+
 use super::buffer::Buffer;
 use super::indices::Indices;
 use super::row::Row;
@@ -74,6 +76,14 @@ impl Values {
         match self {
             Values::F32(v) => drop(v.to_mut().pop()),
             Values::F64(v) => drop(v.to_mut().pop()),
+        }
+    }
+
+    /// The values in these ranges, one range after the other.
+    fn gather(&self, ranges: impl Iterator<Item = Range<usize>> + Clone) -> Self {
+        match self {
+            Values::F32(v) => gather(v, ranges).into(),
+            Values::F64(v) => gather(v, ranges).into(),
         }
     }
 
@@ -398,14 +408,7 @@ impl Matrix {
             } => Storage::Dense {
                 rows: rows.len(),
                 columns: *columns,
-                values: match values {
-                    Values::F32(v) => {
-                        Values::F32(gather(v, rows.map(|i| i * columns..(i + 1) * columns)).into())
-                    }
-                    Values::F64(v) => {
-                        Values::F64(gather(v, rows.map(|i| i * columns..(i + 1) * columns)).into())
-                    }
-                },
+                values: values.gather(rows.map(|i| i * columns..(i + 1) * columns)),
             },
             Storage::Sparse {
                 columns,
@@ -428,20 +431,14 @@ impl Matrix {
                         Indices::Narrow(all) => gather(all, ranges.clone()).into(),
                         Indices::Wide(all) => gather(all, ranges.clone()).into(),
                     },
-                    values: match values {
-                        Values::F32(v) => Values::F32(gather(v, ranges).into()),
-                        Values::F64(v) => Values::F64(gather(v, ranges).into()),
-                    },
+                    values: values.gather(ranges),
                 }
             }
         })
     }
 }
 
-fn gather<T: Copy>(
-    from: &[T],
-    ranges: impl Iterator<Item = std::ops::Range<usize>> + Clone,
-) -> Vec<T> {
+fn gather<T: Copy>(from: &[T], ranges: impl Iterator<Item = Range<usize>> + Clone) -> Vec<T> {
     let mut out = Vec::with_capacity(ranges.clone().map(|r| r.len()).sum());
     ranges.for_each(|range| out.extend_from_slice(&from[range]));
     out

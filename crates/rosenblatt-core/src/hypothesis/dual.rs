@@ -12,7 +12,7 @@ use crate::kernel::Kernel;
 use crate::model::{Decision, DualLog, KernelModel};
 use crate::optimisations;
 use crate::options::{Bias, Readout};
-use crate::readout::LogEntry;
+use crate::readout::{LogEntry, inverse_root};
 use crate::scheme::Scheme;
 use crate::training::{Block, Hypothesis, SampleWeights, Snapshot, Training};
 
@@ -46,7 +46,7 @@ impl<'a> Dual<'a> {
             _ => None,
         });
         kernel.check(data)?;
-        let own = |i: usize| own_value(&kernel, data, i);
+        let own = |i: usize| kernel.of_example(data, i);
         let squared_radius = (0..data.len()).fold(0.0, |r: f64, i| {
             let c = sample_weights.of(i, data.labels[i]);
             r.max(c * c * own(i))
@@ -101,14 +101,7 @@ impl<'a> Dual<'a> {
     /// Hands the score cache what the log already holds.
     fn replay(&mut self) {
         for &(row, coefficient) in &self.log.start {
-            let entry = LogEntry {
-                row,
-                raised: 0,
-                lowered: LogEntry::NONE,
-                coefficient,
-                divisor: 1.0,
-                survived: 0,
-            };
+            let entry = LogEntry::new(row, 0, LogEntry::NONE, coefficient);
             self.score_cache
                 .push(self.data.position(row as usize), &entry);
         }
@@ -141,7 +134,7 @@ impl<'a> Dual<'a> {
     pub(crate) fn squared_radius(&self, lift: f64) -> f64 {
         (0..self.data.len()).fold(0.0, |r: f64, i| {
             let c = self.sample_weights.of(i, self.data.labels[i]);
-            r.max(c * c * (own_value(&self.kernel, self.data, i) + lift))
+            r.max(c * c * (self.kernel.of_example(self.data, i) + lift))
         })
     }
 
@@ -157,7 +150,7 @@ impl<'a> Dual<'a> {
 
     /// ‖φ(x)‖ of an example, what the bias adds included.
     pub(crate) fn length(&self, i: usize) -> f64 {
-        (own_value(&self.kernel, self.data, i) + self.constant).sqrt()
+        self.squared_length(i).sqrt()
     }
 
     /// The corrections so far: the example and its signed coefficient.
@@ -168,16 +161,9 @@ impl<'a> Dual<'a> {
     }
 
     /// Adds an update to the log and tells the score cache.
-    fn push(&mut self, i: usize, raised: u32, lowered: u32, coefficient: f64) {
-        let group = self.scheme.group(raised as usize);
-        let entry = LogEntry {
-            row: self.data.number(i) as u32,
-            raised,
-            lowered,
-            coefficient,
-            divisor: self.divisor(group),
-            survived: 0,
-        };
+    fn push(&mut self, i: usize, mut entry: LogEntry) {
+        let group = self.scheme.group(entry.raised as usize);
+        entry.divisor = self.divisor(group);
         let norms = self.log.norms.as_ref();
         let share = norms.map_or(0.0, |n| inverse_root(n[group]));
         self.score_cache.push(i, &entry);
@@ -194,21 +180,6 @@ impl<'a> Dual<'a> {
             }
             _ => 1.0,
         }
-    }
-}
-
-fn own_value(kernel: &Kernel, data: &Dataset, i: usize) -> f64 {
-    match kernel {
-        Kernel::Precomputed => data.row(i).get(data.number(i)),
-        _ => kernel.of_itself(data.row(i)),
-    }
-}
-
-fn inverse_root(square: f64) -> f64 {
-    if square > 0.0 {
-        1.0 / square.sqrt()
-    } else {
-        0.0
     }
 }
 
@@ -265,7 +236,7 @@ impl Hypothesis for Dual<'_> {
     }
 
     fn squared_length(&self, i: usize) -> f64 {
-        own_value(&self.kernel, self.data, i) + self.constant
+        self.kernel.of_example(self.data, i) + self.constant
     }
 
     fn update(&mut self, i: usize, scores: &[f64], changes: &[(u32, f64)]) {
@@ -275,20 +246,14 @@ impl Hypothesis for Dual<'_> {
                 norms[self.scheme.group(d as usize)] += 2.0 * a * scores[d as usize] + a * a * own;
             }
         }
-        match (self.scheme, changes) {
-            (Scheme::Argmax { .. }, &[(raised, amount), (lowered, _)]) => {
-                self.push(i, raised, lowered, amount);
-            }
-            _ => changes
-                .iter()
-                .for_each(|&(raised, amount)| self.push(i, raised, LogEntry::NONE, amount)),
-        }
+        let entries = LogEntry::of(self.data.number(i) as u32, self.scheme, changes);
+        entries.into_iter().for_each(|entry| self.push(i, entry));
     }
 
     #[inline]
     fn visited(&mut self, label: u32) {
         let groups = self.scheme.groups_of_class(label);
-        groups.for_each(|group| self.log.count(group));
+        groups.for_each(|group| self.log.updates.count(group, 1));
     }
 
     fn keep_snapshot(&mut self) {

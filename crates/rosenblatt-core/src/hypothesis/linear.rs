@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::model::{Decision, LinearState, Voted};
 use crate::optimisations;
 use crate::options::{Bias, Options, Readout, Start};
-use crate::readout::{Average, LogEntry, UpdateLog};
+use crate::readout::{Average, LogEntry, UpdateLog, inverse_root};
 use crate::scheme::Scheme;
 use crate::training::{Block, Hypothesis, SampleWeights, Snapshot, Training};
 use crate::weights::{Change, GROUP, Weights};
@@ -145,22 +145,13 @@ impl<'a> Linear<'a> {
     fn count(&mut self, group: usize, visits: usize) {
         if let Some(average) = &mut self.state.average {
             let share = match &self.state.norms {
-                Some(norms) if self.normalised_average => Self::inverse_norm(norms, group),
+                Some(norms) if self.normalised_average => inverse_root(norms[group]),
                 _ => 1.0,
             };
             average.count(group, share, visits);
         }
         if let Some(log) = &mut self.state.log {
             log.count(group, visits);
-        }
-    }
-
-    /// 1/‖w‖ of a group, 0 where the weights are zero.
-    fn inverse_norm(norms: &[f64], group: usize) -> f64 {
-        if norms[group] > 0.0 {
-            1.0 / norms[group].sqrt()
-        } else {
-            0.0
         }
     }
 
@@ -302,27 +293,8 @@ impl<'a> Linear<'a> {
         let Some(log) = &mut self.state.log else {
             return;
         };
-        let row = self.data.number(i) as u32;
-        let scheme = self.scheme;
-        let mut push = |raised, lowered, coefficient| {
-            let entry = LogEntry {
-                row,
-                raised,
-                lowered,
-                coefficient,
-                divisor: 1.0,
-                survived: 0,
-            };
-            log.push(scheme, entry);
-        };
-        match (scheme, changes) {
-            (Scheme::Argmax { .. }, &[(raised, amount), (lowered, _)]) => {
-                push(raised, lowered, amount);
-            }
-            _ => changes
-                .iter()
-                .for_each(|&(raised, amount)| push(raised, LogEntry::NONE, amount)),
-        }
+        let entries = LogEntry::of(self.data.number(i) as u32, self.scheme, changes);
+        entries.into_iter().for_each(|e| log.push(self.scheme, e));
     }
 }
 

@@ -12,7 +12,7 @@ use crate::options::{Bias, Start};
 use crate::parallel;
 use crate::progress::Stop;
 use crate::scheme::{Scheme, leader};
-use crate::training::{Ending, Hypothesis, MarginBracket, Training};
+use crate::training::{Hypothesis, MarginBracket, Training};
 use crate::weights::{GROUP, Weights};
 
 /// What weights that separate say about the margin.
@@ -30,12 +30,11 @@ pub(crate) struct SeparatorMargin {
 pub(crate) fn separator_margin(
     training: &Training<'_>,
     linear: &Linear<'_>,
-    ending: Ending,
 ) -> Option<SeparatorMargin> {
     let (data, sample_weights) = (training.data, training.sample_weights);
     let (scheme, options) = (training.scheme, training.options);
     let joint = matches!(scheme, Scheme::Argmax { .. });
-    if ending.stop != Stop::Separated || !(scheme == Scheme::Binary || joint) {
+    if training.progress.stop != Some(Stop::Separated) || !(scheme == Scheme::Binary || joint) {
         return None;
     }
     let threads = parallel::worth(linear.threads(), data.len());
@@ -55,8 +54,7 @@ pub(crate) fn separator_margin(
         longest: up(with_bias.into_iter().fold(0.0, f64::max).sqrt()),
         largest: weights.largest(),
     };
-    let sweep = || margins(data, weights, scheme, threads);
-    let least = ending.margins.unwrap_or_else(sweep);
+    let least = margins(data, weights, scheme, threads);
     // A difference of two scores is in doubt by both.
     let scores = if joint { 4.0 } else { 2.0 };
     let mut lower = f64::INFINITY;
@@ -107,10 +105,9 @@ impl SeparatorMargin {
 pub(crate) fn linear_margin(
     training: &Training<'_>,
     linear: &Linear<'_>,
-    ending: Ending,
 ) -> Option<(MarginBracket, Option<u64>)> {
     let options = training.options;
-    let mut found = separator_margin(training, linear, ending)?;
+    let mut found = separator_margin(training, linear)?;
     let unlifted = matches!(options.bias(), Bias::Unlifted(_));
     let from_zero = options.start == Start::Zero && !options.normalise_weights;
     if from_zero && !unlifted && training.progress.updates > 0 {
@@ -130,12 +127,11 @@ pub(crate) fn linear_margin(
 pub(crate) fn dual_margin(
     training: &Training<'_>,
     dual: &mut Dual<'_>,
-    stop: Stop,
 ) -> Option<(MarginBracket, Option<u64>)> {
     let (data, sample_weights) = (training.data, training.sample_weights);
     let (options, progress) = (training.options, &training.progress);
     let lifted = options.bias() == Bias::Lifted;
-    let covered = stop == Stop::Separated
+    let covered = progress.stop == Some(Stop::Separated)
         && training.scheme == Scheme::Binary
         && dual.kernel().is_inner_product()
         && (lifted || options.bias() == Bias::None)

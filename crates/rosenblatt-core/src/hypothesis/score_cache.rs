@@ -31,17 +31,6 @@ const WORTH_A_THREAD: usize = 2_000_000;
 /// Stored kernel values grow by so many slots at a time: doubling would overrun the budget.
 const GROWTH: usize = 128;
 
-/// One update as the scores see it.
-#[derive(Debug, Clone, Copy)]
-struct SlotUpdate {
-    /// Slot of the example in the support.
-    slot: u32,
-    raised: u32,
-    lowered: u32,
-    coefficient: f64,
-    divisor: f64,
-}
-
 /// Up to 32 examples and their scores.
 #[derive(Debug)]
 struct ScorePanel {
@@ -62,7 +51,8 @@ struct Updates<'a> {
     scheme: Scheme,
     arithmetic: Arithmetic,
     support: SupportRows,
-    all: Vec<SlotUpdate>,
+    /// Each with the slot of its example in the support.
+    all: Vec<(u32, LogEntry)>,
     /// Values with slots below this are stored.
     stored_slots: usize,
 }
@@ -177,13 +167,7 @@ impl<'a> ScoreCache<'a> {
             self.slots[i] = support.len() as u32;
             support.push(data.row(i), data.number(i) as u32);
         }
-        self.updates.all.push(SlotUpdate {
-            slot: self.slots[i],
-            raised: entry.raised,
-            lowered: entry.lowered,
-            coefficient: entry.coefficient,
-            divisor: entry.divisor,
-        });
+        self.updates.all.push((self.slots[i], *entry));
     }
 
     /// Forgets packed rows of other blocks than this when they take more than their share.
@@ -280,14 +264,14 @@ impl Updates<'_> {
     fn next_round(&self, first: usize, stored: usize, scratch: &mut Scratch) -> usize {
         scratch.round += 1;
         scratch.fresh.clear();
-        for (at, update) in self.all.iter().enumerate().skip(first) {
-            let slot = update.slot as usize;
+        for (at, &(number, _)) in self.all.iter().enumerate().skip(first) {
+            let slot = number as usize;
             if slot >= stored && scratch.places[slot].0 != scratch.round {
                 if scratch.fresh.len() == AT_ONCE {
                     return at;
                 }
                 scratch.places[slot] = (scratch.round, scratch.fresh.len() as u32);
-                scratch.fresh.push(update.slot);
+                scratch.fresh.push(number);
             }
         }
         self.all.len()
@@ -297,7 +281,7 @@ impl Updates<'_> {
 /// Adds updates to scores, in order.
 struct Apply<'a> {
     scheme: Scheme,
-    updates: &'a [SlotUpdate],
+    updates: &'a [(u32, LogEntry)],
     /// Values with the first slots; those with later ones are among the fresh.
     stored: &'a [[f64; WIDTH]],
     scratch: &'a Scratch,
@@ -309,26 +293,13 @@ impl Work for Apply<'_> {
 
     #[inline(always)]
     fn run<const LEVEL: u8>(self) {
-        for update in self.updates {
-            let slot = update.slot as usize;
+        for (slot, update) in self.updates {
+            let slot = *slot as usize;
             let values = match self.stored.get(slot) {
                 Some(values) => values,
                 None => &self.scratch.values[self.scratch.places[slot].1 as usize],
             };
-            for (s, k) in self.scores[update.raised as usize].iter_mut().zip(values) {
-                *s += update.coefficient * k;
-            }
-            if update.lowered != LogEntry::NONE {
-                for (s, k) in self.scores[update.lowered as usize].iter_mut().zip(values) {
-                    *s -= update.coefficient * k;
-                }
-            }
-            if update.divisor != 1.0 {
-                let group = self.scheme.group(update.raised as usize);
-                for d in self.scheme.members(group) {
-                    self.scores[d].iter_mut().for_each(|s| *s /= update.divisor);
-                }
-            }
+            update.apply(self.scheme, values, self.scores);
         }
     }
 }

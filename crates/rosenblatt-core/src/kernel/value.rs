@@ -2,7 +2,7 @@
 //! measured.
 
 use super::Kernel;
-use crate::data::Row;
+use crate::data::{Dataset, Row};
 
 /// x^p by squaring; the order of the multiplications is part of the definition.
 #[inline(always)]
@@ -90,6 +90,14 @@ impl Kernel {
                 x.for_each_pair(z, |a, b| product += a * b);
                 self.of_product(product, x.squared_norm(), z.squared_norm())
             }
+        }
+    }
+
+    /// K(x, x) of the example at memory position `i`.
+    pub(crate) fn of_example(&self, data: &Dataset, i: usize) -> f64 {
+        match self {
+            Kernel::Precomputed => data.row(i).get(data.number(i)),
+            _ => self.of_itself(data.row(i)),
         }
     }
 

@@ -20,7 +20,7 @@ use super::Fit;
 use super::settings;
 use crate::error::{Error, Result};
 use crate::hypothesis::{Linear, separator_margin};
-use crate::options::{Bias, Learner, Options, Parameter, Readout, positive};
+use crate::options::{Bias, Declared, Learner, Options, Parameter, Readout, positive};
 use crate::training::{Fitted, Rule, StepSize, Training};
 
 /// AROW with a diagonal confidence.
@@ -44,7 +44,7 @@ impl StepSize for &Arow {
     }
 }
 
-impl Learner for Arow {
+impl Declared for Arow {
     const NAME: &'static str = "arow";
     const SUMMARY: &'static str = "a confidence for each weight; often good after one pass";
     const PARAMETERS: &'static [Parameter<Self>] = &[Parameter {
@@ -55,7 +55,9 @@ impl Learner for Arow {
         set: |l, t| positive(t).map(|v| l.r = v),
     }];
     const TAKES: &'static [&'static str] = settings::HINGE_DRIVEN;
+}
 
+impl Learner for Arow {
     fn check(&self, options: &Options) -> Result<()> {
         if matches!(
             options.readout(),
@@ -96,8 +98,8 @@ impl Fit for Arow {
     fn fit<'a>(&'a self, mut training: Training<'a>) -> Result<Fitted> {
         let options = training.options;
         let mut linear = Linear::with_confidence(&mut training, self.r)?;
-        let ending = training.run(&mut linear, Rule::hinge(options), self)?;
-        let found = separator_margin(&training, &linear, ending);
+        training.run(&mut linear, Rule::hinge(options), self)?;
+        let found = separator_margin(&training, &linear);
         Ok(Fitted {
             margin: found.map(|found| found.bracket(options.bias())),
             ..training.fitted(&mut linear)?

@@ -27,12 +27,12 @@ use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::{Products, WIDTH, products};
 use crate::model::{Activation, Attempt, Decision, Forward, Layer, Network};
-use crate::options::{Options, Readout};
+use crate::options::{Options, Readout, list_text};
 use crate::progress::{Limits, Pass, Progress, Stop};
 use crate::random::{Random, Stream};
 use crate::scheme::Scheme;
 use crate::simd;
-use crate::training::{Judgement, PassOrder, Recorder, Rule, SampleWeights, Snapshot};
+use crate::training::{Judgement, PassOrder, Rule, SampleWeights, Snapshot, Training};
 
 /// Passes in which the loss must fall by a hundredth, or the run is stuck.
 const STUCK_AFTER: u64 = 200;
@@ -86,13 +86,9 @@ struct Buffers {
 }
 
 impl<'a> Backpropagation<'a> {
-    pub(crate) fn new(
-        settings: &'a NetworkLearner,
-        data: &'a Dataset,
-        sample_weights: &'a SampleWeights<'a>,
-        scheme: Scheme,
-        options: &'a Options,
-    ) -> Result<Self> {
+    pub(crate) fn new(settings: &'a NetworkLearner, training: &Training<'a>) -> Result<Self> {
+        let (data, sample_weights) = (training.data, training.sample_weights);
+        let (scheme, options) = (training.scheme, training.options);
         let mut sizes = vec![data.features()];
         sizes.extend(settings.hidden.iter().map(|&n| n as usize));
         sizes.push(scheme.discriminators());
@@ -104,12 +100,7 @@ impl<'a> Backpropagation<'a> {
             return Err(Error::options(format!(
                 "a network of {} inputs and --hidden {} has too many weights",
                 data.features(),
-                settings
-                    .hidden
-                    .iter()
-                    .map(u64::to_string)
-                    .collect::<Vec<_>>()
-                    .join(",")
+                list_text(&settings.hidden)
             ))
             .remedy("use fewer hidden units"));
         }
@@ -245,11 +236,8 @@ impl<'a> Backpropagation<'a> {
             loss += c * self.judge(label, scores, delta);
             delta.iter_mut().for_each(|d| *d *= c * share);
             rule.judge(self.scheme, label, scores, judgement);
-            pass.visits += 1;
-            pass.mistakes += u64::from(self.scheme.decide(scores, self.options.at_zero) != label);
-            pass.perceptron_loss += judgement.perceptron_loss;
-            pass.hinge_loss += judgement.hinge_loss;
-            pass.on_boundary += u64::from(judgement.margin == 0.0);
+            let is_wrong = self.scheme.decide(scores, self.options.at_zero) != label;
+            judgement.count_in(pass, u64::from(is_wrong));
         }
         pass.updates += 1;
         self.steps += 1;
@@ -371,18 +359,11 @@ impl<'a> Backpropagation<'a> {
     }
 
     /// Descends until something stops it.
-    pub(crate) fn go(
-        &mut self,
-        limits: Limits<'_>,
-        progress: &mut Progress,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<Stop> {
+    pub(crate) fn go(&mut self, training: &mut Training<'_>) -> Result<Stop> {
+        let limits = training.limits;
+        let (progress, recorder) = (&mut training.progress, &mut training.recorder);
         let sizes = self.sizes();
-        let mut attempt = Attempt {
-            passes: 0,
-            errors: 0,
-            stuck: false,
-        };
+        let mut attempt = Attempt::default();
         // The lowest loss, and the one that a falling run must come below by its deadline.
         let (mut lowest, mut to_beat, mut deadline) = (f64::INFINITY, f64::INFINITY, STUCK_AFTER);
         let stop = loop {
@@ -390,9 +371,7 @@ impl<'a> Backpropagation<'a> {
                 break stop;
             }
             let (mut pass, stop) = self.pass(progress, limits);
-            progress.visits += pass.visits;
-            progress.updates += pass.updates;
-            progress.mistakes += pass.mistakes;
+            progress.count(&pass);
             if let Some(stop) = stop {
                 break stop;
             }
@@ -446,14 +425,7 @@ impl<'a> Backpropagation<'a> {
         if better {
             self.best = Some((attempt.errors, loss, self.network.clone()));
         }
-        let fresh = Attempt {
-            passes: 0,
-            errors: 0,
-            stuck: false,
-        };
-        self.network
-            .attempts
-            .push(std::mem::replace(attempt, fresh));
+        self.network.attempts.push(std::mem::take(attempt));
     }
 
     /// A pass, or as much of one as there was time for.

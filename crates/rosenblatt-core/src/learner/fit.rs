@@ -1,11 +1,11 @@
 //! What the list of learners holds.
 
 use crate::error::{Error, Result};
-use crate::options::{Learner, LearnerChoice, Options, Parameter, SHARED_PARAMETERS};
+use crate::options::{Declared, LearnerChoice, Options, Parameter, SHARED_PARAMETERS};
 use crate::training::{Fitted, Training};
 
 /// A learner that can be trained.
-pub(crate) trait Fit: Learner {
+pub(crate) trait Fit: Declared {
     /// Trains on checked data with checked options.
     fn fit<'a>(&'a self, training: Training<'a>) -> Result<Fitted>;
 }

@@ -22,7 +22,8 @@ use crate::error::{Error, Result};
 use crate::hypothesis::{Dual, dual_margin};
 use crate::kernel::{Kernel, Spectrum};
 use crate::options::{
-    Bias, DataSize, Learner, Options, Parameter, Readout, auto, list_text, number_list, optional,
+    Bias, DataSize, Declared, Learner, Options, Parameter, Readout, auto, list_text, number_list,
+    optional,
 };
 use crate::training::{Constant, Fitted, Hypothesis, Rule, Training};
 
@@ -47,7 +48,7 @@ impl KernelPerceptron {
     }
 }
 
-impl Learner for KernelPerceptron {
+impl Declared for KernelPerceptron {
     const NAME: &'static str = "kernel";
     const SUMMARY: &'static str = "perceptron over a kernel";
     const PARAMETERS: &'static [Parameter<Self>] = &[
@@ -67,7 +68,9 @@ impl Learner for KernelPerceptron {
         },
     ];
     const TAKES: &'static [&'static str] = MISTAKE_DRIVEN;
+}
 
+impl Learner for KernelPerceptron {
     fn check(&self, options: &Options) -> Result<()> {
         if !starts_at_zero(options) {
             return Err(
@@ -117,8 +120,8 @@ impl Fit for KernelPerceptron {
         let start = self.start.as_deref().unwrap_or_default();
         let mut dual = Dual::new(&training, kernel, start, unit)?;
         let rule = Rule::new(options, dual.unit());
-        let ending = training.run(&mut dual, rule, Constant(step))?;
-        let found = dual_margin(&training, &mut dual, ending.stop);
+        training.run(&mut dual, rule, Constant(step))?;
+        let found = dual_margin(&training, &mut dual);
         Ok(Fitted {
             radius: dual.squared_radius(training.scan.lift()).sqrt(),
             margin: found.map(|(margin, _)| margin),

@@ -21,15 +21,13 @@ use crate::error::{Error, Result};
 use crate::hypothesis::starting_weights;
 use crate::model::{Decision, LinearState};
 use crate::options::{
-    Bias, Choice, Learner, Multiclass, Options, Parameter, Readout, choice_name,
+    Bias, Choice, Declared, Learner, Multiclass, Options, Parameter, Readout, choice_name,
     needs_all_examples, not_negative, parse_choice,
 };
-use crate::progress::{Limits, Pass, Progress, Stop};
+use crate::progress::{Pass, Progress, Stop};
 use crate::random::{Random, Stream};
 use crate::scheme::Scheme;
-use crate::training::{
-    Fitted, Judgement, PassOrder, Recorder, Rule, SampleWeights, Snapshot, Training,
-};
+use crate::training::{Fitted, Judgement, PassOrder, Rule, SampleWeights, Snapshot, Training};
 use crate::weights::Weights;
 
 /// How the linear unit descends.
@@ -68,7 +66,7 @@ impl Default for LinearUnit {
     }
 }
 
-impl Learner for LinearUnit {
+impl Declared for LinearUnit {
     const NAME: &'static str = "linear-unit";
     const SUMMARY: &'static str = "least squares by gradient descent";
     const PARAMETERS: &'static [Parameter<Self>] = &[
@@ -108,7 +106,9 @@ impl Learner for LinearUnit {
         "patience",
         "seed",
     ];
+}
 
+impl Learner for LinearUnit {
     fn check(&self, options: &Options) -> Result<()> {
         if matches!(options.multiclass, Some(m) if m != Multiclass::Ovr) {
             return Err(Error::options(
@@ -154,11 +154,7 @@ impl Fit for LinearUnit {
         let mut descent = Descent::new(self, &mut training)?;
         let stop = match training.finished {
             Some(stop) => stop,
-            None => descent.go(
-                training.limits,
-                &mut training.progress,
-                &mut training.recorder,
-            )?,
+            None => descent.go(&mut training)?,
         };
         training.progress.stop = Some(stop);
         Ok(Fitted {
@@ -322,12 +318,8 @@ impl<'a> Descent<'a> {
         scores: &[f64],
         judgement: &Judgement,
     ) {
-        pass.visits += 1;
         let predicted = self.scheme.decide(scores, self.options.at_zero);
-        pass.mistakes += u64::from(predicted != label);
-        pass.perceptron_loss += judgement.perceptron_loss;
-        pass.hinge_loss += judgement.hinge_loss;
-        pass.on_boundary += u64::from(judgement.margin == 0.0);
+        judgement.count_in(pass, u64::from(predicted != label));
         for (d, output) in self.outputs(scores) {
             let residual = self.target(label, d) - output;
             pass.squared_error += weight * residual * residual;
@@ -342,12 +334,9 @@ impl<'a> Descent<'a> {
     }
 
     /// Descends until something stops it.
-    fn go(
-        &mut self,
-        limits: Limits<'_>,
-        progress: &mut Progress,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<Stop> {
+    fn go(&mut self, training: &mut Training<'_>) -> Result<Stop> {
+        let limits = training.limits;
+        let (progress, recorder) = (&mut training.progress, &mut training.recorder);
         let zero = Weights::zero(self.scheme.discriminators(), self.data.features());
         let (towards, at_zero) = self.residual_sum(&zero);
         let small_enough = self.settings.tolerance * (1.0 + self.norm(&towards));
@@ -390,16 +379,11 @@ impl<'a> Descent<'a> {
             if self.settings.gradient == Gradient::Batch && !converged {
                 let rate = self.rate;
                 self.state.kept = Some(self.state.weights.clone());
-                (0..self.scheme.discriminators()).for_each(|d| {
-                    self.state
-                        .weights
-                        .combine(d, &gradient, |w, g| w + rate * g)
-                });
+                let weights = &self.state.weights;
+                self.state.weights = weights.combined(&gradient, |_, w, g| w + rate * g);
                 pass.updates = 1;
             }
-            progress.visits += pass.visits;
-            progress.mistakes += pass.mistakes;
-            progress.updates += pass.updates;
+            progress.count(&pass);
             pass.validation_accuracy = recorder.validation_accuracy(self)?;
             progress.passes.push(pass);
             recorder.pass_done(self, progress)?;

@@ -5,7 +5,8 @@ use super::backpropagation::Backpropagation;
 use crate::error::{Error, Result};
 use crate::model::Activation;
 use crate::options::{
-    Choice, Learner, Multiclass, Options, Parameter, choice_name, count, list_text, parse_choice,
+    Choice, Declared, Learner, Multiclass, Options, Parameter, choice_name, count, list_text,
+    parse_choice,
 };
 use crate::training::{Fitted, Training};
 
@@ -51,7 +52,7 @@ impl Default for NetworkLearner {
     }
 }
 
-impl Learner for NetworkLearner {
+impl Declared for NetworkLearner {
     const NAME: &'static str = "network";
     const SUMMARY: &'static str = "hidden layers trained by back-propagation";
     const PARAMETERS: &'static [Parameter<Self>] = &[
@@ -108,7 +109,9 @@ impl Learner for NetworkLearner {
         "patience",
         "seed",
     ];
+}
 
+impl Learner for NetworkLearner {
     fn check(&self, options: &Options) -> Result<()> {
         if matches!(options.multiclass, Some(m) if m != Multiclass::Argmax) {
             return Err(Error::options(
@@ -140,19 +143,8 @@ impl Learner for NetworkLearner {
 
 impl Fit for NetworkLearner {
     fn fit<'a>(&'a self, mut training: Training<'a>) -> Result<Fitted> {
-        let mut run = Backpropagation::new(
-            self,
-            training.data,
-            training.sample_weights,
-            training.scheme,
-            training.options,
-        )?;
-        let stop = run.go(
-            training.limits,
-            &mut training.progress,
-            &mut training.recorder,
-        )?;
-        training.progress.stop = Some(stop);
+        let mut run = Backpropagation::new(self, &training)?;
+        training.progress.stop = Some(run.go(&mut training)?);
         Ok(Fitted {
             learning_rate: run.rate(),
             ..training.fitted(&mut run)?

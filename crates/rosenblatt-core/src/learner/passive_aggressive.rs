@@ -21,7 +21,8 @@ use crate::bounds;
 use crate::error::Result;
 use crate::hypothesis::{Linear, separator_margin};
 use crate::options::{
-    Bias, Choice, Learner, Options, Parameter, Readout, choice_name, parse_choice, positive,
+    Bias, Choice, Declared, Learner, Options, Parameter, Readout, choice_name, parse_choice,
+    positive,
 };
 use crate::scheme::Scheme;
 use crate::training::{Fitted, Rule, StepSize, Training};
@@ -74,7 +75,7 @@ impl StepSize for &PassiveAggressive {
     }
 }
 
-impl Learner for PassiveAggressive {
+impl Declared for PassiveAggressive {
     const NAME: &'static str = "passive-aggressive";
     const SUMMARY: &'static str = "smallest update that gives the example a margin of 1";
     const PARAMETERS: &'static [Parameter<Self>] = &[
@@ -94,7 +95,9 @@ impl Learner for PassiveAggressive {
         },
     ];
     const TAKES: &'static [&'static str] = settings::HINGE_DRIVEN;
+}
 
+impl Learner for PassiveAggressive {
     fn default_readout(&self) -> Readout {
         Readout::Averaged
     }
@@ -116,8 +119,8 @@ impl Fit for PassiveAggressive {
     fn fit<'a>(&'a self, mut training: Training<'a>) -> Result<Fitted> {
         let options = training.options;
         let mut linear = Linear::new(&mut training, 1.0)?;
-        let ending = training.run(&mut linear, Rule::hinge(options), self)?;
-        let found = separator_margin(&training, &linear, ending);
+        training.run(&mut linear, Rule::hinge(options), self)?;
+        let found = separator_margin(&training, &linear);
         let fitted = training.fitted(&mut linear)?;
         let (mut losses, mut mistakes) = (None, None);
         // The theorems speak of examples that all count alike, and of a bias that is lifted or none.

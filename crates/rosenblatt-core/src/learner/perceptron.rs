@@ -17,18 +17,20 @@ use super::Fit;
 use super::settings::{self, MISTAKE_DRIVEN, rate_only_scales, starts_at_zero};
 use crate::error::Result;
 use crate::hypothesis::{Linear, linear_margin};
-use crate::options::{Learner, Options, Readout};
+use crate::options::{Declared, Learner, Options, Readout};
 use crate::training::{Constant, Fitted, Hypothesis, Rule, Training};
 
 /// Rosenblatt's perceptron with explicit weights. It has no parameters of its own.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Perceptron;
 
-impl Learner for Perceptron {
+impl Declared for Perceptron {
     const NAME: &'static str = "perceptron";
     const SUMMARY: &'static str = "Rosenblatt's perceptron";
     const TAKES: &'static [&'static str] = MISTAKE_DRIVEN;
+}
 
+impl Learner for Perceptron {
     fn check(&self, options: &Options) -> Result<()> {
         settings::check_ties(options, starts_at_zero(options))
     }
@@ -59,8 +61,8 @@ impl Fit for Perceptron {
         };
         let mut linear = Linear::new(&mut training, unit)?;
         let rule = Rule::new(options, linear.unit());
-        let ending = training.run(&mut linear, rule, Constant(step))?;
-        let found = linear_margin(&training, &linear, ending);
+        training.run(&mut linear, rule, Constant(step))?;
+        let found = linear_margin(&training, &linear);
         Ok(Fitted {
             margin: found.map(|(margin, _)| margin),
             updates_at_most: found.and_then(|(_, updates)| updates),

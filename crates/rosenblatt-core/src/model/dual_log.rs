@@ -4,19 +4,18 @@
 //! all hypotheses the run went through, and every read-out can be taken from it: the last
 //! one, means, votes, any one in between.
 
+use std::ops::Deref;
+
 use crate::options::Readout;
-use crate::readout::{LogEntry, votes_of_start};
+use crate::readout::{LogEntry, UpdateLog};
 use crate::scheme::Scheme;
 
-/// All updates of a dual run, with what its read-outs need.
+/// All updates of a dual run, with what its read-outs need. It starts at signed coefficients: row
+/// number in the training file, from 0, and coefficient.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DualLog {
-    /// Signed start coefficients: row number in the training file, from 0, and coefficient.
-    pub start: Vec<(u32, f64)>,
-    /// Visits that the start survived, by group.
-    pub start_survived: Vec<u64>,
     /// The updates.
-    pub entries: Vec<LogEntry>,
+    pub updates: UpdateLog<Vec<(u32, f64)>>,
     /// What one unit of the coefficients is worth.
     pub unit: f64,
     /// Squared norms of the weights by group, where something divides by them.
@@ -25,73 +24,45 @@ pub struct DualLog {
     pub shares: Option<Vec<f64>>,
     /// Read-outs `random` and `pocket`: how many updates the hypothesis kept is made of.
     pub kept: Option<u64>,
-    /// The last entry of each group, by which visits are counted.
-    latest: Vec<Option<usize>>,
+}
+
+impl Deref for DualLog {
+    type Target = UpdateLog<Vec<(u32, f64)>>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.updates
+    }
 }
 
 impl DualLog {
     /// An empty log.
     pub fn new(scheme: Scheme, start: Vec<(u32, f64)>, unit: f64) -> Self {
         DualLog {
-            start,
-            start_survived: vec![0; scheme.groups()],
-            entries: Vec::new(),
+            updates: UpdateLog::new(scheme, start),
             unit,
             norms: None,
             shares: None,
             kept: None,
-            latest: vec![None; scheme.groups()],
         }
-    }
-
-    /// How often the start of `group` votes: once where a run made no visit at all.
-    pub(super) fn start_votes(&self, group: usize) -> u64 {
-        votes_of_start(&self.start_survived, &self.entries, group)
     }
 
     /// Makes the log whole after its public parts were set; `None` if they do not fit.
     pub fn checked(mut self, scheme: Scheme) -> Option<Self> {
-        let groups = scheme.groups();
-        let known = |d: u32| (d as usize) < scheme.discriminators();
-        let fits = self.start_survived.len() == groups
-            && self.norms.as_ref().is_none_or(|n| n.len() == groups)
-            && self
-                .shares
-                .as_ref()
-                .is_none_or(|s| s.len() == groups + self.entries.len())
-            && self.kept.is_none_or(|k| k <= self.entries.len() as u64)
-            && self.entries.iter().all(|e| {
-                known(e.raised)
-                    && (e.lowered == LogEntry::NONE || known(e.lowered))
-                    && e.coefficient.is_finite()
-                    && e.divisor > 0.0
-            })
+        self.updates = self.updates.checked(scheme)?;
+        let (groups, updates) = (scheme.groups(), self.entries.len());
+        let long = |list: &Option<Vec<f64>>, len| list.as_ref().is_none_or(|l| l.len() == len);
+        let fits = long(&self.norms, groups)
+            && long(&self.shares, groups + updates)
+            && self.kept.is_none_or(|k| k <= updates as u64)
             && self.unit.is_finite();
-        if !fits {
-            return None;
-        }
-        self.latest = vec![None; groups];
-        for (i, entry) in self.entries.iter().enumerate() {
-            self.latest[scheme.group(entry.raised as usize)] = Some(i);
-        }
-        Some(self)
+        fits.then_some(self)
     }
 
     /// Notes an update, after which 1/‖w‖ is `share`.
     pub(crate) fn push(&mut self, scheme: Scheme, entry: LogEntry, share: f64) {
-        self.latest[scheme.group(entry.raised as usize)] = Some(self.entries.len());
-        self.entries.push(entry);
+        self.updates.push(scheme, entry);
         if let Some(shares) = &mut self.shares {
             shares.push(share);
-        }
-    }
-
-    /// Counts a visit of `group`.
-    #[inline]
-    pub(crate) fn count(&mut self, group: usize) {
-        match self.latest[group] {
-            Some(i) => self.entries[i].survived += 1,
-            None => self.start_survived[group] += 1,
         }
     }
 
@@ -132,13 +103,13 @@ impl DualLog {
         let mut log = DualLog::new(scheme, self.start.clone(), self.unit);
         // An update falls on the visit that follows all those its group had survived.
         let mut at = self.start_survived.clone();
-        log.start_survived = at.iter().map(|&s| s.min(visits)).collect();
+        log.updates.start_survived = at.iter().map(|&s| s.min(visits)).collect();
         log.shares = self.shares.as_ref().map(|s| s[..scheme.groups()].to_vec());
         for (i, entry) in self.entries.iter().enumerate() {
             let visit = &mut at[scheme.group(entry.raised as usize)];
             if *visit < visits {
                 let survived = entry.survived.min(visits - *visit);
-                log.entries.push(LogEntry { survived, ..*entry });
+                log.updates.entries.push(LogEntry { survived, ..*entry });
                 if let (Some(to), Some(from)) = (&mut log.shares, &self.shares) {
                     to.push(from[scheme.groups() + i]);
                 }

@@ -4,10 +4,10 @@
 //! matrix products; a vote replays the log on the same kernel values.
 
 use super::dual_log::DualLog;
+use super::voted::Vote;
 use crate::data::{Dataset, Matrix, Precision, Row};
 use crate::kernel::{Arithmetic, Kernel, PackedRows, SupportRows, WIDTH};
 use crate::options::{AtZero, Readout};
-use crate::readout::LogEntry;
 use crate::scheme::Scheme;
 use crate::simd::{self, Work};
 
@@ -193,11 +193,21 @@ impl KernelModel {
         board: &mut [[f64; WIDTH]],
     ) {
         if self.readout == Readout::Voted {
+            let mut scores = vec![[0.0; WIDTH]; scheme.discriminators()];
+            for &(row, c) in &self.log.start {
+                if let Ok(k) = self.rows.binary_search(&row) {
+                    for (s, v) in scores[0].iter_mut().zip(&values[k]) {
+                        *s += c * v;
+                    }
+                }
+            }
             simd::dispatch(Vote {
-                model: self,
+                log: &self.log.updates,
+                index: &self.index,
                 scheme,
                 at_zero,
                 values,
+                scores: &mut scores,
                 votes: board,
             });
         } else {
@@ -263,92 +273,6 @@ impl Work for Weigh<'_> {
                 }
                 *board = sums;
             }
-        }
-    }
-}
-
-/// Replays the log; every hypothesis votes as often as it survived visits.
-struct Vote<'a> {
-    model: &'a KernelModel,
-    scheme: Scheme,
-    at_zero: AtZero,
-    values: &'a [[f64; WIDTH]],
-    votes: &'a mut [[f64; WIDTH]],
-}
-
-impl Vote<'_> {
-    #[inline(always)]
-    fn count(&mut self, group: usize, scores: &[[f64; WIDTH]], survived: u64) {
-        if survived == 0 {
-            return;
-        }
-        let count = survived as f64;
-        if let Scheme::Argmax { .. } = self.scheme {
-            let mut one = [0.0; 64];
-            let mut many = Vec::new();
-            let k = scores.len();
-            let buffer = if k <= 64 {
-                &mut one[..k]
-            } else {
-                many.resize(k, 0.0);
-                &mut many[..]
-            };
-            for lane in 0..WIDTH {
-                for (b, s) in buffer.iter_mut().zip(scores) {
-                    *b = s[lane];
-                }
-                self.votes[self.scheme.decide(buffer, self.at_zero) as usize][lane] += count;
-            }
-        } else {
-            let votes = self.votes[group].iter_mut().zip(&scores[group]);
-            match self.at_zero {
-                AtZero::Positive => {
-                    votes.for_each(|(v, &s)| *v += if s >= 0.0 { count } else { -count })
-                }
-                AtZero::Negative => {
-                    votes.for_each(|(v, &s)| *v += if s > 0.0 { count } else { -count })
-                }
-            }
-        }
-    }
-}
-
-impl Work for Vote<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<const LEVEL: u8>(mut self) {
-        let model = self.model;
-        let log = &model.log;
-        self.votes.fill([0.0; WIDTH]);
-        let mut scores = vec![[0.0; WIDTH]; self.scheme.discriminators()];
-        for &(row, c) in &log.start {
-            if let Ok(k) = model.rows.binary_search(&row) {
-                for (s, v) in scores[0].iter_mut().zip(&self.values[k]) {
-                    *s += c * v;
-                }
-            }
-        }
-        for group in 0..self.scheme.groups() {
-            self.count(group, &scores, log.start_votes(group));
-        }
-        for (entry, &k) in log.entries.iter().zip(&model.index) {
-            let values = &self.values[k as usize];
-            for (s, v) in scores[entry.raised as usize].iter_mut().zip(values) {
-                *s += entry.coefficient * v;
-            }
-            if entry.lowered != LogEntry::NONE {
-                for (s, v) in scores[entry.lowered as usize].iter_mut().zip(values) {
-                    *s -= entry.coefficient * v;
-                }
-            }
-            let group = self.scheme.group(entry.raised as usize);
-            if entry.divisor != 1.0 {
-                for d in self.scheme.members(group) {
-                    scores[d].iter_mut().for_each(|s| *s /= entry.divisor);
-                }
-            }
-            self.count(group, &scores, entry.survived);
         }
     }
 }

@@ -57,10 +57,10 @@ pub(super) fn take(
         unit,
     );
     log.kept = kept;
-    log.start_survived = parts.take("kernel.start.survived")?;
+    log.updates.start_survived = parts.take("kernel.start.survived")?;
     log.norms = parts.take_optional("kernel.norms")?;
     log.shares = parts.take_optional("kernel.shares")?;
-    log.entries = take_entries(parts, "kernel.log.")?;
+    log.updates.entries = take_entries(parts, "kernel.log.")?;
     let log = log
         .checked(scheme)
         .ok_or_else(|| bad("its log of updates does not fit its classes"))?;

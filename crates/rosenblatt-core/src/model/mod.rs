@@ -26,6 +26,7 @@ pub use network::{Activation, Attempt, Layer, Network};
 pub use parts::seal;
 pub use parts::{Array, Element, Parts};
 pub use preparation::StoredPreparation;
+pub(crate) use support_vectors::relative_gap;
 pub use support_vectors::{Optimum, SupportVectors};
 pub use voted::Voted;
 
@@ -84,7 +85,6 @@ pub struct Model {
 pub struct Scorer<'a> {
     model: &'a Model,
     scores: Vec<f64>,
-    replay: voted::Replay,
     embedded: Vec<f64>,
     forward: Forward,
 }
@@ -130,7 +130,6 @@ impl Model {
         Scorer {
             model: self,
             scores,
-            replay: voted::Replay::default(),
             embedded: Vec::new(),
             forward: Forward::default(),
         }
@@ -229,24 +228,9 @@ impl Model {
     /// The class of every row, on `threads` threads.
     pub fn predict(&self, matrix: &Matrix, threads: usize) -> Result<Vec<u32>> {
         self.check_width(matrix)?;
-        Ok(self.decide_all(matrix, predict_threads(threads), |class, _| class))
-    }
-
-    /// The class and the first score of every row, on `threads` threads.
-    pub fn score_all(&self, matrix: &Matrix, threads: usize) -> Result<Vec<(u32, f64)>> {
-        self.check_width(matrix)?;
         let threads = predict_threads(threads);
-        Ok(self.decide_all(matrix, threads, |class, scores| (class, scores[0])))
-    }
-
-    /// What `f` makes of every row's class and scores.
-    fn decide_all<T, F>(&self, matrix: &Matrix, threads: usize, f: F) -> Vec<T>
-    where
-        T: Send + Clone + Default,
-        F: Fn(u32, &[f64]) -> T + Sync,
-    {
-        let decide = |scores: &[f64]| f(self.scheme.decide(scores, self.at_zero()), scores);
-        let mut found = vec![T::default(); matrix.rows()];
+        let decide = |scores: &[f64]| self.scheme.decide(scores, self.at_zero());
+        let mut found = vec![0; matrix.rows()];
         let one_by_one = matches!(self.decision, Decision::Linear(_) | Decision::Voted(_));
         if one_by_one && self.embedding.is_none() {
             self.each_row(matrix, threads, (&mut found, 1), |scores, to| {
@@ -260,7 +244,7 @@ impl Model {
                 .zip(each)
                 .for_each(|(to, scores)| *to = decide(scores));
         }
-        found
+        Ok(found)
     }
 
     /// The share of examples whose class it predicts. The data's classes must be its own.
@@ -302,13 +286,7 @@ impl Scorer<'_> {
         match &model.decision {
             Decision::Linear(weights) => weights.scores(row, &mut self.scores),
             Decision::Voted(voted) => {
-                voted.votes(
-                    model.scheme,
-                    model.at_zero(),
-                    row,
-                    &mut self.replay,
-                    &mut self.scores,
-                );
+                voted.votes(model.scheme, model.at_zero(), row, &mut self.scores);
             }
             Decision::Kernel(kernel) => {
                 kernel.scores_of_one(model.scheme, model.at_zero(), row, &mut self.scores);

@@ -121,7 +121,7 @@ impl Layer {
 }
 
 /// One start of a network's training and how it ended.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Attempt {
     /// Passes made.
     pub passes: u64,

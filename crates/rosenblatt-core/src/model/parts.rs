@@ -18,6 +18,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use super::file::bad;
 use crate::data::{Matrix, Precision, Storage, StringTable, Values};
 use crate::error::{Error, ErrorKind, Result};
 pub use array::{Array, Element};
@@ -33,11 +34,6 @@ const DIGEST_BYTES: usize = 32;
 pub struct Parts<'a> {
     facts: Map<String, Value>,
     arrays: BTreeMap<String, (Vec<usize>, Array<'a>)>,
-}
-
-fn bad(what: impl std::fmt::Display) -> Error {
-    Error::model(format!("the model file is not valid: {what}"))
-        .remedy("take it from its source again, or train it anew")
 }
 
 impl<'a> Parts<'a> {

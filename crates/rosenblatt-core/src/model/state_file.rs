@@ -128,14 +128,9 @@ pub(super) fn take(parts: &mut Parts<'_>, scheme: Scheme) -> Result<Option<Linea
 
 fn take_log(parts: &mut Parts<'_>, scheme: Scheme) -> Result<UpdateLog> {
     let start = take_weights(parts, "log.start.", scheme)?;
-    let start_survived: Vec<u64> = parts.take("log.start.survived")?;
-    let entries = take_entries(parts, "log.")?;
-    let usable = |e: &LogEntry| e.coefficient.is_finite() && e.divisor.is_normal();
-    if !entries.iter().all(usable) {
-        return Err(bad(
-            "its log of updates has steps that are no usable numbers",
-        ));
-    }
-    UpdateLog::from_parts(scheme, start, start_survived, entries)
+    let mut log = UpdateLog::new(scheme, start);
+    log.start_survived = parts.take("log.start.survived")?;
+    log.entries = take_entries(parts, "log.")?;
+    log.checked(scheme)
         .ok_or_else(|| bad("its log of updates does not fit its classes"))
 }

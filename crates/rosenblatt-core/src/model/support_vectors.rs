@@ -31,13 +31,17 @@ pub struct Optimum {
 impl Optimum {
     /// (primal − dual)/primal.
     pub fn relative_gap(&self) -> f64 {
-        if !self.primal.is_finite() {
-            f64::INFINITY
-        } else if self.primal == self.dual {
-            0.0
-        } else {
-            (self.primal - self.dual) / self.primal
-        }
+        relative_gap(self.primal, self.dual)
+    }
+}
+
+pub(crate) fn relative_gap(primal: f64, dual: f64) -> f64 {
+    if !primal.is_finite() {
+        f64::INFINITY
+    } else if primal == dual {
+        0.0
+    } else {
+        (primal - dual) / primal
     }
 }
 

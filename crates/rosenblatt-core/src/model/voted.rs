@@ -9,8 +9,9 @@
 
 use crate::data::{Dataset, Matrix, Row};
 use crate::options::AtZero;
-use crate::readout::{LogEntry, UpdateLog};
+use crate::readout::UpdateLog;
 use crate::scheme::Scheme;
+use crate::simd::{self, Work};
 
 /// The corrected examples and the log of corrections.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,14 +27,6 @@ pub struct Voted {
     pub constant: f64,
     /// For each correction, which support row it names.
     index: Vec<u32>,
-}
-
-/// Buffers for one thread's replays.
-#[derive(Debug, Default)]
-pub(super) struct Replay {
-    features: Vec<f64>,
-    products: Vec<f64>,
-    scores: Vec<f64>,
 }
 
 impl Voted {
@@ -77,72 +70,90 @@ impl Voted {
     }
 
     /// The votes for `row`: per class for argmax, per plane otherwise.
-    pub(super) fn votes(
-        &self,
-        scheme: Scheme,
-        at_zero: AtZero,
-        row: Row<'_>,
-        replay: &mut Replay,
-        votes: &mut [f64],
-    ) {
+    pub(super) fn votes(&self, scheme: Scheme, at_zero: AtZero, row: Row<'_>, votes: &mut [f64]) {
         // Inner products with every corrected example, each once.
-        replay.features.clear();
-        replay.features.resize(self.support.columns(), 0.0);
-        row.for_each(|j, x| replay.features[j] = x);
-        replay.products.clear();
-        replay.products.extend(
-            (0..self.support.rows())
-                .map(|i| self.support.row(i).dot(&replay.features, self.constant)),
-        );
-        replay
-            .scores
-            .resize(self.log.start.score_buffer().len(), 0.0);
-        self.log.start.scores(row, &mut replay.scores);
+        let row_in_full = row.to_dense(self.support.columns());
+        let values: Vec<[f64; 1]> = (0..self.support.rows())
+            .map(|i| [self.support.row(i).dot(&row_in_full, self.constant)])
+            .collect();
+        let mut scores = self.log.start.score_buffer();
+        self.log.start.scores(row, &mut scores);
+        simd::dispatch(Vote {
+            log: &self.log,
+            index: &self.index,
+            scheme,
+            at_zero,
+            values: &values,
+            scores: scores.as_chunks_mut().0,
+            votes: votes.as_chunks_mut().0,
+        });
+    }
+}
 
-        let scores = &mut replay.scores;
-        votes.fill(0.0);
-        for group in 0..scheme.groups() {
-            vote(
-                scheme,
-                at_zero,
-                group,
-                scores,
-                self.log.start_votes(group),
-                votes,
-            );
+/// Replays a log for N rows side by side; every hypothesis votes as often as it survived visits.
+pub(super) struct Vote<'a, S, const N: usize> {
+    pub log: &'a UpdateLog<S>,
+    /// For each update, which of the values is that of its example.
+    pub index: &'a [u32],
+    pub scheme: Scheme,
+    pub at_zero: AtZero,
+    /// Products or kernel values of the rows with each corrected example.
+    pub values: &'a [[f64; N]],
+    /// The scores of the start, then of each hypothesis.
+    pub scores: &'a mut [[f64; N]],
+    pub votes: &'a mut [[f64; N]],
+}
+
+impl<S, const N: usize> Vote<'_, S, N> {
+    #[inline(always)]
+    fn count(&mut self, group: usize, survived: u64) {
+        if survived == 0 {
+            return;
         }
-        for (entry, &support) in self.log.entries.iter().zip(&self.index) {
-            let step = entry.coefficient * replay.products[support as usize];
-            scores[entry.raised as usize] += step;
-            if entry.lowered != LogEntry::NONE {
-                scores[entry.lowered as usize] -= step;
+        let count = survived as f64;
+        if let Scheme::Argmax { .. } = self.scheme {
+            let mut one = [0.0; 64];
+            let mut many = Vec::new();
+            let k = self.scores.len();
+            let buffer = if k <= 64 {
+                &mut one[..k]
+            } else {
+                many.resize(k, 0.0);
+                &mut many[..]
+            };
+            for lane in 0..N {
+                for (b, s) in buffer.iter_mut().zip(&*self.scores) {
+                    *b = s[lane];
+                }
+                self.votes[self.scheme.decide(buffer, self.at_zero) as usize][lane] += count;
             }
-            let group = scheme.group(entry.raised as usize);
-            if entry.divisor != 1.0 {
-                scheme
-                    .members(group)
-                    .for_each(|d| scores[d] /= entry.divisor);
+        } else {
+            let votes = self.votes[group].iter_mut().zip(&self.scores[group]);
+            match self.at_zero {
+                AtZero::Positive => {
+                    votes.for_each(|(v, &s)| *v += if s >= 0.0 { count } else { -count })
+                }
+                AtZero::Negative => {
+                    votes.for_each(|(v, &s)| *v += if s > 0.0 { count } else { -count })
+                }
             }
-            vote(scheme, at_zero, group, scores, entry.survived, votes);
         }
     }
 }
 
-fn vote(
-    scheme: Scheme,
-    at_zero: AtZero,
-    group: usize,
-    scores: &[f64],
-    survived: u64,
-    votes: &mut [f64],
-) {
-    let count = survived as f64;
-    match scheme {
-        Scheme::Argmax { .. } => votes[scheme.decide(scores, at_zero) as usize] += count,
-        _ => {
-            let positive =
-                scores[group] > 0.0 || (scores[group] == 0.0 && at_zero == AtZero::Positive);
-            votes[group] += if positive { count } else { -count };
+impl<S, const N: usize> Work for Vote<'_, S, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const LEVEL: u8>(mut self) {
+        let (log, index) = (self.log, self.index);
+        self.votes.fill([0.0; N]);
+        for group in 0..self.scheme.groups() {
+            self.count(group, log.start_votes(group));
+        }
+        for (entry, &k) in log.entries.iter().zip(index) {
+            entry.apply(self.scheme, &self.values[k as usize], self.scores);
+            self.count(self.scheme.group(entry.raised as usize), entry.survived);
         }
     }
 }

@@ -10,22 +10,9 @@ use super::{Bias, Multiclass, Options, Readout};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 
-/// A learner's own settings and what it says of itself. A learner is a type that implements this
-/// and `Fit`, and one line in the list of learners.
-pub trait Learner: Clone + Default + fmt::Debug + Send + Sync + 'static {
-    /// The name by which users call it.
-    const NAME: &'static str;
-
-    /// What it is, in a few words, for help texts.
-    const SUMMARY: &'static str;
-
-    /// Its own parameters.
-    const PARAMETERS: &'static [Parameter<Self>] = &[];
-
-    /// The shared parameters that shape its run; any other one is refused unless it has its
-    /// default value.
-    const TAKES: &'static [&'static str];
-
+/// What a learner says of itself, whatever its type. A learner is a type that implements this,
+/// [`Declared`] and `Fit`, and one line in the list of learners.
+pub trait Learner: Any + fmt::Debug + Send + Sync {
     /// Refuses combinations that make no sense, with the reason.
     fn check(&self, _options: &Options) -> Result<()> {
         Ok(())
@@ -72,9 +59,9 @@ pub trait Learner: Clone + Default + fmt::Debug + Send + Sync + 'static {
     }
 
     /// Refuses to continue from its model with other examples, where it needs all at once.
-    fn check_partial_fit(&self, _options: &Options) -> Result<()> {
+    fn check_partial_fit(&self, options: &Options) -> Result<()> {
         Err(needs_all_examples(
-            &format!("the learner {}", Self::NAME),
+            &format!("the learner {}", options.learner.name()),
             "use a mistake-driven learner, or the linear unit with stochastic descent and a given rate",
         ))
     }
@@ -88,11 +75,22 @@ pub trait Learner: Clone + Default + fmt::Debug + Send + Sync + 'static {
     fn converged(&self) -> &'static str {
         "the gradient is within the tolerance"
     }
+}
 
-    /// The settings as the value of [`Options::learner`].
-    fn into_choice(self) -> LearnerChoice {
-        LearnerChoice(Box::new(self))
-    }
+/// The table of a learner's settings: its name, its own parameters, and which shared ones it takes.
+pub trait Declared: Learner + Clone + Default {
+    /// The name by which users call it.
+    const NAME: &'static str;
+
+    /// What it is, in a few words, for help texts.
+    const SUMMARY: &'static str;
+
+    /// Its own parameters.
+    const PARAMETERS: &'static [Parameter<Self>] = &[];
+
+    /// The shared parameters that shape its run; any other one is refused unless it has its
+    /// default value.
+    const TAKES: &'static [&'static str];
 }
 
 /// The size of a data set, by which work is bounded.
@@ -114,63 +112,30 @@ pub(crate) fn needs_all_examples(what: &str, remedy: &str) -> Error {
     .remedy(remedy)
 }
 
-/// A learner without its type.
-pub trait DynLearner: fmt::Debug + Send + Sync {
-    /// See [`Learner::NAME`].
+/// The table of a learner's settings, without its type.
+pub trait DynLearner: Learner {
+    /// See [`Declared::NAME`].
     fn name(&self) -> &'static str;
-    /// See [`Learner::SUMMARY`].
-    fn summary(&self) -> &'static str;
     /// Its own parameters, with their defaults.
     fn parameters(&self) -> Vec<ParameterInfo>;
     /// The value of its own parameter called `name`, as text.
     fn get(&self, name: &str) -> Option<String>;
     /// Sets its own parameter called `name`; `None` if it has none of that name.
     fn set(&mut self, name: &str, text: &str) -> Option<Parsed<()>>;
-    /// See [`Learner::TAKES`].
+    /// See [`Declared::TAKES`].
     fn takes(&self) -> &'static [&'static str];
-    /// See [`Learner::check`].
-    fn check(&self, options: &Options) -> Result<()>;
-    /// See [`Learner::default_readout`].
-    fn default_readout(&self) -> Readout;
-    /// See [`Learner::default_bias`].
-    fn default_bias(&self) -> Bias;
-    /// See [`Learner::default_multiclass`].
-    fn default_multiclass(&self) -> Multiclass;
-    /// See [`Learner::default_epochs`].
-    fn default_epochs(&self, size: DataSize) -> u64;
-    /// See [`Learner::kernel`].
-    fn kernel(&self) -> Option<Kernel>;
-    /// See [`Learner::keeps_weights`].
-    fn keeps_weights(&self) -> bool;
-    /// See [`Learner::is_mistake_driven`].
-    fn is_mistake_driven(&self) -> bool;
-    /// See [`Learner::cannot_resume`].
-    fn cannot_resume(&self) -> Option<Error>;
-    /// See [`Learner::check_partial_fit`].
-    fn check_partial_fit(&self, options: &Options) -> Result<()>;
-    /// See [`Learner::unfinished`].
-    fn unfinished(&self) -> Option<&'static str>;
-    /// See [`Learner::converged`].
-    fn converged(&self) -> &'static str;
     /// A copy.
     fn boxed(&self) -> Box<dyn DynLearner>;
-    /// The settings as a value whose type can be asked.
-    fn as_any(&self) -> &dyn Any;
 }
 
-impl<L: Learner> DynLearner for L {
+impl<L: Declared> DynLearner for L {
     fn name(&self) -> &'static str {
         L::NAME
     }
-    fn summary(&self) -> &'static str {
-        L::SUMMARY
-    }
     fn parameters(&self) -> Vec<ParameterInfo> {
         let defaults = L::default();
-        L::PARAMETERS
-            .iter()
-            .map(|p| p.describe(&defaults))
-            .collect()
+        let each = L::PARAMETERS.iter();
+        each.map(|p| p.describe(&defaults)).collect()
     }
     fn get(&self, name: &str) -> Option<String> {
         Parameter::find(L::PARAMETERS, name).map(|p| (p.get)(self))
@@ -181,47 +146,8 @@ impl<L: Learner> DynLearner for L {
     fn takes(&self) -> &'static [&'static str] {
         L::TAKES
     }
-    fn check(&self, options: &Options) -> Result<()> {
-        Learner::check(self, options)
-    }
-    fn default_readout(&self) -> Readout {
-        Learner::default_readout(self)
-    }
-    fn default_bias(&self) -> Bias {
-        Learner::default_bias(self)
-    }
-    fn default_multiclass(&self) -> Multiclass {
-        Learner::default_multiclass(self)
-    }
-    fn default_epochs(&self, size: DataSize) -> u64 {
-        Learner::default_epochs(self, size)
-    }
-    fn kernel(&self) -> Option<Kernel> {
-        Learner::kernel(self)
-    }
-    fn keeps_weights(&self) -> bool {
-        Learner::keeps_weights(self)
-    }
-    fn is_mistake_driven(&self) -> bool {
-        Learner::is_mistake_driven(self)
-    }
-    fn cannot_resume(&self) -> Option<Error> {
-        Learner::cannot_resume(self)
-    }
-    fn check_partial_fit(&self, options: &Options) -> Result<()> {
-        Learner::check_partial_fit(self, options)
-    }
-    fn unfinished(&self) -> Option<&'static str> {
-        Learner::unfinished(self)
-    }
-    fn converged(&self) -> &'static str {
-        Learner::converged(self)
-    }
     fn boxed(&self) -> Box<dyn DynLearner> {
         Box::new(self.clone())
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
@@ -246,7 +172,7 @@ impl LearnerChoice {
 
     /// The settings of learner `L`, if it is that one.
     pub fn settings<L: Learner>(&self) -> Option<&L> {
-        self.0.as_any().downcast_ref()
+        (&*self.0 as &dyn Any).downcast_ref()
     }
 
     pub(crate) fn as_mut(&mut self) -> &mut dyn DynLearner {
@@ -254,9 +180,9 @@ impl LearnerChoice {
     }
 }
 
-impl<L: Learner> From<L> for LearnerChoice {
+impl<L: Declared> From<L> for LearnerChoice {
     fn from(learner: L) -> Self {
-        learner.into_choice()
+        LearnerChoice(Box::new(learner))
     }
 }
 

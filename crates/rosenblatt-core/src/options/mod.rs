@@ -1,7 +1,7 @@
 //! What a learner can be told, each parameter declared once.
 //!
 //! The parameters that learners share stand in [`SHARED_PARAMETERS`]; those of one learner alone
-//! stand in its own file ([`Learner::PARAMETERS`]). The command line, the model file and other
+//! stand in its own file ([`Declared::PARAMETERS`]). The command line, the model file and other
 //! front ends read and write options through these tables, so a name, a default or a check
 //! exists in one place only.
 
@@ -15,7 +15,7 @@ pub use choices::{
     parse_choice,
 };
 pub(crate) use learner::needs_all_examples;
-pub use learner::{DataSize, DynLearner, Learner, LearnerChoice};
+pub use learner::{DataSize, Declared, DynLearner, Learner, LearnerChoice};
 pub use parameter::{Parameter, ParameterInfo, Parsed};
 pub(crate) use parameter::{
     auto, count, list_text, not_negative, number_list, optional, positive, positive_or_infinite,
@@ -24,7 +24,7 @@ pub use parameters::SHARED_PARAMETERS;
 
 use crate::embedding::Embed;
 
-/// Everything a learner can be told. See [`SHARED_PARAMETERS`] and [`Learner::PARAMETERS`] for
+/// Everything a learner can be told. See [`SHARED_PARAMETERS`] and [`Declared::PARAMETERS`] for
 /// the meaning of each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {

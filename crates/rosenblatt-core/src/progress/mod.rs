@@ -93,6 +93,13 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Adds what a pass did to the totals.
+    pub(crate) fn count(&mut self, pass: &Pass) {
+        self.visits += pass.visits;
+        self.mistakes += pass.mistakes;
+        self.updates += pass.updates;
+    }
+
     /// Passes completed, and the one under way if it has begun.
     pub fn epochs(&self) -> u64 {
         self.passes.len() as u64 + u64::from(self.current.visits > 0)

@@ -19,6 +19,15 @@ pub struct Average {
     pub correction: Weights,
 }
 
+/// 1/‖w‖ from ‖w‖², 0 where the weights are zero.
+#[inline]
+pub(crate) fn inverse_root(square: f64) -> f64 {
+    match square > 0.0 {
+        true => 1.0 / square.sqrt(),
+        false => 0.0,
+    }
+}
+
 impl Average {
     /// No visit counted yet.
     pub fn new(scheme: Scheme, features: usize) -> Self {

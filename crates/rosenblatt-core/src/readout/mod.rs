@@ -9,7 +9,7 @@ mod random;
 mod voted;
 
 pub use averaged::Average;
+pub(crate) use averaged::inverse_root;
 pub use pocket::Pocket;
 pub use random::Reservoir;
-pub(crate) use voted::votes_of_start;
 pub use voted::{LogEntry, UpdateLog};

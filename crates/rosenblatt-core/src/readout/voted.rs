@@ -24,19 +24,62 @@ pub struct LogEntry {
 impl LogEntry {
     /// No second discriminator.
     pub const NONE: u32 = u32::MAX;
+
+    /// An update after which nothing has happened yet.
+    pub(crate) fn new(row: u32, raised: u32, lowered: u32, coefficient: f64) -> Self {
+        LogEntry {
+            row,
+            raised,
+            lowered,
+            coefficient,
+            divisor: 1.0,
+            survived: 0,
+        }
+    }
+
+    /// The updates that these changes by a row are: one where two discriminators move together,
+    /// else one for each.
+    pub(crate) fn of(row: u32, scheme: Scheme, changes: &[(u32, f64)]) -> Vec<Self> {
+        match (scheme, changes) {
+            (Scheme::Argmax { .. }, &[(raised, amount), (lowered, _)]) => {
+                vec![Self::new(row, raised, lowered, amount)]
+            }
+            _ => (changes.iter())
+                .map(|&(raised, amount)| Self::new(row, raised, Self::NONE, amount))
+                .collect(),
+        }
+    }
+
+    /// Makes the scores of N rows before the update those after it; `values` are the rows'
+    /// products with its example.
+    #[inline(always)]
+    pub(crate) fn apply<const N: usize>(
+        &self,
+        scheme: Scheme,
+        values: &[f64; N],
+        scores: &mut [[f64; N]],
+    ) {
+        for (s, v) in scores[self.raised as usize].iter_mut().zip(values) {
+            *s += self.coefficient * v;
+        }
+        if self.lowered != Self::NONE {
+            for (s, v) in scores[self.lowered as usize].iter_mut().zip(values) {
+                *s -= self.coefficient * v;
+            }
+        }
+        if self.divisor != 1.0 {
+            for d in scheme.members(scheme.group(self.raised as usize)) {
+                scores[d].iter_mut().for_each(|s| *s /= self.divisor);
+            }
+        }
+    }
 }
 
-/// How often a start votes that survived so many visits of each group, before these updates.
-pub(crate) fn votes_of_start(survived: &[u64], entries: &[LogEntry], group: usize) -> u64 {
-    let unvisited = entries.is_empty() && survived.iter().all(|&visits| visits == 0);
-    if unvisited { 1 } else { survived[group] }
-}
-
-/// All updates of a run, in order, with votes as in Freund & Schapire (1999).
+/// All updates of a run from `S`, in order, with votes as in Freund & Schapire (1999).
 #[derive(Debug, Clone, PartialEq)]
-pub struct UpdateLog {
-    /// The weights before the first update.
-    pub start: Weights,
+pub struct UpdateLog<S = Weights> {
+    /// The hypothesis before the first update.
+    pub start: S,
     /// Visits that the starting weights survived, by group.
     pub start_survived: Vec<u64>,
     /// The updates.
@@ -45,9 +88,9 @@ pub struct UpdateLog {
     latest: Vec<Option<usize>>,
 }
 
-impl UpdateLog {
+impl<S> UpdateLog<S> {
     /// An empty log.
-    pub fn new(scheme: Scheme, start: Weights) -> Self {
+    pub fn new(scheme: Scheme, start: S) -> Self {
         let groups = scheme.groups();
         UpdateLog {
             start,
@@ -57,35 +100,32 @@ impl UpdateLog {
         }
     }
 
-    /// A log from its parts; `None` if an entry names a discriminator that does not exist.
-    pub fn from_parts(
-        scheme: Scheme,
-        start: Weights,
-        start_survived: Vec<u64>,
-        entries: Vec<LogEntry>,
-    ) -> Option<Self> {
-        let mut log = UpdateLog {
-            start,
-            start_survived,
-            entries,
-            latest: vec![None; scheme.groups()],
+    /// Makes the log whole after its public parts were set; `None` if they do not fit the scheme.
+    pub fn checked(mut self, scheme: Scheme) -> Option<Self> {
+        let known = |d: u32| (d as usize) < scheme.discriminators();
+        let fits = |e: &LogEntry| {
+            known(e.raised)
+                && (e.lowered == LogEntry::NONE || known(e.lowered))
+                && e.coefficient.is_finite()
+                && e.divisor.is_normal()
+                && e.divisor > 0.0
         };
-        if log.start_survived.len() != scheme.groups() {
+        if self.start_survived.len() != scheme.groups() || !self.entries.iter().all(fits) {
             return None;
         }
-        for (i, entry) in log.entries.iter().enumerate() {
-            let known = |d: u32| (d as usize) < scheme.discriminators();
-            if !known(entry.raised) || (entry.lowered != LogEntry::NONE && !known(entry.lowered)) {
-                return None;
-            }
-            log.latest[scheme.group(entry.raised as usize)] = Some(i);
+        for (i, entry) in self.entries.iter().enumerate() {
+            self.latest[scheme.group(entry.raised as usize)] = Some(i);
         }
-        Some(log)
+        Some(self)
     }
 
     /// How often the start of `group` votes: once where a run made no visit at all.
     pub(crate) fn start_votes(&self, group: usize) -> u64 {
-        votes_of_start(&self.start_survived, &self.entries, group)
+        let survived = &self.start_survived;
+        match self.entries.is_empty() && survived.iter().all(|&visits| visits == 0) {
+            true => 1,
+            false => survived[group],
+        }
     }
 
     /// Notes an update.

@@ -164,7 +164,7 @@ impl<'a> Session<'a> {
         if !sample_weights.is_surely_finite() {
             sample_weights.require_finite(self.threads)?;
         }
-        let Resumed { progress, state } = self.resumed(raw, scheme, &scan)?;
+        let (progress, state) = self.resumed(raw, scheme, &scan)?;
         let made_before = match self.from {
             Origin::Weights(_) => progress.passes.len() as u64,
             _ => 0,
@@ -225,9 +225,14 @@ impl<'a> Session<'a> {
     }
 
     /// How far the run before came, checked against the data and the options.
-    fn resumed(&self, raw: &Dataset, scheme: Scheme, scan: &DataScan<'_>) -> Result<Resumed> {
+    fn resumed(
+        &self,
+        raw: &Dataset,
+        scheme: Scheme,
+        scan: &DataScan<'_>,
+    ) -> Result<(Progress, Option<LinearState>)> {
         let (Origin::Run(model) | Origin::Weights(model)) = self.from else {
-            return Ok(Resumed::default());
+            return Ok(Default::default());
         };
         check_same(model, self.options, raw, scheme)?;
         let mut progress = model.progress.clone();
@@ -245,10 +250,7 @@ impl<'a> Session<'a> {
                 progress.passes.push(broken_off);
             }
         }
-        Ok(Resumed {
-            progress,
-            state: model.state.clone(),
-        })
+        Ok((progress, model.state.clone()))
     }
 
     /// What a learner may use; only one over a kernel has to know how much memory is free.
@@ -264,13 +266,6 @@ impl<'a> Session<'a> {
             threads: self.threads,
         }
     }
-}
-
-/// How far a run came that is to be resumed, or nothing.
-#[derive(Default)]
-struct Resumed {
-    progress: Progress,
-    state: Option<LinearState>,
 }
 
 /// The model but for what training finds.

@@ -2,6 +2,7 @@
 
 use crate::data::{Dataset, Row};
 use crate::geometry::norm;
+use crate::scheme::leader;
 
 /// A known separator: one score w·x + b whose sign is the class, or a score for each class,
 /// the largest winning.
@@ -58,9 +59,5 @@ impl Separator {
 
 /// s_y − max_{j≠y} s_j.
 pub(super) fn gap(scores: &[f64], y: usize) -> f64 {
-    let rival = (scores.iter().enumerate())
-        .filter(|&(j, _)| j != y)
-        .map(|(_, &s)| s)
-        .fold(f64::NEG_INFINITY, f64::max);
-    scores[y] - rival
+    scores[y] - scores[leader(scores, Some(y as u32)) as usize]
 }

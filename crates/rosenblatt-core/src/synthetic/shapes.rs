@@ -2,6 +2,7 @@
 
 use std::f64::consts::PI;
 
+use super::sphere::best_of_draws;
 use super::{Draft, Settings, numbered, plus_minus};
 use crate::random::Random;
 
@@ -24,25 +25,21 @@ pub(super) fn blobs(settings: &Settings) -> Draft {
     let mut random = settings.global();
     let mut centres: Vec<Vec<f64>> = Vec::with_capacity(settings.k);
     for _ in 0..settings.k {
-        let mut best: Option<(f64, Vec<f64>)> = None;
-        for _ in 0..32 {
-            let c: Vec<f64> = (0..settings.d)
+        let draw = || {
+            (0..settings.d)
                 .map(|_| 20.0 * random.unit() - 10.0)
-                .collect();
-            let nearest = centres
+                .collect()
+        };
+        let apart =
+            |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum() };
+        let nearest = |c: &[f64]| {
+            centres
                 .iter()
-                .map(|o| {
-                    o.iter()
-                        .zip(&c)
-                        .map(|(a, b)| (a - b) * (a - b))
-                        .sum::<f64>()
-                })
-                .fold(f64::INFINITY, f64::min);
-            if best.as_ref().is_none_or(|(b, _)| nearest > *b) {
-                best = Some((nearest, c));
-            }
-        }
-        centres.extend(best.map(|(_, c)| c));
+                .map(|o| apart(o, c))
+                .fold(f64::INFINITY, f64::min)
+        };
+        let centre = best_of_draws(draw, nearest);
+        centres.push(centre);
     }
     let mut draft = Draft::new(
         settings.d,

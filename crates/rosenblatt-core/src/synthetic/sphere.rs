@@ -5,6 +5,7 @@ use super::{Draft, Separator, Settings, numbered, plus_minus};
 use crate::error::{Error, Result};
 use crate::geometry::norm;
 use crate::random::Random;
+use crate::scheme::leader;
 
 /// A uniformly random point of the unit sphere.
 pub(super) fn direction(random: &mut Random, d: usize) -> Vec<f64> {
@@ -125,7 +126,7 @@ pub(super) fn classes(settings: &Settings) -> Result<Draft> {
         let x = direction(&mut random, d);
         let s = scores(&x);
         // The first k rows show every class; the others fall where they fall.
-        let class = if i < k { i } else { largest(&s) };
+        let class = if i < k { i } else { leader(&s, None) as usize };
         let found = gap(&s, class);
         let row = if found < g {
             let path = |t: f64| between(&x, &units[class], t);
@@ -136,7 +137,7 @@ pub(super) fn classes(settings: &Settings) -> Result<Draft> {
                 path(enter + (1.0 - enter) * random.unit())
             }
         } else if i == nearest {
-            let rival = largest_but(&s, class);
+            let rival = leader(&s, Some(class as u32)) as usize;
             let path = |t: f64| between(&x, &units[rival], t);
             path(bisect(|t| gap(&scores(&path(t)), class) <= g))
         } else {
@@ -169,18 +170,27 @@ fn spread_directions(random: &mut Random, d: usize, k: usize) -> Vec<Vec<f64>> {
                 chosen.push(v.into_iter().map(|x| x / length).collect());
             }
         } else {
-            let mut best: Option<(f64, Vec<f64>)> = None;
-            for _ in 0..32 {
-                let v = direction(random, d);
-                let closest = chosen.iter().map(|u| dot(u, &v)).fold(-1.0, f64::max);
-                if best.as_ref().is_none_or(|(c, _)| closest < *c) {
-                    best = Some((closest, v));
-                }
-            }
-            chosen.extend(best.map(|(_, v)| v));
+            let closest = |v: &[f64]| chosen.iter().map(|u| dot(u, v)).fold(-1.0, f64::max);
+            let best = best_of_draws(|| direction(random, d), |v| -closest(v));
+            chosen.push(best);
         }
     }
     chosen
+}
+
+/// The best of 32 draws, the first among equals.
+pub(super) fn best_of_draws(
+    mut draw: impl FnMut() -> Vec<f64>,
+    worth: impl Fn(&[f64]) -> f64,
+) -> Vec<f64> {
+    let first = draw();
+    let start = (worth(&first), first);
+    let best = (1..32).fold(start, |best, _| {
+        let v = draw();
+        let found = worth(&v);
+        if found > best.0 { (found, v) } else { best }
+    });
+    best.1
 }
 
 /// The point a share t of the way from x to y, put back on the sphere.
@@ -206,18 +216,4 @@ fn bisect(holds: impl Fn(f64) -> bool) -> f64 {
             low = middle;
         }
     }
-}
-
-fn largest(scores: &[f64]) -> usize {
-    (1..scores.len()).fold(0, |best, c| if scores[c] > scores[best] { c } else { best })
-}
-
-fn largest_but(scores: &[f64], y: usize) -> usize {
-    let first = usize::from(y == 0);
-    (0..scores.len())
-        .filter(|&c| c != y)
-        .fold(
-            first,
-            |best, c| if scores[c] > scores[best] { c } else { best },
-        )
 }

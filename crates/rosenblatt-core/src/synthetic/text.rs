@@ -15,6 +15,7 @@ use super::{Options, Settings, Synthetic, numbered};
 use crate::data::{Classes, Dataset, Matrix, Precision, Row, RowPermutation};
 use crate::error::{Error, Result};
 use crate::random::Random;
+use crate::scheme::leader;
 
 /// Mandelbrot's shift of Zipf's law.
 const SHIFT: f64 = 2.7;
@@ -293,13 +294,8 @@ impl TextRows {
                 Precision::F64 => self.values64.push(value),
             }
         }
-        let mut best = 0;
-        for class in 1..scores.len() {
-            if scores[class] > scores[best] {
-                best = class;
-            }
-        }
-        (best as u32, super::separator::gap(&scores, best))
+        let best = leader(&scores, None);
+        (best, super::separator::gap(&scores, best as usize))
     }
 }
 

@@ -34,5 +34,5 @@ pub use rule::{Judgement, Rule};
 pub(crate) use sample_weights::SampleWeights;
 pub use separability::{Separability, SeparabilityQuestion, SeparabilityTest};
 pub(crate) use step::{Constant, StepSize};
-pub(crate) use training::{Ending, Resources, Training};
 pub use training::{Fitted, MarginBracket};
+pub(crate) use training::{Resources, Training};

@@ -1,6 +1,7 @@
 //! When a score calls for an update, and of what.
 
 use crate::options::{Options, Ties};
+use crate::progress::Pass;
 use crate::scheme::{Scheme, leader};
 
 /// What one visit found: how the example fared and what must change.
@@ -23,6 +24,16 @@ pub struct Judgement {
 }
 
 impl Judgement {
+    /// Counts the visit it judged, with so many wrong answers.
+    #[inline(always)]
+    pub(crate) fn count_in(&self, pass: &mut Pass, mistakes: u64) {
+        pass.visits += 1;
+        pass.mistakes += mistakes;
+        pass.perceptron_loss += self.perceptron_loss;
+        pass.hinge_loss += self.hinge_loss;
+        pass.on_boundary += u64::from(self.margin == 0.0);
+    }
+
     /// No step can make what was called for.
     pub(crate) fn drop_changes(&mut self) {
         self.changes.clear();

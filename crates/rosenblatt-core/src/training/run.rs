@@ -1,26 +1,20 @@
 //! The training loop of every mistake-driven learner.
 
-use super::callback::{Recorder, Step};
+use super::callback::Step;
 use super::hypothesis::Hypothesis;
 use super::order::{OrderKind, PassOrder, Sweep, choose};
 use super::rule::{Judgement, Rule};
-use super::sample_weights::SampleWeights;
 use super::step::StepSize;
-use crate::data::Dataset;
+use super::training::Training;
 use crate::error::Result;
-use crate::options::{Options, Readout};
-use crate::progress::{Limits, Progress, Stop};
+use crate::options::Readout;
+use crate::progress::Stop;
 use crate::scheme::Scheme;
 
 /// A run under way.
-pub(crate) struct Run<'a, 'c, H, S> {
-    data: &'a Dataset,
-    sample_weights: &'a SampleWeights<'a>,
-    options: &'a Options,
-    limits: Limits<'a>,
+pub(crate) struct Run<'a, 'f, H, S> {
+    training: &'a mut Training<'f>,
     hypothesis: &'a mut H,
-    progress: &'a mut Progress,
-    recorder: &'a mut Recorder<'c>,
     rule: Rule,
     step: S,
     scheme: Scheme,
@@ -40,34 +34,17 @@ pub(crate) struct Run<'a, 'c, H, S> {
     reports_steps: bool,
     /// Whether the errors of the running weights have been counted since they changed.
     pocket_counted: bool,
-    /// The margins that the visits of this pass found, by example, up to its first update.
-    margins: Vec<f64>,
-    /// Whether those are all margins of the last weights.
-    margins_are_final: bool,
 }
 
-/// What a run is made of, besides its hypothesis and its rules.
-pub(crate) struct RunParts<'a, 'c> {
-    pub data: &'a Dataset,
-    pub sample_weights: &'a SampleWeights<'a>,
-    pub options: &'a Options,
-    pub limits: Limits<'a>,
-    pub progress: &'a mut Progress,
-    pub recorder: &'a mut Recorder<'c>,
-}
-
-impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
-    pub(crate) fn new(parts: RunParts<'a, 'c>, hypothesis: &'a mut H, rule: Rule, step: S) -> Self {
-        let RunParts {
-            data,
-            sample_weights,
-            options,
-            limits,
-            progress,
-            recorder,
-        } = parts;
-        let readout = options.readout();
-        let reports_steps = recorder.callback.wants_steps();
+impl<'a, 'f, H: Hypothesis, S: StepSize> Run<'a, 'f, H, S> {
+    pub(crate) fn new(
+        training: &'a mut Training<'f>,
+        hypothesis: &'a mut H,
+        rule: Rule,
+        step: S,
+    ) -> Self {
+        let readout = training.options.readout();
+        let reports_steps = training.recorder.callback.wants_steps();
         let one_plane = hypothesis.scheme() == Scheme::Binary && hypothesis.width() == 1;
         let snapshots = matches!(readout, Readout::Random | Readout::Pocket);
         Run {
@@ -83,34 +60,29 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
             changes: Vec::new(),
             scores: Vec::new(),
             pocket_counted: false,
-            margins: vec![0.0; data.len()],
-            margins_are_final: false,
-            data,
-            sample_weights,
-            options,
-            limits,
+            training,
             hypothesis,
-            progress,
-            recorder,
         }
     }
 
     /// Runs until something stops it.
     pub(crate) fn go(&mut self) -> Result<Stop> {
-        if self.options.readout() == Readout::Pocket && self.progress.pocket.best_errors.is_none() {
-            self.progress.pocket.best_errors = Some(self.errors());
+        if self.training.options.readout() == Readout::Pocket
+            && self.training.progress.pocket.best_errors.is_none()
+        {
+            self.training.progress.pocket.best_errors = Some(self.errors());
         }
         // A resumed run may have ended so before.
-        if self.progress.current.visits == 0
-            && let Some(stop) = self.limits.after_pass(self.progress)
+        if self.training.progress.current.visits == 0
+            && let Some(stop) = self.training.limits.after_pass(&self.training.progress)
         {
             return Ok(stop);
         }
         loop {
-            if let Some(stop) = self.limits.before_pass(self.progress) {
+            if let Some(stop) = self.training.limits.before_pass(&self.training.progress) {
                 return Ok(stop);
             }
-            let stop = match self.options.order.kind() {
+            let stop = match self.training.options.order.kind() {
                 OrderKind::Ahead => self.ordered_pass()?,
                 OrderKind::Chosen => self.chosen_pass()?,
                 OrderKind::Scan => self.scanning_pass()?,
@@ -121,29 +93,26 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
         }
     }
 
-    /// The margin of every example under the last weights, where the last pass found them.
-    pub(crate) fn into_margins(self) -> Option<Vec<f64>> {
-        self.margins_are_final.then_some(self.margins)
-    }
-
     /// A pass whose order is known ahead.
     fn ordered_pass(&mut self) -> Result<Option<Stop>> {
-        let epoch = self.progress.passes.len() as u64;
-        let Some(mut order) =
-            PassOrder::new(self.data, self.options.order, self.options.seed, epoch)
-        else {
+        let epoch = self.training.progress.passes.len() as u64;
+        let Some(mut order) = PassOrder::new(
+            self.training.data,
+            self.training.options.order,
+            self.training.options.seed,
+            epoch,
+        ) else {
             unreachable!("orders that depend on outcomes have passes of their own")
         };
         self.begin_pass();
         // A run stopped inside a pass is resumed where it was.
-        let mut skip = self.progress.current.visits as usize;
-        let whole = skip == 0;
+        let mut skip = self.training.progress.current.visits as usize;
         while let Some((block, coming)) = order.next_two_blocks() {
             if skip >= block.examples.len() {
                 skip -= block.examples.len();
                 continue;
             }
-            if let Some(stop) = self.limits.now() {
+            if let Some(stop) = self.training.limits.now() {
                 return Ok(Some(stop));
             }
             let block = &block.examples[std::mem::take(&mut skip)..];
@@ -151,80 +120,84 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
             let mut next = block;
             while !next.is_empty() {
                 let (made, updated) = self.visit_some(next);
-                if updated && let Some(stop) = self.limits.after_update(self.progress) {
+                if updated
+                    && let Some(stop) = self.training.limits.after_update(&self.training.progress)
+                {
                     return Ok(Some(stop));
                 }
                 next = &next[made..];
             }
-            self.data.matrix.were_read(block.len());
+            self.training.data.matrix.were_read(block.len());
         }
-        let pass = self.progress.current;
+        let pass = self.training.progress.current;
         let proof = if pass.updates > 0 {
             None
-        } else if !self.options.order.visits_all() {
+        } else if !self.training.options.order.visits_all() {
             // Draws with replacement miss about a third of the rows: a clean epoch is a
             // hint, a sweep the proof.
             let sweep = self.sweep();
             sweep.calling.is_empty().then_some(sweep.on_boundary)
         } else {
-            self.margins_are_final = whole;
             Some(pass.on_boundary)
         };
         self.end_pass()?;
         Ok(proof
             .map(clean)
-            .or_else(|| self.limits.after_pass(self.progress)))
+            .or_else(|| self.training.limits.after_pass(&self.training.progress)))
     }
 
     /// n visits, each to the first example that calls for an update, found by scanning from
     /// the start; every example scanned is a visit.
     fn scanning_pass(&mut self) -> Result<Option<Stop>> {
         self.begin_pass();
-        while self.progress.current.visits < self.data.len() as u64 {
-            if self.progress.visits.is_multiple_of(256)
-                && let Some(stop) = self.limits.now()
+        while self.training.progress.current.visits < self.training.data.len() as u64 {
+            if self.training.progress.visits.is_multiple_of(256)
+                && let Some(stop) = self.training.limits.now()
             {
                 return Ok(Some(stop));
             }
-            let i = self.data.position(self.progress.scan as usize);
-            self.progress.scan = match self.visit_some(&[i as u32]) {
+            let i = self
+                .training
+                .data
+                .position(self.training.progress.scan as usize);
+            self.training.progress.scan = match self.visit_some(&[i as u32]) {
                 (_, true) => 0,
-                (_, false) => self.progress.scan + 1,
+                (_, false) => self.training.progress.scan + 1,
             };
-            if let Some(stop) = self.limits.after_update(self.progress) {
+            if let Some(stop) = self.training.limits.after_update(&self.training.progress) {
                 return Ok(Some(stop));
             }
-            if self.progress.scan == self.data.len() as u64 {
+            if self.training.progress.scan == self.training.data.len() as u64 {
                 let sweep = self.sweep();
                 self.end_pass()?;
                 return Ok(Some(clean(sweep.on_boundary)));
             }
         }
         self.end_pass()?;
-        Ok(self.limits.after_pass(self.progress))
+        Ok(self.training.limits.after_pass(&self.training.progress))
     }
 
     /// n visits, each to an example chosen among all that call for an update.
     fn chosen_pass(&mut self) -> Result<Option<Stop>> {
         self.begin_pass();
-        while self.progress.current.visits < self.data.len() as u64 {
-            if let Some(stop) = self.limits.now() {
+        while self.training.progress.current.visits < self.training.data.len() as u64 {
+            if let Some(stop) = self.training.limits.now() {
                 return Ok(Some(stop));
             }
             let sweep = self.sweep();
-            let (order, seed) = (self.options.order, self.options.seed);
-            let chosen = choose(order, &sweep, seed, self.progress.visits);
+            let (order, seed) = (self.training.options.order, self.training.options.seed);
+            let chosen = choose(order, &sweep, seed, self.training.progress.visits);
             let Some(i) = chosen else {
                 self.end_pass()?;
                 return Ok(Some(clean(sweep.on_boundary)));
             };
             self.visit_some(&[i as u32]);
-            if let Some(stop) = self.limits.after_update(self.progress) {
+            if let Some(stop) = self.training.limits.after_update(&self.training.progress) {
                 return Ok(Some(stop));
             }
         }
         self.end_pass()?;
-        Ok(self.limits.after_pass(self.progress))
+        Ok(self.training.limits.after_pass(&self.training.progress))
     }
 
     /// Visits examples in order, up to the first that is updated or as many as the learner has
@@ -255,30 +228,27 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
         if !self.counts_only {
             return 0;
         }
-        let mut current = self.progress.current;
+        let mut current = self.training.progress.current;
         let mut passed = 0;
         for (&i, &score) in next.iter().zip(scores) {
-            let label = self.data.labels[i as usize];
+            let label = self.training.data.labels[i as usize];
             let Some(margin) = self.rule.clear_margin(label, score) else {
                 break;
             };
             current.hinge_loss += self.rule.hinge_loss(margin);
-            if current.updates == 0 {
-                self.margins[i as usize] = margin;
-            }
             passed += 1;
         }
         self.hypothesis.visited_many(passed);
         current.visits += passed as u64;
-        self.progress.visits += passed as u64;
-        self.progress.current = current;
+        self.training.progress.visits += passed as u64;
+        self.training.progress.current = current;
         passed
     }
 
     /// Visits the example that has these scores; says whether it was updated.
     #[inline(always)]
     fn visit(&mut self, i: usize, scores: &[f64]) -> bool {
-        let label = self.data.labels[i];
+        let label = self.training.data.labels[i];
         let before = self.reports_steps.then(|| self.reported_weights());
         self.rule
             .judge(self.scheme, label, scores, &mut self.judgement);
@@ -288,25 +258,19 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
         let found = &self.judgement;
         let updated = !found.changes.is_empty();
 
-        let current = &mut self.progress.current;
-        current.visits += 1;
-        current.mistakes += found.mistakes;
+        let current = &mut self.training.progress.current;
+        found.count_in(current, found.mistakes);
         current.updates += found.updates;
-        current.perceptron_loss += found.perceptron_loss;
-        current.hinge_loss += found.hinge_loss;
         if self.squared_loss {
             current.squared_error += found.squared_hinge_loss;
         }
-        current.on_boundary += u64::from(found.margin == 0.0);
-        self.progress.visits += 1;
-        if current.updates == 0 {
-            self.margins[i] = found.margin;
-        }
-        self.progress.mistakes += found.mistakes;
+        self.training.progress.visits += 1;
+        self.training.progress.mistakes += found.mistakes;
         if updated {
-            self.progress.updates += found.updates;
-            let weight = self.sample_weights.of(i, label);
-            self.progress.squared_steps += weight * weight * self.hypothesis.squared_length(i);
+            self.training.progress.updates += found.updates;
+            let weight = self.training.sample_weights.of(i, label);
+            self.training.progress.squared_steps +=
+                weight * weight * self.hypothesis.squared_length(i);
             self.hypothesis.update(i, scores, &self.changes);
         }
         self.hypothesis.visited(label);
@@ -325,7 +289,7 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
     /// make are dropped.
     #[inline(always)]
     fn decide_steps(&mut self, i: usize, label: u32, scores: &[f64]) {
-        let weight = self.sample_weights.of(i, label);
+        let weight = self.training.sample_weights.of(i, label);
         let (found, hypothesis, step) = (&mut self.judgement, &*self.hypothesis, self.step);
         self.changes.clear();
         if let (Scheme::Argmax { .. }, &[(raised, _), (lowered, _)]) =
@@ -357,21 +321,21 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
         let unit = self.hypothesis.unit();
         let scores = &scores[..self.scheme.discriminators()];
         let step = Step {
-            step: self.progress.visits,
-            epoch: self.progress.passes.len() as u64 + 1,
-            row: self.data.number(i) as u64 + 1,
-            label: self.data.labels[i],
+            step: self.training.progress.visits,
+            epoch: self.training.progress.passes.len() as u64 + 1,
+            row: self.training.data.number(i) as u64 + 1,
+            label: self.training.data.labels[i],
             weights,
             scores: scores.iter().map(|s| s * unit).collect(),
             correct: self.judgement.changes.is_empty(),
             weights_after: self.reported_weights(),
         };
-        self.recorder.callback.step(step);
+        self.training.recorder.callback.step(step);
     }
 
     /// The weights as they are, for a callback that wants them.
     fn reported_weights(&self) -> Vec<f64> {
-        match self.recorder.callback.wants_weights() {
+        match self.training.recorder.callback.wants_weights() {
             true => self.hypothesis.vector(),
             false => Vec::new(),
         }
@@ -379,19 +343,24 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
 
     /// The `random` read-out's turn after a visit.
     fn sample(&mut self) {
-        let visit = self.progress.visits;
-        if self.progress.reservoir.takes(visit, self.options.seed) {
+        let visit = self.training.progress.visits;
+        if self
+            .training
+            .progress
+            .reservoir
+            .takes(visit, self.training.options.seed)
+        {
             self.hypothesis.keep_snapshot();
         }
     }
 
     /// The pocket's turn after a visit.
     fn ratchet(&mut self, updated: bool) {
-        let any_run = self.options.order.kind() == OrderKind::Chosen;
-        let pocket = &mut self.progress.pocket;
+        let any_run = self.training.options.order.kind() == OrderKind::Chosen;
+        let pocket = &mut self.training.progress.pocket;
         if pocket.is_candidate(updated, any_run, &mut self.pocket_counted) {
             let errors = self.errors();
-            if self.progress.pocket.takes(errors) {
+            if self.training.progress.pocket.takes(errors) {
                 self.hypothesis.keep_snapshot();
             }
         }
@@ -399,9 +368,11 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
 
     /// Wrong predictions of the running weights on all examples.
     fn errors(&mut self) -> u64 {
-        let (scheme, at_zero) = (self.scheme, self.options.at_zero);
-        (0..self.data.len())
-            .filter(|&i| scheme.decide(self.hypothesis.scores(i), at_zero) != self.data.labels[i])
+        let (scheme, at_zero) = (self.scheme, self.training.options.at_zero);
+        (0..self.training.data.len())
+            .filter(|&i| {
+                scheme.decide(self.hypothesis.scores(i), at_zero) != self.training.data.labels[i]
+            })
             .count() as u64
     }
 
@@ -409,12 +380,12 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
     fn sweep(&mut self) -> Sweep {
         let mut sweep = Sweep::default();
         let mut smallest = f64::INFINITY;
-        for number in 0..self.data.len() {
-            let i = self.data.position(number);
+        for number in 0..self.training.data.len() {
+            let i = self.training.data.position(number);
             let scores = self.hypothesis.scores(i);
             self.rule.judge(
                 self.scheme,
-                self.data.labels[i],
+                self.training.data.labels[i],
                 scores,
                 &mut self.judgement,
             );
@@ -431,16 +402,21 @@ impl<'a, 'c, H: Hypothesis, S: StepSize> Run<'a, 'c, H, S> {
     }
 
     fn begin_pass(&mut self) {
-        if self.progress.current.visits == 0 {
+        if self.training.progress.current.visits == 0 {
             self.hypothesis.begin_pass();
         }
     }
 
     fn end_pass(&mut self) -> Result<()> {
-        let mut pass = std::mem::take(&mut self.progress.current);
-        pass.validation_accuracy = self.recorder.validation_accuracy(self.hypothesis)?;
-        self.progress.passes.push(pass);
-        self.recorder.pass_done(self.hypothesis, self.progress)
+        let mut pass = std::mem::take(&mut self.training.progress.current);
+        pass.validation_accuracy = self
+            .training
+            .recorder
+            .validation_accuracy(self.hypothesis)?;
+        self.training.progress.passes.push(pass);
+        self.training
+            .recorder
+            .pass_done(self.hypothesis, &self.training.progress)
     }
 }
 

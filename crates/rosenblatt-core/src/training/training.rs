@@ -4,7 +4,7 @@ use super::callback::Recorder;
 use super::data_scan::DataScan;
 use super::hypothesis::{Hypothesis, Snapshot};
 use super::rule::Rule;
-use super::run::{Run, RunParts};
+use super::run::Run;
 use super::sample_weights::SampleWeights;
 use super::separability::SeparabilityTest;
 use super::step::StepSize;
@@ -42,13 +42,6 @@ pub(crate) struct Training<'f> {
 pub(crate) struct Resources {
     pub memory: usize,
     pub threads: usize,
-}
-
-/// How a run of the loop ended.
-pub(crate) struct Ending {
-    pub stop: Stop,
-    /// The margin of every example under the last weights, where it is known already.
-    pub margins: Option<Vec<f64>>,
 }
 
 /// The outcome of training.
@@ -91,29 +84,13 @@ impl Training<'_> {
         hypothesis: &mut H,
         rule: Rule,
         step: impl StepSize,
-    ) -> Result<Ending> {
-        let ending = match self.finished {
-            Some(stop) => Ending {
-                stop,
-                margins: None,
-            },
-            None => {
-                let parts = RunParts {
-                    data: self.data,
-                    sample_weights: self.sample_weights,
-                    options: self.options,
-                    limits: self.limits,
-                    progress: &mut self.progress,
-                    recorder: &mut self.recorder,
-                };
-                let mut run = Run::new(parts, hypothesis, rule, step);
-                let stop = run.go()?;
-                let margins = run.into_margins();
-                Ending { stop, margins }
-            }
+    ) -> Result<()> {
+        let stop = match self.finished {
+            Some(stop) => stop,
+            None => Run::new(self, hypothesis, rule, step).go()?,
         };
-        self.progress.stop = Some(ending.stop);
-        Ok(ending)
+        self.progress.stop = Some(stop);
+        Ok(())
     }
 
     /// Whether every example has the weight 1.

@@ -222,13 +222,13 @@ proptest! {
                 prop_assert!(updates as f64 <= bound, "{order:?} {updates} > {bound}");
                 prop_assert!(margin <= bracket.upper);
                 if rho.is_none() {
-                    let four = bounds::unlifted_both_classes(radius, margin);
+                    let four = bounds::from_zero(2.0 * radius, margin);
                     prop_assert!(updates as f64 <= four && bound <= four);
                 }
             }
         }
         if plain && theta != 0.0 {
-            let best = bounds::unlifted_best(radius, margin, theta);
+            let best = bounds::from_zero(radius + theta.abs(), margin);
             let options = last(Options {
                 bias: Some(Bias::Unlifted(Some((radius * theta.abs()).sqrt()))),
                 epochs: Some(100_000),

@@ -63,11 +63,7 @@ impl<'a> KernelRows<'a> {
 
     /// K(x_i, x_i) + constant.
     pub(super) fn own(&self, i: usize) -> f64 {
-        self.constant
-            + match self.kernel {
-                Kernel::Precomputed => self.data.row(i).get(self.data.number(i)),
-                _ => self.kernel.of_itself(self.data.row(i)),
-            }
+        self.constant + self.kernel.of_example(self.data, i)
     }
 
     /// K(x_i, x_j) + constant for every j, in memory order; a little longer than the data.

@@ -8,7 +8,7 @@ use crate::learner::Fit;
 use crate::learner::settings::KERNEL_HELP;
 use crate::model::{Decision, SupportVectors};
 use crate::options::{
-    Bias, ClassWeight, DataSize, Learner, Multiclass, Options, Parameter, Readout, auto,
+    Bias, ClassWeight, DataSize, Declared, Learner, Multiclass, Options, Parameter, Readout, auto,
     not_negative, optional, positive_or_infinite,
 };
 use crate::training::{Fitted, Snapshot, Training};
@@ -37,7 +37,7 @@ impl Default for MaxMargin {
     }
 }
 
-impl Learner for MaxMargin {
+impl Declared for MaxMargin {
     const NAME: &'static str = "max-margin";
     const SUMMARY: &'static str = "hyperplane of largest margin, hard or soft";
     const PARAMETERS: &'static [Parameter<Self>] = &[
@@ -75,7 +75,9 @@ impl Learner for MaxMargin {
         "max-updates",
         "seed",
     ];
+}
 
+impl Learner for MaxMargin {
     fn check(&self, options: &Options) -> Result<()> {
         let refuse = |name: &str, value: &str, why: &str| {
             Err(Error::options(format!(

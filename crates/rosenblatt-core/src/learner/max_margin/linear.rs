@@ -108,18 +108,8 @@ pub(super) fn measure(
             total = alphas.iter().sum();
         }
     }
-    let margins = || scores.iter().zip(&plane.signs).map(|(s, y)| y * (s + b));
-    let least = margins().fold(f64::INFINITY, f64::min);
-    let objective = if plane.is_hard() {
-        Objective::hard(squared_norm, least, total, dual_squared)
-    } else {
-        let violations = margins().zip(&plane.prices);
-        let loss: f64 = violations.map(|(m, c)| c * (1.0 - m).max(0.0)).sum();
-        Objective {
-            primal: 0.5 * squared_norm + loss,
-            dual: total - 0.5 * dual_squared,
-        }
-    };
+    let margins = scores.iter().zip(&plane.signs).map(|(s, y)| y * (s + b));
+    let (objective, least) = Objective::of(plane, margins, squared_norm, total, dual_squared);
     Measured {
         objective,
         bias: b,

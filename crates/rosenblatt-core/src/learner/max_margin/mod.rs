@@ -41,7 +41,7 @@ use self::equal_rows::Merged;
 use self::kernel_rows::KernelRows;
 use self::limits::{PassCallback, SearchLimits};
 use self::newton::{Newton, NewtonEnd};
-use self::plane::{Objective, Plane, Solution, sides};
+use self::plane::{Objective, Plane, Solution};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -198,7 +198,7 @@ impl<'a> MarginSearch<'a> {
     /// Which planes these are, for messages.
     fn plane_name(&self, d: usize) -> String {
         let name = |class: u32| self.data.classes.name(class);
-        match (self.scheme, sides(self.scheme, d)) {
+        match (self.scheme, self.scheme.sides(d)) {
             (Scheme::Binary, _) => "the classes".into(),
             (_, (Some(low), high)) => format!("{} and {}", name(high), name(low)),
             (_, (None, class)) => format!("{} and the rest", name(class)),
@@ -218,7 +218,7 @@ impl<'a> MarginSearch<'a> {
         let Some(test) = self.separability_test else {
             return Ok(Separability::Unknown);
         };
-        let (negative, positive) = sides(self.scheme, d);
+        let (negative, positive) = self.scheme.sides(d);
         let answer = test(&SeparabilityQuestion {
             data: self.data,
             positive,
@@ -281,13 +281,10 @@ impl<'a> MarginSearch<'a> {
         let mut log = DualLog::new(self.scheme, Vec::new(), 1.0);
         for (d, (plane, solution)) in self.planes.iter().enumerate() {
             let mut entries: Vec<LogEntry> = support_of(plane, solution)
-                .map(|t| LogEntry {
-                    row: self.data.number(plane.examples[t] as usize) as u32,
-                    raised: d as u32,
-                    lowered: LogEntry::NONE,
-                    coefficient: solution.alphas[t] * plane.signs[t],
-                    divisor: 1.0,
-                    survived: 0,
+                .map(|t| {
+                    let row = self.data.number(plane.examples[t] as usize) as u32;
+                    let coefficient = solution.alphas[t] * plane.signs[t];
+                    LogEntry::new(row, d as u32, LogEntry::NONE, coefficient)
                 })
                 .collect();
             entries.sort_unstable_by_key(|e| e.row);
@@ -363,9 +360,7 @@ fn record(progress: &mut Progress, epoch: usize, pass: &Pass) {
     sum.perceptron_loss += pass.perceptron_loss;
     sum.hinge_loss += pass.hinge_loss;
     sum.on_boundary += pass.on_boundary;
-    progress.visits += pass.visits;
-    progress.mistakes += pass.mistakes;
-    progress.updates += pass.updates;
+    progress.count(pass);
 }
 
 /// The places of a plane's support vectors.

@@ -1,6 +1,7 @@
 //! One plane's problem, and what solving it gave.
 
 use crate::data::{Dataset, RowPermutation};
+use crate::model::relative_gap;
 use crate::progress::{Pass, Stop};
 use crate::scheme::Scheme;
 use crate::training::SampleWeights;
@@ -26,7 +27,7 @@ impl Plane {
         d: usize,
         c: Option<f64>,
     ) -> Self {
-        let (negative, positive) = sides(scheme, d);
+        let (negative, positive) = scheme.sides(d);
         let permutation = RowPermutation::new(data.len());
         let mut plane = Plane::with_capacity(data.len());
         for place in 0..data.len() {
@@ -75,23 +76,6 @@ impl Plane {
     }
 }
 
-/// The negative class (`None`: all others) and the positive class of discriminator `d`.
-pub(super) fn sides(scheme: Scheme, d: usize) -> (Option<u32>, u32) {
-    match scheme {
-        Scheme::Binary => (None, 1),
-        Scheme::Argmax { .. } | Scheme::OneVsRest { .. } => (None, d as u32),
-        Scheme::OneVsOne { classes } => {
-            let mut left = d as u32;
-            let mut low = 0;
-            while left >= classes - 1 - low {
-                left -= classes - 1 - low;
-                low += 1;
-            }
-            (Some(low), low + 1 + left)
-        }
-    }
-}
-
 /// ½‖w‖² + Σ C_i max(0, 1 − y_i s_i), and what no plane can go below.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Objective {
@@ -102,21 +86,35 @@ pub(super) struct Objective {
 impl Objective {
     /// (primal − dual)/primal.
     pub(super) fn relative_gap(self) -> f64 {
-        if !self.primal.is_finite() {
-            f64::INFINITY
-        } else if self.primal == self.dual {
-            0.0
-        } else {
-            (self.primal - self.dual) / self.primal
-        }
+        relative_gap(self.primal, self.dual)
     }
-}
 
-impl Objective {
+    /// Of w with these margins and of squared length `squared`, and α with `total` as its sum and
+    /// `dual_squared` as ‖Σ α y x‖²; and the smallest margin.
+    pub(super) fn of(
+        plane: &Plane,
+        margins: impl Iterator<Item = f64> + Clone,
+        squared: f64,
+        total: f64,
+        dual_squared: f64,
+    ) -> (Self, f64) {
+        let least = margins.clone().fold(f64::INFINITY, f64::min);
+        if plane.is_hard() {
+            return (Self::hard(squared, least, total, dual_squared), least);
+        }
+        let violations = margins.zip(&plane.prices);
+        let loss: f64 = violations.map(|(m, c)| c * (1.0 - m).max(0.0)).sum();
+        let objective = Objective {
+            primal: 0.5 * squared + loss,
+            dual: total - 0.5 * dual_squared,
+        };
+        (objective, least)
+    }
+
     /// Of a hard margin: w and α at the lengths that suit them best, w of squared length
     /// `squared` with `least` as its smallest margin, α with `total` as its sum and
     /// `dual_squared` as ‖Σ α y x‖².
-    pub(super) fn hard(squared: f64, least: f64, total: f64, dual_squared: f64) -> Self {
+    fn hard(squared: f64, least: f64, total: f64, dual_squared: f64) -> Self {
         Objective {
             primal: if least > 0.0 {
                 0.5 * squared / (least * least)
@@ -194,7 +192,7 @@ mod tests {
         for low in 0..5 {
             for high in low + 1..5 {
                 let d = scheme.pair(low, high);
-                assert_eq!(sides(scheme, d), (Some(low as u32), high as u32));
+                assert_eq!(scheme.sides(d), (Some(low as u32), high as u32));
             }
         }
     }

@@ -388,18 +388,8 @@ impl Smo<'_, '_> {
         } else {
             0.0
         };
-        let with_bias = || margins().zip(&plane.signs).map(|(m, y)| m + y * bias);
-        let least = with_bias().fold(f64::INFINITY, f64::min);
-        let objective = if plane.is_hard() {
-            Objective::hard(squared, least, total, squared)
-        } else {
-            let violations = with_bias().zip(&plane.prices);
-            let loss: f64 = violations.map(|(m, c)| c * (1.0 - m).max(0.0)).sum();
-            Objective {
-                primal: 0.5 * squared + loss,
-                dual: total - 0.5 * squared,
-            }
-        };
+        let with_bias = margins().zip(&plane.signs).map(|(m, y)| m + y * bias);
+        let (objective, least) = Objective::of(plane, with_bias, squared, total, squared);
         (objective, bias, squared, least)
     }
 
