@@ -182,7 +182,10 @@ impl<'s, 'a, T: SignedRows + ?Sized> Axes<'s, 'a, T> {
     fn keep(&mut self, rows: &[usize]) {
         let most = KEPT * self.state.rows.dimension() + 64;
         for &row in rows {
-            if row < self.state.rows.limit() && self.hull.len() < most && !self.known[row] {
+            if row < self.state.rows.limit()
+                && self.hull.working_set_len() < most
+                && !self.known[row]
+            {
                 self.known[row] = true;
                 let unit = self.scales.unit(self.state.rows, row);
                 self.hull.add(row, unit, true);

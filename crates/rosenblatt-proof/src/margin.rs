@@ -191,7 +191,8 @@ impl<'a, T: SignedRows> Narrowing<'a, T> {
             add(&mut hull, *row);
         }
         loop {
-            let size = (hull.len() + 2 * dimension.min(hull.len())) as f64 * dimension as f64;
+            let size = (hull.working_set_len() + 2 * dimension.min(hull.working_set_len())) as f64
+                * dimension as f64;
             let steps = (left / size.max(1.0)).clamp(0.0, 1e6) as usize;
             let walk = hull.walk(1.0 - budget.relative_gap / 8.0, 1e-300, steps);
             left -= size * (hull.convex().count() as f64);
@@ -207,7 +208,7 @@ impl<'a, T: SignedRows> Narrowing<'a, T> {
                 break;
             }
             let squared: f64 = p.iter().map(|x| x * x).sum();
-            if hull.len() > 60 * batch {
+            if hull.working_set_len() > 60 * batch {
                 hull.shrink(|score| score < 2.0 * squared);
             }
             let mut added = 0;

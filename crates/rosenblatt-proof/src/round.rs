@@ -109,7 +109,7 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
                 self.enter(&mut hull, &mut known, face, row);
             }
         }
-        if hull.len() == 0 {
+        if hull.working_set_len() == 0 {
             // No hint and no guess: any row outside.
             let first = (0..self.rows.groups()).find_map(|group| {
                 let mut found = None;
@@ -139,7 +139,7 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
                     }
                     ended = true;
                 } else {
-                    let before = hull.len();
+                    let before = hull.working_set_len();
                     if before > 40 * batch {
                         let squared: f64 = p.iter().map(|x| x * x).sum();
                         hull.shrink(|score| score < 4.0 * squared);
@@ -156,7 +156,7 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
             if ended {
                 let start = hull.corral();
                 // The latest rows came in because they were violated: those are worth most.
-                let skip = hull.len().saturating_sub(4 * dimension + 64);
+                let skip = hull.working_set_len().saturating_sub(4 * dimension + 64);
                 self.hints = hull.rows().skip(skip).collect();
                 return exact_walk(
                     self.rows,

@@ -124,7 +124,7 @@ impl NearestPoint {
     }
 
     /// The number of points in the working set.
-    pub fn len(&self) -> usize {
+    pub fn working_set_len(&self) -> usize {
         self.points.len()
     }
 

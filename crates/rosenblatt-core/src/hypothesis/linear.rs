@@ -479,7 +479,7 @@ impl Snapshot for Linear<'_> {
         Some(self.state.clone())
     }
 
-    fn into_state(&mut self) -> Option<LinearState> {
+    fn take_state(&mut self) -> Option<LinearState> {
         let nothing = LinearState::of(Weights::zero(1, 0));
         Some(std::mem::replace(&mut self.state, nothing))
     }

@@ -102,11 +102,7 @@ impl<'a> ScoreCache<'a> {
         budget: Budget,
     ) -> Self {
         let arithmetic = Arithmetic::choose(&kernel, &[&data.matrix]);
-        // The blocks of any pass are the blocks of the first, in another order.
-        let order = match order {
-            Order::ByClass | Order::Shuffled => order,
-            _ => Order::Given,
-        };
+        let order = order.blocks();
         let mut address = vec![(0, 0); data.len()];
         let (mut panels, mut block_of_panel) = (Vec::new(), Vec::new());
         if let Some(mut pass) = PassOrder::new(data, order, 0, 0) {

@@ -6,8 +6,8 @@ use super::{LEARNERS, LearnerEntry};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::options::{
-    Bias, ClassWeight, Options, Parameter, ParameterInfo, Readout, SHARED_PARAMETERS, Start, Ties,
-    choice_name, needs_all_examples,
+    Bias, ClassWeight, Options, Parameter, ParameterInfo, Readout, SHARED_PARAMETERS,
+    STOP_PARAMETERS, Start, Ties, choice_name, needs_all_examples,
 };
 
 /// The parameter that names the learner.
@@ -172,7 +172,8 @@ impl Options {
         for parameter in SHARED_PARAMETERS {
             let (name, value) = (parameter.name, (parameter.get)(self));
             let last = name == "readout" && self.readout() == Readout::Last;
-            let unused = !learner.takes().contains(&name) && !last;
+            let stops = learner.is_mistake_driven() && STOP_PARAMETERS.contains(&name);
+            let unused = !learner.takes().contains(&name) && !stops && !last;
             if unused && value != (parameter.get)(&defaults) {
                 return Err(Error::options(format!(
                     "--{name} {value} does not go with --learner {}",
@@ -213,10 +214,9 @@ fn not_this_learners(name: &str) -> Error {
 /// The kernels, for help texts.
 pub(super) const KERNEL_HELP: &str = "linear, quadratic, polynomial:DEGREE[,SCALE,CONST], geometric:DEGREE, monomial:DEGREE, rbf:GAMMA, laplacian:GAMMA, sigmoid:A,C or precomputed";
 
-/// The shared parameters of mistake-driven learners.
+/// The shared parameters of mistake-driven learners, beside the stop rules.
 pub(super) const MISTAKE_DRIVEN: &[&str] = &[
     "readout",
-    "epochs",
     "ties",
     "learning-rate",
     "margin-demand",
@@ -228,9 +228,6 @@ pub(super) const MISTAKE_DRIVEN: &[&str] = &[
     "multiclass",
     "class-weight",
     "at-zero",
-    "time-limit",
-    "max-updates",
-    "patience",
     "seed",
 ];
 
@@ -238,7 +235,6 @@ pub(super) const MISTAKE_DRIVEN: &[&str] = &[
 /// far a step goes is theirs to say.
 pub(super) const HINGE_DRIVEN: &[&str] = &[
     "readout",
-    "epochs",
     "ties",
     "bias",
     "order",
@@ -246,9 +242,6 @@ pub(super) const HINGE_DRIVEN: &[&str] = &[
     "multiclass",
     "class-weight",
     "at-zero",
-    "time-limit",
-    "max-updates",
-    "patience",
     "seed",
 ];
 

@@ -104,6 +104,11 @@ impl Choice for Ties {
     ];
 }
 
+impl Order {
+    /// What help says of the orders.
+    pub(crate) const HELP: &'static str = "order of visits: given, by-class, shuffled, random (with replacement), mistakes, worst or restart";
+}
+
 impl Choice for Order {
     const ALL: &'static [(Self, &'static str)] = &[
         (Self::Given, "given"),

@@ -21,6 +21,7 @@ pub(crate) use parameter::{
     auto, count, list_text, not_negative, number_list, optional, positive, positive_or_infinite,
 };
 pub use parameters::SHARED_PARAMETERS;
+pub(crate) use parameters::STOP_PARAMETERS;
 
 use crate::embedding::Embed;
 

@@ -1,8 +1,12 @@
 //! The parameters that are not one learner's own.
 
-use super::Options;
 use super::choices::{choice_name, parse_choice};
 use super::parameter::{Parameter, auto, count, not_negative, optional, positive};
+use super::{Options, Order};
+
+/// The parameters that say when a run stops. Every mistake-driven learner takes them, and they may
+/// change when a run is resumed.
+pub(crate) const STOP_PARAMETERS: &[&str] = &["epochs", "time-limit", "max-updates", "patience"];
 
 /// The parameters that learners share, in the order help lists them. Which of them a learner
 /// takes, it says itself.
@@ -52,7 +56,7 @@ pub const SHARED_PARAMETERS: &[Parameter<Options>] = &[
     Parameter {
         name: "order",
         value: "ORDER",
-        help: "order of visits: given, by-class, shuffled, random (with replacement), mistakes, worst or restart",
+        help: Order::HELP,
         get: |o| choice_name(o.order).into(),
         set: |o, t| parse_choice(t).map(|v| o.order = v),
     },

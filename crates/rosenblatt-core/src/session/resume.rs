@@ -3,11 +3,8 @@
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::model::{Fingerprint, Model};
-use crate::options::Options;
+use crate::options::{Options, STOP_PARAMETERS};
 use crate::scheme::Scheme;
-
-/// The parameters that may change when a run is resumed.
-const LIMITS: [&str; 4] = ["epochs", "time-limit", "max-updates", "patience"];
 
 /// Refuses options or data that are not the model's.
 pub(super) fn check_same(
@@ -18,7 +15,7 @@ pub(super) fn check_same(
 ) -> Result<()> {
     for (name, now) in options.values() {
         let then = model.options.get(name);
-        if !LIMITS.contains(&name) && then.as_ref() != Some(&now) {
+        if !STOP_PARAMETERS.contains(&name) && then.as_ref() != Some(&now) {
             let then = then.unwrap_or_default();
             return Err(
                 Error::options(format!("--{name} {now} differs from the model's {then}"))

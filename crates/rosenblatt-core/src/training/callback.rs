@@ -82,7 +82,7 @@ impl Recorder<'_> {
     pub(crate) fn last_model(&self, learner: &mut impl Snapshot, progress: &Progress) -> Model {
         let model = self.without_state(learner, progress);
         Model {
-            state: learner.into_state(),
+            state: learner.take_state(),
             ..model
         }
     }

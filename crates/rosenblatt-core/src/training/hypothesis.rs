@@ -72,7 +72,7 @@ pub(crate) trait Snapshot {
     }
 
     /// The same when it is not asked again.
-    fn into_state(&mut self) -> Option<LinearState> {
+    fn take_state(&mut self) -> Option<LinearState> {
         self.state()
     }
 

@@ -15,6 +15,7 @@
 
 mod callback;
 mod data_scan;
+mod fit;
 mod hypothesis;
 mod order;
 mod rule;
@@ -22,11 +23,12 @@ mod run;
 mod sample_weights;
 mod separability;
 mod step;
-mod training;
 
 pub use callback::{Callback, Step};
 pub(crate) use callback::{NoCallback, Recorder};
 pub(crate) use data_scan::DataScan;
+pub use fit::{Fitted, MarginBracket};
+pub(crate) use fit::{Resources, Training};
 pub(crate) use hypothesis::{Hypothesis, Snapshot};
 pub use order::BLOCK;
 pub(crate) use order::{Block, PassOrder};
@@ -34,5 +36,3 @@ pub use rule::{Judgement, Rule};
 pub(crate) use sample_weights::SampleWeights;
 pub use separability::{Separability, SeparabilityQuestion, SeparabilityTest};
 pub(crate) use step::{Constant, StepSize};
-pub use training::{Fitted, MarginBracket};
-pub(crate) use training::{Resources, Training};

@@ -36,6 +36,15 @@ impl Order {
         self.kind() == OrderKind::Ahead
     }
 
+    /// The order in which the blocks of a first pass hold the same rows as those of any pass in
+    /// this order, so that what is kept for a block serves in all passes.
+    pub(crate) fn blocks(self) -> Order {
+        match self {
+            Order::ByClass | Order::Shuffled => self,
+            _ => Order::Given,
+        }
+    }
+
     /// Whether a pass without an update has seen every example.
     pub(crate) fn visits_all(self) -> bool {
         self != Order::Random

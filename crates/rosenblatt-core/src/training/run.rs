@@ -1,11 +1,11 @@
 //! The training loop of every mistake-driven learner.
 
 use super::callback::Step;
+use super::fit::Training;
 use super::hypothesis::Hypothesis;
 use super::order::{OrderKind, PassOrder, Sweep, choose};
 use super::rule::{Judgement, Rule};
 use super::step::StepSize;
-use super::training::Training;
 use crate::error::Result;
 use crate::options::Readout;
 use crate::progress::Stop;

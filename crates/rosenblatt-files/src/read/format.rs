@@ -119,12 +119,14 @@ impl Format {
 
     /// Whether its files are text.
     pub fn is_text(self) -> bool {
-        self.known().is_some_and(|known| known.holds != Holds::Bytes)
+        self.known()
+            .is_some_and(|known| known.holds != Holds::Bytes)
     }
 
     /// Whether its files are tables.
     pub fn is_table(self) -> bool {
-        self.known().is_some_and(|known| known.holds == Holds::Table)
+        self.known()
+            .is_some_and(|known| known.holds == Holds::Table)
     }
 
     /// What help says of the formats.

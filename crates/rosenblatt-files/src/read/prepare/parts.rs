@@ -296,9 +296,7 @@ fn table_from_stored(
     let labels = columns.iter().filter(|c| c.role == Role::Label).count();
     let weights = columns.iter().filter(|c| c.role == Role::Weight).count();
     let fits = used_up && counts.next().is_none() && labels <= 1 && weights <= 1;
-    let format = facts
-        .format
-        .filter(|f| f.is_table())?;
+    let format = facts.format.filter(|f| f.is_table())?;
     fits.then_some(Input::Table {
         format,
         delimiter: facts.delimiter.filter(|d| d.is_usable())?,
