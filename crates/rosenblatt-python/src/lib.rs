@@ -27,10 +27,25 @@ fn raised(error: Error) -> PyErr {
             None => name,
         }
     });
+    let text = without_dashes(&text);
     match error.kind() {
         ErrorKind::Io => PyOSError::new_err(text),
         _ => PyValueError::new_err(text),
     }
+}
+
+/// The text with options as the command line spells them, `--name`, called as estimators call them.
+fn without_dashes(text: &str) -> String {
+    let mut parts = text.split("--");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part
+            .find(|c: char| c != '-' && !c.is_ascii_lowercase())
+            .unwrap_or(part.len());
+        out.push_str(&parameter_name(&part[..end]));
+        out.push_str(&part[end..]);
+    }
+    out
 }
 
 /// What scikit-learn calls a parameter, where that is not its own name with underscores.
