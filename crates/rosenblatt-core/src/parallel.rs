@@ -78,17 +78,35 @@ where
     let parts = out.len().div_ceil(size);
     let threads = threads.clamp(1, parts.max(1));
     let share = (parts / (threads * SHARES)).max(1);
-    let shares = Mutex::new(out.chunks_mut(share * size).zip((0..).step_by(share)));
-    let next = || {
-        let mut shares = shares.lock().unwrap_or_else(PoisonError::into_inner);
-        shares.next()
-    };
-    let work = || {
+    let shares = out.chunks_mut(share * size).zip((0..).step_by(share));
+    each(shares, threads, || {
         let mut f = make();
-        while let Some((share, first)) = next() {
+        move |(share, first): (&mut [T], usize)| {
             for (part, p) in share.chunks_mut(size).zip(first..) {
                 f(p, part);
             }
+        }
+    });
+}
+
+/// Calls `f` for every item; each thread makes its own `f`, and takes the next item when it is
+/// done with one.
+pub fn each<T, F>(
+    items: impl Iterator<Item = T> + Send,
+    threads: usize,
+    make: impl Fn() -> F + Sync,
+) where
+    F: FnMut(T),
+{
+    let items = Mutex::new(items);
+    let next = || {
+        let mut items = items.lock().unwrap_or_else(PoisonError::into_inner);
+        items.next()
+    };
+    let work = || {
+        let mut f = make();
+        while let Some(item) = next() {
+            f(item);
         }
     };
     std::thread::scope(|scope| {

@@ -8,19 +8,64 @@
 #[cfg(target_arch = "x86_64")]
 use crate::optimisations;
 
-/// Nothing beyond the platform's baseline.
-pub const BASE: u8 = 0;
-/// AVX2, FMA and bit manipulation.
-pub const AVX2: u8 = 1;
-/// AVX-512.
+/// The number of the level that has AVX-512.
 pub const AVX512: u8 = 2;
+
+/// What a processor was found to have, by which work is compiled.
+pub trait Level: Copy {
+    /// How far it goes: each has what those below have.
+    const NUMBER: u8;
+    /// That it has AVX2, if it has.
+    fn avx2(self) -> Option<Avx2>;
+}
+
+/// Nothing beyond the platform's baseline.
+#[derive(Debug, Clone, Copy)]
+pub struct Base;
+
+/// AVX2, FMA and bit manipulation; a value is only had where they were found.
+#[derive(Debug, Clone, Copy)]
+pub struct Avx2(());
+
+/// AVX-512; a value is only had where it was found.
+#[derive(Debug, Clone, Copy)]
+#[cfg(target_arch = "x86_64")]
+pub struct Avx512(());
+
+impl Level for Base {
+    const NUMBER: u8 = 0;
+
+    #[inline(always)]
+    fn avx2(self) -> Option<Avx2> {
+        None
+    }
+}
+
+impl Level for Avx2 {
+    const NUMBER: u8 = 1;
+
+    #[inline(always)]
+    fn avx2(self) -> Option<Avx2> {
+        Some(self)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Level for Avx512 {
+    const NUMBER: u8 = AVX512;
+
+    #[inline(always)]
+    fn avx2(self) -> Option<Avx2> {
+        Some(Avx2(()))
+    }
+}
 
 /// A piece of work; `run` must be `#[inline(always)]`, and so must all it calls in loops.
 pub trait Work {
     /// What comes of it.
     type Output;
     /// Does it, compiled for this level.
-    fn run<const LEVEL: u8>(self) -> Self::Output;
+    fn run<L: Level>(self, level: L) -> Self::Output;
 }
 
 /// Runs `work` at the best level.
@@ -30,7 +75,7 @@ pub trait Work {
 pub fn dispatch<W: Work>(work: W) -> W::Output {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     fn widest<W: Work>(work: W) -> W::Output {
-        work.run::<AVX512>()
+        work.run(Avx512(()))
     }
     if has_avx512() {
         // SAFETY: every feature that `widest` is compiled for was just found.
@@ -48,13 +93,13 @@ pub fn dispatch<W: Work>(work: W) -> W::Output {
 pub fn dispatch_avx2<W: Work>(work: W) -> W::Output {
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     fn wide<W: Work>(work: W) -> W::Output {
-        work.run::<AVX2>()
+        work.run(Avx2(()))
     }
     if has_avx2() {
         // SAFETY: every feature that `wide` is compiled for was just found.
         unsafe { wide(work) }
     } else {
-        work.run::<BASE>()
+        work.run(Base)
     }
 }
 
@@ -64,15 +109,15 @@ pub fn dispatch_avx2<W: Work>(work: W) -> W::Output {
 fn at_most() -> u8 {
     static LEVEL: std::sync::OnceLock<u8> = std::sync::OnceLock::new();
     *LEVEL.get_or_init(|| match std::env::var("ROSENBLATT_CPU").as_deref() {
-        Ok("scalar") => BASE,
-        Ok("avx2") => AVX2,
+        Ok("scalar") => Base::NUMBER,
+        Ok("avx2") => Avx2::NUMBER,
         _ => AVX512,
     })
 }
 
 #[cfg(target_arch = "x86_64")]
 fn has_avx2() -> bool {
-    at_most() >= AVX2
+    at_most() >= Avx2::NUMBER
         && is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("fma")
         && is_x86_feature_detected!("bmi1")
@@ -95,14 +140,14 @@ pub(crate) fn has_avx512() -> bool {
 #[inline]
 #[cfg(not(target_arch = "x86_64"))]
 pub fn dispatch_avx2<W: Work>(work: W) -> W::Output {
-    work.run::<BASE>()
+    work.run(Base)
 }
 
 /// Runs `work` at the only level there is.
 #[inline]
 #[cfg(not(target_arch = "x86_64"))]
 pub fn dispatch<W: Work>(work: W) -> W::Output {
-    work.run::<BASE>()
+    work.run(Base)
 }
 
 /// Asks for these values to be brought near, because they will be read soon.

@@ -18,7 +18,7 @@ use crate::options::Order;
 use crate::parallel;
 use crate::readout::LogEntry;
 use crate::scheme::Scheme;
-use crate::simd::{self, Work};
+use crate::simd::{self, Level, Work};
 use crate::training::PassOrder;
 
 /// New products found at a time: a multiple of every tile's height, small enough that the
@@ -288,7 +288,7 @@ impl Work for Apply<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const LEVEL: u8>(self) {
+    fn run<L: Level>(self, _: L) {
         for (slot, update) in self.updates {
             let slot = *slot as usize;
             let values = match self.stored.get(slot) {

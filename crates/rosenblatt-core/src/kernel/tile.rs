@@ -6,7 +6,7 @@
 //! as one pair alone would be.
 
 use super::packed::WIDTH;
-use crate::simd::{self, AVX512, BASE, Work};
+use crate::simd::{self, Level, Work};
 
 /// A number that products are summed in.
 pub(crate) trait Real: Copy + Default + Send + Sync {
@@ -73,13 +73,13 @@ pub(crate) struct Products<'a, T> {
 
 impl<T: Real> Products<'_, T> {
     #[inline(always)]
-    fn group<const ROWS: usize, const LEVEL: u8>(&mut self, at: usize) {
+    fn group<const ROWS: usize>(&mut self, level: impl Level, at: usize) {
         let rows: [&[T]; ROWS] = std::array::from_fn(|r| {
             let start = self.rows[at + r] as usize * self.stride + self.from;
             &self.table[start..start + self.panel.len()]
         });
         // A fused step without hardware for it would be a slow library call.
-        let sums = if self.fused && LEVEL != BASE {
+        let sums = if self.fused && level.avx2().is_some() {
             tile::<T, ROWS, true>(rows, self.panel)
         } else {
             tile::<T, ROWS, false>(rows, self.panel)
@@ -88,19 +88,19 @@ impl<T: Real> Products<'_, T> {
     }
 
     #[inline(always)]
-    fn all<const MOST: usize, const LEVEL: u8>(&mut self) {
+    fn all<const MOST: usize>(&mut self, level: impl Level) {
         let mut at = 0;
         let n = self.rows.len();
         while at + MOST <= n {
-            self.group::<MOST, LEVEL>(at);
+            self.group::<MOST>(level, at);
             at += MOST;
         }
         while at + 3 <= n {
-            self.group::<3, LEVEL>(at);
+            self.group::<3>(level, at);
             at += 3;
         }
         while at < n {
-            self.group::<1, LEVEL>(at);
+            self.group::<1>(level, at);
             at += 1;
         }
     }
@@ -109,12 +109,12 @@ impl<T: Real> Products<'_, T> {
 impl<T: Real> Work for Products<'_, T> {
     type Output = ();
     #[inline(always)]
-    fn run<const LEVEL: u8>(mut self) {
+    fn run<L: Level>(mut self, level: L) {
         // As many sums as the registers hold: 24 of 512 bits, or 12 of 256.
-        match (LEVEL, size_of::<T>()) {
-            (AVX512, 4) => self.all::<12, LEVEL>(),
-            (AVX512, _) => self.all::<6, LEVEL>(),
-            _ => self.all::<3, LEVEL>(),
+        match (L::NUMBER, size_of::<T>()) {
+            (simd::AVX512, 4) => self.all::<12>(level),
+            (simd::AVX512, _) => self.all::<6>(level),
+            _ => self.all::<3>(level),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! *Reference.* D. Kingma and J. Ba, "Adam: a method for stochastic optimization", ICLR (2015).
 
 use crate::kernel::WIDTH;
-use crate::simd::Work;
+use crate::simd::{Level, Work};
 
 /// Adam's rule at one step.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ impl Work for AdamStep<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const LEVEL: u8>(self) {
+    fn run<L: Level>(self, _: L) {
         let Adam { rate, root } = self.adam;
         for (((w, m), v), g) in self
             .weights

@@ -9,7 +9,7 @@ use crate::data::{Dataset, Matrix, Precision, Row};
 use crate::kernel::{Arithmetic, Kernel, PackedRows, SupportRows, WIDTH};
 use crate::options::{AtZero, Readout};
 use crate::scheme::Scheme;
-use crate::simd::{self, Work};
+use crate::simd::{self, Level, Work};
 
 /// What a kernel learner leaves behind.
 #[derive(Debug, Clone, PartialEq)]
@@ -253,7 +253,7 @@ impl Work for Weigh<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const LEVEL: u8>(self) {
+    fn run<L: Level>(self, _: L) {
         let k = self.board.len();
         for (board, bias) in self.board.iter_mut().zip(self.bias) {
             board.fill(*bias);

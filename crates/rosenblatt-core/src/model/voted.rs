@@ -11,7 +11,7 @@ use crate::data::{Dataset, Matrix, Row};
 use crate::options::AtZero;
 use crate::readout::UpdateLog;
 use crate::scheme::Scheme;
-use crate::simd::{self, Work};
+use crate::simd::{self, Level, Work};
 
 /// The corrected examples and the log of corrections.
 #[derive(Debug, Clone, PartialEq)]
@@ -145,7 +145,7 @@ impl<S, const N: usize> Work for Vote<'_, S, N> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const LEVEL: u8>(mut self) {
+    fn run<L: Level>(mut self, _: L) {
         let (log, index) = (self.log, self.index);
         self.votes.fill([0.0; N]);
         for group in 0..self.scheme.groups() {

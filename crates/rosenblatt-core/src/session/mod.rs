@@ -11,6 +11,7 @@ use crate::embedding::Embedding;
 use crate::error::{Error, Result};
 use crate::learner::LearnerEntry;
 use crate::model::{Decision, Fingerprint, LinearState, Model};
+use crate::optimisations;
 use crate::options::{Bias, DataSize, Options};
 use crate::parallel;
 use crate::progress::{Limits, Progress};
@@ -209,7 +210,14 @@ impl<'a> Session<'a> {
                 threads: self.threads,
             },
         };
-        LearnerEntry::fit(training)
+        std::thread::scope(|scope| {
+            // What is needed at the end can be found meanwhile.
+            let worth = self.threads > 1 && raw.matrix.bytes() >= WORTH_A_THREAD;
+            if worth && optimisations::enabled("parallel-scan") {
+                scope.spawn(|| scan.run(1));
+            }
+            LearnerEntry::fit(training)
+        })
     }
 
     /// The data with the features that the embedding makes.
@@ -306,6 +314,9 @@ fn check_data(data: &Dataset) -> Result<()> {
     }
     Ok(())
 }
+
+/// Bytes of examples from which on a second thread pays.
+const WORTH_A_THREAD: usize = 1 << 18;
 
 /// Refuses weights that cannot fit, early and with their size.
 fn fits_memory(scheme: Scheme, features: usize) -> Result<()> {

@@ -1,5 +1,5 @@
 //! Facts about all rows that are not needed before training ends: their fingerprint and the
-//! radius R.
+//! radius R. A second thread can find them meanwhile.
 
 use std::sync::OnceLock;
 
@@ -36,6 +36,12 @@ impl<'a> DataScan<'a> {
     /// What the bias adds to every ‖x‖².
     pub(crate) fn lift(&self) -> f64 {
         self.lift
+    }
+
+    /// Looks at all rows now.
+    pub(crate) fn run(&self, threads: usize) {
+        self.fingerprint(threads);
+        self.sample_weights.measure(threads);
     }
 
     /// Which data these are.

@@ -3,7 +3,7 @@
 use super::Weights;
 use crate::data::{Row, Rows, by_storage, dots4};
 use crate::optimisations;
-use crate::simd::{self, Work};
+use crate::simd::{self, Level, Work};
 
 /// Rows that are scored together.
 pub(crate) const GROUP: usize = 4;
@@ -166,7 +166,7 @@ impl<const S: usize> Work for ScoreRow<'_, S> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const LEVEL: u8>(self) {
+    fn run<L: Level>(self, _: L) {
         self.weights.scores_in_registers::<S>(self.row, self.scores);
     }
 }
@@ -179,7 +179,7 @@ impl<const S: usize, T: Copy + Into<f64>> Work for ScoreFour<'_, S, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const LEVEL: u8>(self) {
+    fn run<L: Level>(self, _: L) {
         let ScoreFour(weights, [a, b, c, d], scores) = self;
         let mut bias = [0.0; S];
         bias.copy_from_slice(&weights.bias);

@@ -8,11 +8,11 @@ use rosenblatt_core::internal::simd::{self, Work};
 pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
     #[cfg(test)]
     if tests::SCALAR.get() {
-        return work.run::<{ simd::BASE }>();
+        return work.run(simd::Base);
     }
     match optimisations::enabled("simd-parse") {
         true => simd::dispatch_avx2(work),
-        false => work.run::<{ simd::BASE }>(),
+        false => work.run(simd::Base),
     }
 }
 

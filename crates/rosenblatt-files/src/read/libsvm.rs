@@ -4,20 +4,20 @@
 //! written until the whole file is known. Zeros are not stored but count for the width.
 //! Rows may be unsorted (they are sorted) but no index may come twice.
 
-mod token;
+mod batch;
 
 use memchr::memchr;
 
-use self::token::Token;
+use self::batch::Batch;
 use super::chunk::{Chunk, position};
 use super::dispatch::dispatch;
 use super::huge_pages;
 use super::labels::{ABSENT, LabelSink};
-use super::number::{self, Stored, WINDOW, load, up_to_seven_digits};
+use super::number::{self, Stored, load, up_to_seven_digits};
 use super::report::LongDecimal;
 use super::row_errors::{OnError, RowErrors, overlong, quote};
 use rosenblatt_core::data::{Index, Indices, Values};
-use rosenblatt_core::internal::simd::Work;
+use rosenblatt_core::internal::simd::{Level, Work};
 use rosenblatt_core::{Error, Result};
 
 /// What is asked of the rows.
@@ -131,23 +131,9 @@ impl<I: Index, T: Stored> Work for Run<'_, '_, I, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const LEVEL: u8>(self) {
-        self.0.run::<LEVEL>(self.1);
+    fn run<L: Level>(self, level: L) {
+        self.0.run(level, self.1);
     }
-}
-
-/// The place before `at`, out of line so that it is not computed for every token.
-#[cold]
-#[inline(never)]
-fn before(at: usize) -> usize {
-    at - 1
-}
-
-/// Where `window` stands in `bytes`, so that its place need not be kept for every token.
-#[cold]
-#[inline(never)]
-fn place_of(window: &[u8; WINDOW], bytes: &[u8]) -> usize {
-    window.as_ptr().addr() - bytes.as_ptr().addr()
 }
 
 #[inline(always)]
@@ -179,12 +165,13 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
 
     /// Reads the lines of a chunk.
     #[inline(always)]
-    fn run<const LEVEL: u8>(&mut self, chunk: &Chunk) {
+    fn run(&mut self, level: impl Level, chunk: &Chunk) {
         if chunk.overlong {
             let fault = overlong(1);
             self.faults.add(fault, OnError::Fail);
             return;
         }
+        let mut batch = Batch::new();
         let (mut at, mut lines) = (0, 0);
         while at < self.len {
             lines += 1;
@@ -196,7 +183,7 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
                 self.long.len(),
                 self.smallest,
             );
-            match self.line::<LEVEL>(at) {
+            match self.line(level, &mut batch, at) {
                 _ if self.too_wide => return,
                 Ok(next) => at = next,
                 Err(error) => {
@@ -227,7 +214,7 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
 
     /// Reads the line at `at`; gives the start of the next one.
     #[inline(always)]
-    fn line<const LEVEL: u8>(&mut self, mut at: usize) -> Result<usize> {
+    fn line(&mut self, level: impl Level, batch: &mut Batch<T>, mut at: usize) -> Result<usize> {
         let bytes = self.bytes;
         while is_blank(bytes[at]) {
             at += 1;
@@ -243,25 +230,21 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
         let start = self.indices.len();
         let floor = u64::from(self.smallest);
         let mut least = floor; // the smallest index that keeps the row in order
-        let mut disorder = 0; // negative once an index was smaller
+        let mut disorder = false; // whether an index was smaller
+        let mut uncommon = 0; // where common tokens are next looked for
         loop {
-            if let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk())
-                && let Some(token) = Token::find(window)
+            if let Some(level) = level.avx2()
+                && at >= uncommon
             {
-                // First of all, for the next token waits for it. A byte other than a blank is
-                // branched on below, so that nobody waits to know which it is.
-                at += token.end + 1;
-                if let Some((index, value)) = token.read::<T, LEVEL>(window) {
-                    disorder |= index.wrapping_sub(least) as i64;
-                    least = index + 1;
-                    self.push(index, value);
-                    match token.stop {
-                        b' ' => continue,
-                        b'\n' => break,
-                        _ => at = before(at),
-                    }
-                } else {
-                    at = place_of(window, bytes);
+                let tokens = batch.read(level, bytes, at);
+                (at, uncommon) = (tokens.next, tokens.uncommon);
+                if let (Some(&first), Some(&last)) = (tokens.indices.first(), tokens.indices.last())
+                {
+                    let pairs = tokens.indices.iter().zip(&tokens.indices[1..]);
+                    let sorted = pairs.fold(u64::from(first) >= least, |all, (a, b)| all & (a < b));
+                    disorder |= !sorted;
+                    least = u64::from(last) + 1;
+                    self.push_all(tokens.indices, tokens.values);
                 }
             }
             match bytes[at] {
@@ -278,13 +261,13 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
                     let (next, index) = self.general_token(at)?;
                     at = next;
                     if let Some(index) = index {
-                        disorder |= index.wrapping_sub(least) as i64;
+                        disorder |= index < least;
                         least = index + 1;
                     }
                 }
             }
         }
-        if disorder < 0 {
+        if disorder {
             least = self.tidy_row(line, start)?;
         } else if least == floor {
             least = 0; // no feature at all
@@ -292,6 +275,22 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
         self.width = self.width.max(least);
         self.ends.push(self.indices.len() as u32);
         Ok(at)
+    }
+
+    /// Appends those values that are not zero.
+    #[inline(always)]
+    fn push_all(&mut self, indices: &[u32], values: &[T]) {
+        if values.iter().fold(true, |all, &x| all & (x != T::ZERO)) {
+            let widest = indices.iter().fold(0, |a, &b| a.max(b));
+            self.too_wide |= u64::from(widest) >= I::LIMIT;
+            self.indices
+                .extend(indices.iter().map(|&index| I::of(index)));
+            self.values.extend_from_slice(values);
+        } else {
+            for (&index, &value) in indices.iter().zip(values) {
+                self.push(u64::from(index), value);
+            }
+        }
     }
 
     /// Appends a value unless it is zero.
@@ -318,7 +317,7 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
                 Odd::Query(end) => return Ok((end, None)),
             }
         };
-        let read = match number::read_any::<T>(bytes, value) {
+        let read = match number::read::<T>(bytes, value) {
             Some(read) if read.stop <= b' ' || read.stop == b'#' => read,
             _ => return Err(self.bad_value(at, value)),
         };

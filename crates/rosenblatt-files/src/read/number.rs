@@ -17,7 +17,7 @@ use self::digits::{some_digits, up_to_eight_to_top};
 pub(crate) use self::stored::Stored;
 use rosenblatt_core::Error;
 use rosenblatt_core::data::Precision;
-use rosenblatt_core::internal::simd;
+use rosenblatt_core::internal::simd::{self, Level};
 
 /// A number found in text.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +47,7 @@ fn byte(bytes: &[u8], at: usize) -> u8 {
 #[inline(always)]
 pub(crate) fn read<T: Stored>(bytes: &[u8], start: usize) -> Option<Number<T>> {
     if let Some(window) = bytes.get(start..).and_then(|rest| rest.first_chunk())
-        && let Some(mut number) = read_within::<T, { simd::BASE }>(window)
+        && let Some(mut number) = read_within::<T>(simd::Base, window)
         && !number.may_go_on()
     {
         number.end += start;
@@ -69,7 +69,10 @@ pub(crate) fn different(a: u8, b: u8) -> usize {
 /// differs from number to number. Unless the byte behind it is one that the caller expects there,
 /// the number [may go on](Number::may_go_on).
 #[inline(always)]
-pub(crate) fn read_within<T: Stored, const LEVEL: u8>(window: &[u8; WINDOW]) -> Option<Number<T>> {
+pub(crate) fn read_within<T: Stored>(
+    level: impl Level,
+    window: &[u8; WINDOW],
+) -> Option<Number<T>> {
     // Masks tell the compiler what the conditions imply: every load lies in the window.
     let byte = |from: usize| window[from & 31];
     let marks = not_digits(window);
@@ -93,7 +96,8 @@ pub(crate) fn read_within<T: Stored, const LEVEL: u8>(window: &[u8; WINDOW]) -> 
             return None;
         }
         let behind = load(window, (point + 1) & 31);
-        let (before, mut behind) = two_values::<LEVEL>(
+        let (before, mut behind) = two_values(
+            level,
             to_top(before, whole),
             up_to_eight_to_top(behind, places.min(8)),
         );

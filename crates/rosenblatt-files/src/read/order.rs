@@ -1,5 +1,7 @@
 //! Which row stands where in memory.
 
+use std::ops::Range;
+
 use rosenblatt_core::data::{Layout, RowPermutation};
 use rosenblatt_core::internal::parallel;
 
@@ -61,8 +63,12 @@ impl<'a> Order<'a> {
 }
 
 /// Cuts `0..n` into about equal ranges, one for each thread; small work stays on one.
-pub(crate) fn ranges(n: usize, threads: usize) -> Vec<std::ops::Range<usize>> {
-    let parts = threads.clamp(1, n.div_ceil(1024).max(1));
+pub(crate) fn ranges(n: usize, threads: usize) -> Vec<Range<usize>> {
+    cut(n, threads.clamp(1, n.div_ceil(1024).max(1)))
+}
+
+/// Cuts `0..n` into so many ranges of about the same length.
+pub(crate) fn cut(n: usize, parts: usize) -> Vec<Range<usize>> {
     (0..parts)
         .map(|k| n * k / parts..n * (k + 1) / parts)
         .collect()

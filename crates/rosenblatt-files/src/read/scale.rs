@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rosenblatt_core::data::{Matrix, Storage, Values};
 use rosenblatt_core::internal::parallel;
-use rosenblatt_core::internal::simd::{self, Work};
+use rosenblatt_core::internal::simd::{self, Level, Work};
 use rosenblatt_core::{Error, Result};
 
 /// How features are scaled.
@@ -248,7 +248,7 @@ impl<N: Numbers, R: Iterator<Item = usize>, L: FnMut(&[f64])> Work for Shown<'_,
     type Output = ();
 
     #[inline(always)]
-    fn run<const LEVEL: u8>(self) {
+    fn run<A: Level>(self, _: A) {
         let Shown(each, mut look) = self;
         let mut row = vec![0.0; each.columns.len()];
         for i in each.rows {

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::huge_pages;
 use super::libsvm::SparsePart;
 use super::number::Stored;
-use super::order::{Order, Starts, ranges};
+use super::order::{Order, Starts, cut, ranges};
 use super::scale::{Moments, Scale, moments, too_large_to_scale};
 use rosenblatt_core::data::{Index, Indices, Matrix, Precision, SomeIndices, Storage, Values};
 use rosenblatt_core::internal::{parallel, simd};
@@ -19,6 +19,9 @@ pub(crate) const DENSE_LIMIT: u64 = 4 << 30;
 
 /// How many rows ahead of being copied a row is asked for.
 const NEAR: usize = 8;
+
+/// Shares of the rows that each thread copies: one may be slower than another.
+const SHARES: usize = 16;
 
 /// Rows that are looked up together.
 const SOME: usize = 256;
@@ -180,42 +183,39 @@ impl SparseRaw {
                 T::slice(&part.values, range),
             )
         };
-        std::thread::scope(|scope| {
-            let (mut indices, mut values) = (indices.as_mut_slice(), values.as_mut_slice());
-            for range in ranges(places.len(), threads) {
+        let (mut rest_i, mut rest_v) = (indices.as_mut_slice(), values.as_mut_slice());
+        let shares = cut(places.len(), threads * SHARES)
+            .into_iter()
+            .map(|range| {
                 let len = offsets[range.end] - offsets[range.start];
-                let (here_i, rest_i) = indices.split_at_mut(len);
-                let (here_v, rest_v) = values.split_at_mut(len);
-                (indices, values) = (rest_i, rest_v);
-                let mut work = move || {
-                    for p in range.clone() {
-                        if p + NEAR < range.end {
-                            let (indices, values) = row_at(p + NEAR);
-                            match indices {
-                                SomeIndices::Narrow(indices) => simd::prefetch(indices),
-                                SomeIndices::Wide(indices) => simd::prefetch(indices),
-                            }
-                            simd::prefetch(values);
-                        }
-                        let to = offsets[p] - offsets[range.start]
-                            ..offsets[p + 1] - offsets[range.start];
-                        let (indices, values) = row_at(p);
-                        let row = &mut here_i[to.clone()];
+                let here_i = rest_i.split_off_mut(..len).unwrap_or_default();
+                let here_v = rest_v.split_off_mut(..len).unwrap_or_default();
+                (range, here_i, here_v)
+            });
+        parallel::each(shares, threads, || {
+            |(range, here_i, here_v): (Range<usize>, &mut [I], &mut [T])| {
+                for p in range.clone() {
+                    if p + NEAR < range.end {
+                        let (indices, values) = row_at(p + NEAR);
                         match indices {
-                            SomeIndices::Narrow(indices) => renumber(row, indices, want.first),
-                            SomeIndices::Wide(indices) => renumber(row, indices, want.first),
+                            SomeIndices::Narrow(indices) => simd::prefetch(indices),
+                            SomeIndices::Wide(indices) => simd::prefetch(indices),
                         }
-                        let row = &mut here_v[to];
-                        row.copy_from_slice(values);
-                        if want.scale == Scale::UnitRows {
-                            unit(row);
-                        }
+                        simd::prefetch(values);
                     }
-                };
-                if threads <= 1 {
-                    work();
-                } else {
-                    scope.spawn(work);
+                    let first = offsets[range.start];
+                    let to = offsets[p] - first..offsets[p + 1] - first;
+                    let (indices, values) = row_at(p);
+                    let row = &mut here_i[to.clone()];
+                    match indices {
+                        SomeIndices::Narrow(indices) => renumber(row, indices, want.first),
+                        SomeIndices::Wide(indices) => renumber(row, indices, want.first),
+                    }
+                    let row = &mut here_v[to];
+                    row.copy_from_slice(values);
+                    if want.scale == Scale::UnitRows {
+                        unit(row);
+                    }
                 }
             }
         });

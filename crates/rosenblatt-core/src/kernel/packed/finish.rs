@@ -2,7 +2,7 @@
 
 use super::WIDTH;
 use crate::kernel::{HIGHEST_DEGREE, Kernel};
-use crate::simd::Work;
+use crate::simd::{Level, Work};
 
 /// Products become kernel values, 32 at a time.
 pub(super) struct Finish<'a> {
@@ -17,7 +17,7 @@ impl Work for Finish<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const LEVEL: u8>(self) {
+    fn run<L: Level>(self, _: L) {
         let out = self.out;
         match *self.kernel {
             Kernel::Polynomial {
@@ -91,7 +91,7 @@ impl Work for Elementwise<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const LEVEL: u8>(self) {
+    fn run<L: Level>(self, _: L) {
         let out = self.out;
         match *self.kernel {
             Kernel::Laplacian { gamma } => {

@@ -1,7 +1,7 @@
 //! Symmetric positive definite systems, small enough to be written out.
 
 use crate::data::{Row, by_storage};
-use crate::simd::{Work, dispatch};
+use crate::simd::{Level, Work, dispatch};
 
 /// A matrix of which the lower triangle is kept, a row after the other.
 pub(super) struct DenseSystem {
@@ -91,7 +91,7 @@ impl Work for DenseProduct<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const LEVEL: u8>(self) {
+    fn run<L: Level>(self, _: L) {
         let size = self.system.size;
         for (j, &x) in self.values.iter().enumerate() {
             let scaled = self.scale * x;
@@ -111,7 +111,7 @@ impl Work for Solve {
     type Output = Option<Vec<f64>>;
 
     #[inline(always)]
-    fn run<const LEVEL: u8>(self) -> Option<Vec<f64>> {
+    fn run<L: Level>(self, _: L) -> Option<Vec<f64>> {
         let Solve(
             DenseSystem {
                 size, mut lower, ..

@@ -1,7 +1,6 @@
 //! Digits in 64-bit words and in windows of text, many at a time.
 
-#[cfg(target_arch = "x86_64")]
-use rosenblatt_core::internal::simd;
+use rosenblatt_core::internal::simd::Level;
 
 pub(crate) static POWERS: [u64; 16] = {
     let mut powers = [1; 16];
@@ -70,9 +69,9 @@ pub(crate) fn to_top(x: u64, count: usize) -> u64 {
 /// The values of the digits at the top of two words; below them are zeros.
 #[inline(always)]
 #[allow(unsafe_code)] // measured: libsvm text is read a tenth slower without it
-pub(crate) fn two_values<const LEVEL: u8>(a: u64, b: u64) -> (u64, u64) {
+pub(crate) fn two_values(level: impl Level, a: u64, b: u64) -> (u64, u64) {
     #[cfg(target_arch = "x86_64")]
-    if LEVEL >= simd::AVX2 {
+    if level.avx2().is_some() {
         use std::arch::x86_64::{
             _mm_and_si128, _mm_cvtsi128_si64, _mm_madd_epi16, _mm_maddubs_epi16, _mm_packus_epi32,
             _mm_set_epi64x, _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi32,

@@ -31,12 +31,6 @@ const fn signed(numbers: [f64; 16]) -> [f64; 32] {
 static SIGNED_POWERS: [f64; 32] = signed(POWERS);
 static SIGNED_TENTHS: [f64; 32] = signed(TENTHS);
 
-/// The place of a number of decimal places and a sign in either.
-#[inline(always)]
-fn signed_place(places: u32, negative: bool) -> usize {
-    (places as usize & 15) | usize::from(negative) << 4
-}
-
 /// A number type that features are stored in.
 pub(crate) trait Stored:
     Copy + Default + PartialEq + Send + Sync + FromStr + 'static
@@ -45,8 +39,20 @@ pub(crate) trait Stored:
     const MISSING: Self;
     const PRECISION: Precision;
 
+    /// For [`scaled`](Self::scaled): up to 15 decimal places, then the same with a minus.
+    const SCALES: &[f64; 32];
+
+    /// A mantissa (below 10¹⁵) with a scale, and whether that is sure to be rounded correctly.
+    fn scaled(mantissa: f64, scale: f64) -> (Self, bool);
+
     /// `mantissa` (below 10¹⁵) divided by 10^`places` (up to 15), if that is soon told.
-    fn from_small(mantissa: u64, places: u32, negative: bool) -> Option<Self>;
+    #[inline(always)]
+    fn from_small(mantissa: u64, places: u32, negative: bool) -> Option<Self> {
+        let place = (places as usize & 15) | usize::from(negative) << 4;
+        let (value, sure) = Self::scaled(mantissa as i64 as f64, Self::SCALES[place]);
+        sure.then_some(value)
+    }
+
     fn from_f64(x: f64) -> Self;
     fn to_f64(self) -> f64;
     fn finite(self) -> bool;
@@ -60,9 +66,11 @@ impl Stored for f64 {
     const MISSING: f64 = f64::NAN;
     const PRECISION: Precision = Precision::F64;
 
+    const SCALES: &[f64; 32] = &SIGNED_POWERS;
+
     #[inline(always)]
-    fn from_small(mantissa: u64, places: u32, negative: bool) -> Option<f64> {
-        Some(mantissa as i64 as f64 / SIGNED_POWERS[signed_place(places, negative)])
+    fn scaled(mantissa: f64, scale: f64) -> (f64, bool) {
+        (mantissa / scale, true)
     }
 
     #[inline(always)]
@@ -98,14 +106,16 @@ impl Stored for f32 {
     const MISSING: f32 = f32::NAN;
     const PRECISION: Precision = Precision::F32;
 
+    const SCALES: &[f64; 32] = &SIGNED_TENTHS;
+
     #[inline(always)]
-    fn from_small(mantissa: u64, places: u32, negative: bool) -> Option<f32> {
+    fn scaled(mantissa: f64, scale: f64) -> (f32, bool) {
         // A product is found much sooner than a quotient. Both its factor and it are rounded, so
         // it may be two units of f64 off: it rounds on to the right f32 unless it lies about
         // halfway between two of them.
-        let value = mantissa as i64 as f64 * SIGNED_TENTHS[signed_place(places, negative)];
+        let value = mantissa * scale;
         let beyond_halfway = (value.to_bits() as u32).wrapping_sub(0x1000_0000 - 4) & 0x1FFF_FFFF;
-        (beyond_halfway > 8).then_some(value as f32)
+        (value as f32, beyond_halfway > 8)
     }
 
     #[inline(always)]

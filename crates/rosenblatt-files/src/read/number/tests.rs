@@ -10,10 +10,10 @@ impl simd::Work for Within<'_> {
     type Output = (Option<Number<f64>>, Option<Number<f32>>);
 
     #[inline(always)]
-    fn run<const LEVEL: u8>(self) -> Self::Output {
+    fn run<L: Level>(self, level: L) -> Self::Output {
         (
-            read_within::<f64, LEVEL>(self.0),
-            read_within::<f32, LEVEL>(self.0),
+            read_within::<f64>(level, self.0),
+            read_within::<f32>(level, self.0),
         )
     }
 }

@@ -2,7 +2,7 @@
 
 use super::parse::TablePart;
 use crate::read::number::Stored;
-use rosenblatt_core::internal::simd::{self, Work};
+use rosenblatt_core::internal::simd::{self, Level, Work};
 
 /// The centre and the scale of every column of a table that holds nothing but numbers.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ impl<'p, T: Stored, L: Fn(usize) -> (&'p TablePart, usize)> Work for NumericRows
     type Output = u64;
 
     #[inline(always)]
-    fn run<const LEVEL: u8>(self) -> u64 {
+    fn run<A: Level>(self, _: A) -> u64 {
         // Rows lie anywhere, so they are asked for in good time.
         const NEAR: usize = 8;
         let width = self.columns.centres.len();

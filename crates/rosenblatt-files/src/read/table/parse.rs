@@ -25,7 +25,7 @@ use crate::read::number::{self, Stored};
 use crate::read::report::LongDecimal;
 use crate::read::row_errors::{OnError, RowErrors, check_text, overlong, quote};
 use crate::read::sniff::is_missing;
-use rosenblatt_core::internal::simd::{self, Work};
+use rosenblatt_core::internal::simd::{self, Level, Work};
 use rosenblatt_core::{Error, Result};
 
 struct Parser<'a, T> {
@@ -147,14 +147,14 @@ impl<T: Stored> Work for Run<'_, '_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const LEVEL: u8>(self) {
-        self.0.run::<LEVEL>();
+    fn run<L: Level>(self, level: L) {
+        self.0.run(level);
     }
 }
 
 impl<T: Stored> Parser<'_, T> {
     #[inline(always)]
-    fn run<const LEVEL: u8>(&mut self) {
+    fn run(&mut self, level: impl Level) {
         let dialect = &self.scheme.dialect;
         let mut at = 0;
         let mut header = self.scheme.header && self.chunk.leading;
@@ -175,7 +175,7 @@ impl<T: Stored> Parser<'_, T> {
                 self.faults.add(fault, OnError::Fail);
                 return;
             }
-            match self.record::<LEVEL>(start) {
+            match self.record(level, start) {
                 Ok(next) => {
                     self.commit();
                     at = next;
@@ -198,7 +198,7 @@ impl<T: Stored> Parser<'_, T> {
     #[cold]
     #[inline(never)]
     fn cut_off(&mut self, start: usize) -> Result<usize> {
-        self.record::<{ simd::BASE }>(start)
+        self.record(simd::Base, start)
     }
 
     /// Where a faulty record ends. Text behind a closing quote belongs to its cell, as it
@@ -268,7 +268,7 @@ impl<T: Stored> Parser<'_, T> {
 
     /// Reads the record at `at`; gives the place behind it.
     #[inline(always)]
-    fn record<const LEVEL: u8>(&mut self, mut at: usize) -> Result<usize> {
+    fn record(&mut self, level: impl Level, mut at: usize) -> Result<usize> {
         let scheme = self.scheme;
         let start = at;
         self.tried += 1;
@@ -289,7 +289,7 @@ impl<T: Stored> Parser<'_, T> {
             if let Take::Number { slot, .. } = take {
                 let ahead = self.numbers_ahead[column];
                 let ends = column + ahead == columns;
-                let (read, behind) = self.run_of_numbers::<LEVEL>(at, base + slot, ahead, ends);
+                let (read, behind) = self.run_of_numbers(level, at, base + slot, ahead, ends);
                 if read > 0 {
                     (column, at) = (column + read, behind);
                     lines += usize::from(column == columns);

@@ -2,6 +2,7 @@
 
 use super::{Parser, Take};
 use crate::read::number::{self, Stored};
+use rosenblatt_core::internal::simd::Level;
 
 /// For each column: how many from it on are numbers with slots one after the other.
 pub(super) fn numbers_ahead(takes: &[Take]) -> Vec<usize> {
@@ -20,8 +21,9 @@ impl<T: Stored> Parser<'_, T> {
     /// the delimiter, or by a newline if it is the last and `ends` the record; gives how many,
     /// and where the next cell starts.
     #[inline(always)]
-    pub(super) fn run_of_numbers<const LEVEL: u8>(
+    pub(super) fn run_of_numbers(
         &mut self,
+        level: impl Level,
         mut at: usize,
         first: usize,
         count: usize,
@@ -40,7 +42,7 @@ impl<T: Stored> Parser<'_, T> {
             let from = at + usize::from(bytes[at] == b' ' && self.delimiter != b' ');
             let window = bytes.get(from..).and_then(|rest| rest.first_chunk());
             let end = self.delimiters.peek();
-            let value = match window.and_then(number::read_within::<T, LEVEL>) {
+            let value = match window.and_then(|window| number::read_within::<T>(level, window)) {
                 // Where the delimiter is was known before, so the next number need not wait.
                 Some(number) if from + number.end == end && number.stop == self.delimiter => {
                     at = end + 1;
