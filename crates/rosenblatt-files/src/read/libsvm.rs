@@ -245,6 +245,9 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
                     disorder |= !sorted;
                     least = u64::from(last) + 1;
                     self.push_all(tokens.indices, tokens.values);
+                    if at >= uncommon {
+                        continue;
+                    }
                 }
             }
             match bytes[at] {

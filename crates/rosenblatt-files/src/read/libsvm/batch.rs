@@ -8,6 +8,8 @@
 
 mod avx2;
 
+use std::array::from_fn;
+
 use self::avx2::{LENGTHS, in_order, join, mark};
 use crate::read::number::Stored;
 use rosenblatt_core::internal::simd::Avx2;
@@ -58,19 +60,23 @@ impl<T: Stored> Batch<T> {
     pub(super) fn read(&mut self, level: Avx2, bytes: &[u8], start: usize) -> Tokens<'_, T> {
         self.marks.cover(level, bytes, start);
         let (count, end) = self.arrange(level, bytes, start);
-        let (mut good, mut next) = (count, end);
+        let (mut good, mut next, mut uncommon) = (count, end, end);
         if !self.convert(level, count) {
             good = (0..count).take_while(|&k| self.is_number(k)).count();
             next = start;
             for _ in 0..good {
                 next += memchr::memchr(b' ', &bytes[next..]).map_or(0, |n| n + 1);
             }
+            // Those behind a single one are worth another try.
+            if good * 4 >= count {
+                uncommon = next + 1;
+            }
         }
         Tokens {
             indices: &self.indices[..good],
             values: &self.values[..good],
             next,
-            uncommon: end,
+            uncommon,
         }
     }
 
@@ -130,12 +136,11 @@ impl<T: Stored> Batch<T> {
             let (found, mantissas, only_digits) = join(level, digits);
             *indices = found;
             good &= only_digits;
-            for ((value, mantissa), &scale) in values.iter_mut().zip(mantissas).zip(scales) {
-                let sure;
-                let scale = T::SCALES[usize::from(scale) & 31];
-                (*value, sure) = T::scaled(f64::from(mantissa as i32), scale);
-                good &= sure;
-            }
+            let scales: [f64; 4] = from_fn(|k| T::SCALES[usize::from(scales[k]) & 31]);
+            let mantissas = mantissas.map(|mantissa| f64::from(mantissa as i32));
+            let found: [_; 4] = from_fn(|k| T::scaled(mantissas[k], scales[k]));
+            *values = found.map(|(value, _)| value);
+            good &= found.iter().fold(true, |all, (_, sure)| all & sure);
         }
         good
     }

@@ -99,9 +99,8 @@ pub(super) fn join(_: Avx2, digits: &[[u8; 16]; 4]) -> ([u32; 4], [u32; 4], bool
     unsafe {
         let load = |k: usize| _mm_loadu_si128(digits[k].as_ptr().cast());
         let (a, b) = (
-            // Not two neighbours: they would be loaded at once, which waits until both are stored.
-            _mm256_set_m128i(load(2), load(0)),
-            _mm256_set_m128i(load(3), load(1)),
+            _mm256_set_m128i(load(1), load(0)),
+            _mm256_set_m128i(load(3), load(2)),
         );
         let nine = _mm256_set1_epi8(9);
         let others = _mm256_or_si256(_mm256_subs_epu8(a, nine), _mm256_subs_epu8(b, nine));
@@ -113,8 +112,8 @@ pub(super) fn join(_: Avx2, digits: &[[u8; 16]; 4]) -> ([u32; 4], [u32; 4], bool
         };
         let fours = _mm256_packus_epi32(fours(a), fours(b));
         let all = _mm256_madd_epi16(fours, _mm256_set1_epi32(0x0001_2710));
-        // The index and the mantissa of each token in turn: first all indices.
-        let all = _mm256_permutevar8x32_epi32(all, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
+        // Indices and mantissas of tokens 0 and 2, then of 1 and 3.
+        let all = _mm256_permutevar8x32_epi32(all, _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7));
         _mm_storeu_si128(indices.as_mut_ptr().cast(), _mm256_castsi256_si128(all));
         _mm_storeu_si128(
             mantissas.as_mut_ptr().cast(),
