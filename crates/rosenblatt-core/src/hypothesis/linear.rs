@@ -50,12 +50,12 @@ struct Prefetch {
 }
 
 impl Prefetch {
-    /// Asks for the next rows.
+    /// Asks for half as many rows as are scored together: a processor waits for few at a time.
     #[inline]
     fn ask(&mut self, all: Rows<'_>) {
-        let next = self.rows.iter().skip(self.asked).take(GROUP);
+        let next = self.rows.iter().skip(self.asked).take(GROUP / 2);
         next.for_each(|&i| all.row(i as usize).prefetch());
-        self.asked += GROUP;
+        self.asked += GROUP / 2;
     }
 }
 
@@ -360,6 +360,7 @@ impl Hypothesis for Linear<'_> {
         scores.resize(next.len() * self.scores.len(), 0.0);
         let examples = next.iter().map(|&i| i as usize);
         (self.state.weights).scores_of_group(self.rows, self.in_step, examples, scores);
+        self.prefetch.ask(self.rows);
     }
 
     fn squared_length(&self, i: usize) -> f64 {
