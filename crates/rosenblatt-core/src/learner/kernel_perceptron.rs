@@ -75,7 +75,7 @@ impl Learner for KernelPerceptron {
         if !starts_at_zero(options) {
             return Err(
                 Error::options("a kernel learner has no weights to start from")
-                    .remedy("give --start-dual a1,a2,… with one signed coefficient an example"),
+                    .remedy("give ⟨start-dual a1,a2,…⟩ with one signed coefficient an example"),
             );
         }
         settings::check_ties(options, self.starts_at_zero())

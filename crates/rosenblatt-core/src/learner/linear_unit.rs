@@ -114,18 +114,18 @@ impl Learner for LinearUnit {
             return Err(Error::options(
                 "the linear unit learns several classes one against the rest",
             )
-            .remedy("use --multiclass ovr"));
+            .remedy("use ⟨multiclass ovr⟩"));
         }
         if !options.order.is_known_ahead() {
             return Err(Error::options(format!(
                 "the order {} follows the mistakes of a perceptron, which a linear unit has no use for",
                 choice_name(options.order)
             ))
-            .remedy("use --order given, by-class, shuffled or random"));
+            .remedy("use ⟨order given⟩, by-class, shuffled or random"));
         }
         if matches!(options.bias(), Bias::Unlifted(_)) {
             return Err(Error::options("the linear unit has a lifted bias or none")
-                .remedy("use --bias lifted or --bias none"));
+                .remedy("use ⟨bias lifted⟩ or ⟨bias none⟩"));
         }
         Ok(())
     }

@@ -117,14 +117,14 @@ impl Learner for NetworkLearner {
             return Err(Error::options(
                 "a network has one output a class, and the largest decides",
             )
-            .remedy("use --multiclass argmax"));
+            .remedy("use ⟨multiclass argmax⟩"));
         }
         if !options.order.is_known_ahead() {
             return Err(Error::options(format!(
                 "the order {} follows the mistakes of a perceptron, which a network has no use for",
                 choice_name(options.order)
             ))
-            .remedy("use --order given, by-class, shuffled or random"));
+            .remedy("use ⟨order given⟩, by-class, shuffled or random"));
         }
         Ok(())
     }
@@ -136,7 +136,7 @@ impl Learner for NetworkLearner {
     fn cannot_resume(&self) -> Option<Error> {
         Some(
             Error::options("the training of a network cannot be resumed")
-                .remedy("train it afresh with more --epochs"),
+                .remedy("train it afresh with more ⟨epochs⟩"),
         )
     }
 }

@@ -75,7 +75,7 @@ impl Options {
         } else {
             return Err(not_this_learners(name));
         };
-        set.map_err(|expected| Error::options(format!("--{name}: found {text:?}, {expected}")))
+        set.map_err(|expected| Error::options(format!("⟨{name}⟩: found {text:?}, {expected}")))
     }
 
     /// Sets several parameters from text, the learner first, whatever their order.
@@ -176,22 +176,22 @@ impl Options {
             let unused = !learner.takes().contains(&name) && !stops && !last;
             if unused && value != (parameter.get)(&defaults) {
                 return Err(Error::options(format!(
-                    "--{name} {value} does not go with --learner {}",
+                    "⟨{name} {value}⟩ does not go with ⟨learner {}⟩",
                     learner.name()
                 ))
-                .remedy(format!("leave out --{name}")));
+                .remedy(format!("leave out ⟨{name}⟩")));
             }
         }
         if learner.kernel() == Some(Kernel::Precomputed) && self.embed.is_some() {
             return Err(
                 Error::options("a Gram matrix has no features to make others of")
-                    .remedy("leave out --embed, or give rows of features and a --kernel"),
+                    .remedy("leave out ⟨embed⟩, or give rows of features and a ⟨kernel⟩"),
             );
         }
         learner.check(self)?;
         if self.patience.is_some() && self.readout() == Readout::Voted {
-            return Err(Error::options("--patience needs the validation accuracy after each pass, which the voted read-out makes too costly")
-                .remedy("use --readout averaged"));
+            return Err(Error::options("⟨patience⟩ needs the validation accuracy after each pass, which the voted read-out makes too costly")
+                .remedy("use ⟨readout averaged⟩"));
         }
         Ok(())
     }
@@ -206,8 +206,8 @@ fn not_this_learners(name: &str) -> Error {
         .collect();
     match others.first() {
         None => Error::options(format!("there is no option {name:?}")),
-        Some(first) => Error::options(format!("--{name} belongs to {}", others.join(" and ")))
-            .remedy(format!("add --learner {first}")),
+        Some(first) => Error::options(format!("⟨{name}⟩ belongs to {}", others.join(" and ")))
+            .remedy(format!("add ⟨learner {first}⟩")),
     }
 }
 
@@ -251,7 +251,7 @@ pub(super) fn check_ties(options: &Options, from_zero: bool) -> Result<()> {
         return Err(Error::options(
             "ties = correct never updates from zero weights: every score is 0, and 0 counts as right",
         )
-        .remedy("use --ties mistake, a --margin-demand above 0, or another --start"));
+        .remedy("use ⟨ties mistake⟩, a ⟨margin-demand⟩ above 0, or another ⟨start⟩"));
     }
     Ok(())
 }

@@ -123,7 +123,7 @@ pub const SHARED_PARAMETERS: &[Parameter<Options>] = &[
     Parameter {
         name: "patience",
         value: "N",
-        help: "stop after N passes without better validation accuracy (needs --validate)",
+        help: "stop after N passes without better validation accuracy (needs held-out examples)",
         get: |o| optional(&o.patience, "none"),
         set: |o, t| auto(t, "none", count).map(|v| o.patience = v),
     },

@@ -28,7 +28,7 @@ use super::source::Source;
 use super::sparse::{SparseRaw, Wanted};
 use super::table::role::Unseen;
 use rosenblatt_core::data::{Classes, Layout, Matrix, Precision};
-use rosenblatt_core::{Error, Result};
+use rosenblatt_core::{Error, Result, Wording};
 
 /// Rows of images in a batch.
 const IMAGE_ROWS: usize = 1024;
@@ -65,7 +65,7 @@ pub struct BatchesReport {
     /// Rows left out because they could not be read.
     pub skipped: u64,
     /// Why the first of them could not.
-    pub skipped_messages: Vec<String>,
+    pub skipped_messages: Vec<Wording>,
     /// Values that the model has not seen.
     pub unseen: Unseen,
     /// Things worth knowing.

@@ -74,7 +74,7 @@ impl Rows {
         let bad = |message: String| {
             Error::data(message)
                 .in_file(file)
-                .remedy("check that this is an IDX file, or pass --format")
+                .remedy("check that this is an IDX file, or pass ⟨format⟩")
         };
         let mut take = |n: usize| -> Result<Vec<u8>> {
             let mut bytes = vec![0; n];
@@ -202,7 +202,7 @@ impl Labels {
             return Err(
                 Error::data(format!("expected one label a row, found {}", rows.width))
                     .in_file(path)
-                    .remedy("name the labels file with --labels"),
+                    .remedy("name the labels file with ⟨labels⟩"),
             );
         }
         Ok(Labels {
@@ -237,7 +237,7 @@ pub(crate) fn same_rows(images: &Rows, labels: &Labels) -> Result<()> {
     Err(
         Error::data(format!("{} labels for {} rows", labels.len(), images.rows))
             .in_file(&labels.rows.file)
-            .remedy("name the matching labels file with --labels"),
+            .remedy("name the matching labels file with ⟨labels⟩"),
     )
 }
 

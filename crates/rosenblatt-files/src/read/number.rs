@@ -203,7 +203,7 @@ pub(crate) fn too_large<T: Stored>(text: &str) -> Error {
     let in_f64 = text.trim().parse::<f64>().is_ok_and(f64::is_finite);
     match T::PRECISION {
         Precision::F32 if in_f64 => Error::data(format!("{short} is too large for f32"))
-            .remedy("rescale the column, or train with --precision f64"),
+            .remedy("rescale the column, or train with ⟨precision f64⟩"),
         _ => Error::data(format!("{short} is too large for f64")).remedy("rescale the column"),
     }
 }

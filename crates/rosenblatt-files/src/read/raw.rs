@@ -231,7 +231,7 @@ pub(super) fn read_images(source: &Source, reader: Reader, options: &ReadOptions
         .or_else(|| idx::labels_path(source.name()));
     let path = path.ok_or_else(|| {
         Error::options("where are the labels of these images?")
-            .remedy("name their file with --labels")
+            .remedy("name their file with ⟨labels⟩")
     })?;
     let mut labels = idx::Labels::open(&path)?;
     idx::same_rows(&images, &labels)?;
@@ -275,7 +275,7 @@ pub(crate) fn refuse_not_finite(images: &ImagesRaw, precision: Precision) -> Res
         if let Some(x) = images.row(row).find(|x| !fits(*x)) {
             return Err(if x.is_finite() {
                 Error::data(format!("row {row} holds {x:e}, which is too large for f32"))
-                    .remedy("rescale the column, or train with --precision f64")
+                    .remedy("rescale the column, or train with ⟨precision f64⟩")
             } else {
                 Error::data(format!("row {row} holds the value {x}"))
                     .remedy("features must be finite")

@@ -327,5 +327,5 @@ fn refuse_dense(rows: usize, width: usize, precision: Precision) -> Result<()> {
         "scaling columns would make these sparse rows dense: {rows} × {width} values, {} GiB",
         bytes >> 30
     ))
-    .remedy("use --scale unit-rows or --scale none, which keep zeros"))
+    .remedy("use ⟨scale unit-rows⟩ or ⟨scale none⟩, which keep zeros"))
 }

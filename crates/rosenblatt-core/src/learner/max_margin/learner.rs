@@ -81,9 +81,9 @@ impl Learner for MaxMargin {
     fn check(&self, options: &Options) -> Result<()> {
         let refuse = |name: &str, value: &str, why: &str| {
             Err(Error::options(format!(
-                "--{name} {value} does not go with --learner max-margin: {why}"
+                "⟨{name} {value}⟩ does not go with ⟨learner max-margin⟩: {why}"
             ))
-            .remedy(format!("leave out --{name}")))
+            .remedy(format!("leave out ⟨{name}⟩")))
         };
         if options.multiclass == Some(Multiclass::Argmax) {
             return refuse(
@@ -98,12 +98,12 @@ impl Learner for MaxMargin {
         }
         if let Some(c) = self.c.filter(|&c| c > LARGEST_C) {
             return Err(Error::options(format!(
-                "--c {c:e}: the steps beside a C above {LARGEST_C:e} are lost in rounding"
+                "⟨c {c:e}⟩: the steps beside a C above {LARGEST_C:e} are lost in rounding"
             ))
-            .remedy("leave --c out for a hard margin, or use a smaller one"));
+            .remedy("leave ⟨c⟩ out for a hard margin, or use a smaller one"));
         }
         if self.c.is_none() && options.class_weight != ClassWeight::One {
-            let why = "class weights multiply C, and without --c the margin is hard";
+            let why = "class weights multiply C, and without ⟨c⟩ the margin is hard";
             return refuse("class-weight", &options.class_weight.to_string(), why);
         }
         Ok(())
@@ -137,7 +137,7 @@ impl Learner for MaxMargin {
         Some(Error::options(
             "the search for the largest margin cannot be resumed: its answer is the same from any start",
         )
-        .remedy("train afresh with larger limits or another --tolerance"))
+        .remedy("train afresh with larger limits or another ⟨tolerance⟩"))
     }
 
     fn unfinished(&self) -> Option<&'static str> {
@@ -156,9 +156,9 @@ impl Fit for MaxMargin {
         }
         if self.c.is_none() && training.data.weights.is_some() {
             return Err(Error::options(
-                "weights of examples multiply C, and without --c the margin is hard",
+                "weights of examples multiply C, and without ⟨c⟩ the margin is hard",
             )
-            .remedy("add --c 1, or leave out --weight-column"));
+            .remedy("add ⟨c 1⟩, or leave out ⟨weight-column⟩"));
         }
         let mut search = MarginSearch {
             data: training.data,

@@ -247,10 +247,10 @@ fn match_columns(
         }
     }
     if let Some(wanted) = &options.label {
-        let i = find_column(&names, wanted, "--label")?;
+        let i = find_column(&names, wanted, "label")?;
         if !matches!(takes[i], Take::Skip | Take::Label) {
             return Err(Error::options(format!(
-                "--label {wanted}: the model uses that column as a feature"
+                "⟨label {wanted}⟩: the model uses that column as a feature"
             ))
             .remedy("name another column"));
         }
