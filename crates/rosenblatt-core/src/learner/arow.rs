@@ -77,10 +77,6 @@ impl Learner for Arow {
         Ok(())
     }
 
-    fn default_readout(&self) -> Readout {
-        Readout::Averaged
-    }
-
     fn is_mistake_driven(&self) -> bool {
         true
     }

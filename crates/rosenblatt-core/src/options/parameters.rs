@@ -8,6 +8,10 @@ use super::{Options, Order};
 /// change when a run is resumed.
 pub(crate) const STOP_PARAMETERS: &[&str] = &["epochs", "time-limit", "max-updates", "patience"];
 
+/// The shared parameters that every learner takes.
+pub(crate) const COMMON_PARAMETERS: &[&str] =
+    &["embed", "multiclass", "class-weight", "at-zero", "seed"];
+
 /// The parameters that learners share, in the order help lists them. Which of them a learner
 /// takes, it says itself.
 pub const SHARED_PARAMETERS: &[Parameter<Options>] = &[

@@ -3,9 +3,8 @@
 use super::MarginSearch;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
-use crate::kernel::{Kernel, Spectrum};
+use crate::kernel::{self, Kernel, Spectrum};
 use crate::learner::Fit;
-use crate::learner::settings::KERNEL_HELP;
 use crate::model::{Decision, SupportVectors};
 use crate::options::{
     Bias, ClassWeight, DataSize, Declared, Learner, Multiclass, Options, Parameter, Readout, auto,
@@ -51,7 +50,7 @@ impl Declared for MaxMargin {
         Parameter {
             name: "kernel",
             value: "KERNEL",
-            help: KERNEL_HELP,
+            help: kernel::SPELLINGS,
             get: |l| optional(&l.kernel, "none"),
             set: |l, t| auto(t, "none", str::parse).map(|v| l.kernel = v),
         },
@@ -64,17 +63,7 @@ impl Declared for MaxMargin {
         },
     ];
     /// The solution is unique: most of what shapes a perceptron's run has no bearing on it.
-    const TAKES: &'static [&'static str] = &[
-        "epochs",
-        "bias",
-        "embed",
-        "multiclass",
-        "class-weight",
-        "at-zero",
-        "time-limit",
-        "max-updates",
-        "seed",
-    ];
+    const TAKES: &'static [&'static str] = &["epochs", "bias", "time-limit", "max-updates"];
 }
 
 impl Learner for MaxMargin {
@@ -86,11 +75,8 @@ impl Learner for MaxMargin {
             .remedy(format!("leave out ⟨{name}⟩")))
         };
         if options.multiclass == Some(Multiclass::Argmax) {
-            return refuse(
-                "multiclass",
-                "argmax",
-                "its planes are found one by one (ovr, ovo)",
-            );
+            let why = "its planes are found one by one (ovr, ovo)";
+            return refuse("multiclass", "argmax", why);
         }
         if let Some(bias @ Bias::Unlifted(Some(_))) = options.bias {
             let why = "an unlifted bias is not penalised, whatever ρ";
