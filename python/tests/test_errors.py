@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 from rosenblatt import (
     KernelPerceptron,
     LinearUnit,
+    MaxMarginClassifier,
     Perceptron,
     PerceptronNetwork,
     check_separability,
@@ -69,10 +70,27 @@ def test_parameters(parameters, message):
         Perceptron(**parameters).fit(X, y)
 
 
-def test_messages_speak_of_parameters_not_of_the_command_line():
-    with pytest.raises(ValueError) as caught:
-        Perceptron(ties="correct").fit(X, y)
-    assert "--" not in str(caught.value)
+@pytest.mark.parametrize(
+    "estimator, message",
+    [
+        (Perceptron(ties="correct"), "use ties='mistake', a margin above 0, or another start$"),
+        (Perceptron(eta0=1e308), "use a smaller eta0, or scale the data$"),
+        (MaxMarginClassifier(C=1e300), "^C=1e300: .*; leave C out for a hard margin"),
+    ],
+    ids=["ties", "eta0", "C"],
+)
+def test_messages_name_parameters_as_estimators_do(estimator, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        estimator.fit(1e3 * X, y)
+    assert not any(mark in str(caught.value) for mark in ("--", "\u27e8", "\u27e9"))
+
+
+@pytest.mark.parametrize("name, now", [("random_state", 2), ("eta0", 0.5), ("margin", 0.25)])
+def test_a_changed_parameter_is_named_as_estimators_do(name, now):
+    estimator = Perceptron(random_state=1, warm_start=True).fit(X, y)
+    estimator.set_params(**{name: now})
+    with pytest.raises(ValueError, match=f"^{name}={now} differs from the model's"):
+        estimator.fit(X, y)
 
 
 def test_unknown_parameters():

@@ -157,7 +157,10 @@ pub fn exit(outcome: Outcome) -> ExitCode {
         Ok(Done::Interrupted) => ExitCode::from(130),
         Ok(Done::Refuted) => ExitCode::from(3),
         Err(Failure::Error(error)) => {
-            say(false, &format!("error: {}", error.as_command_line()));
+            say(
+                false,
+                &format!("error: {}", error.wording().as_command_line()),
+            );
             match error.kind() {
                 ErrorKind::Options => ExitCode::from(2),
                 ErrorKind::Interrupted => ExitCode::from(130),

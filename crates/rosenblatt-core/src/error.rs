@@ -1,7 +1,7 @@
 //! One error type: what went wrong, where in which file, and what to do about it.
 //!
-//! A message mentions a parameter as `⟨name⟩`, or `⟨name value⟩`: each front end has its own
-//! spelling ([`Error::spelled`]), the command line `--name value`, this library `name = value`.
+//! A message mentions a parameter as `⟨name⟩`, or `⟨name value⟩` ([`Wording`]): each front end
+//! has its own spelling, the command line `--name value`, this library `name = value`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -57,97 +57,95 @@ pub struct Error(Box<Inner>);
 #[derive(Debug, Clone)]
 struct Inner {
     kind: ErrorKind,
-    message: String,
+    message: Wording,
     position: Option<Position>,
-    remedy: Option<Remedy>,
+    remedy: Option<Wording>,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
-/// What to do about an error.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Remedy {
-    /// Advice in words, which may mention parameters.
-    Advice(String),
-    /// Give a parameter this value.
-    Set {
-        /// Its name.
-        parameter: String,
-        /// The value.
-        value: String,
-    },
-    /// Leave a parameter out.
-    Omit {
-        /// Its name.
-        parameter: String,
-    },
-}
+/// A text that mentions parameters as `⟨name⟩` or `⟨name value⟩`, for each front end to word. It
+/// serialises in the words of the command line, whose reports are JSON.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[serde(transparent)]
+pub struct Wording(String);
 
-impl Remedy {
-    /// Give a parameter this value.
-    pub fn set(parameter: impl Into<String>, value: impl Into<String>) -> Self {
-        Remedy::Set {
-            parameter: parameter.into(),
-            value: value.into(),
+impl Wording {
+    /// The parameters that are mentioned, each with its value if one is named.
+    pub fn parameters(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+        let mut rest = self.0.as_str();
+        std::iter::from_fn(move || {
+            let (_, mentioned, after) = next_mention(rest)?;
+            rest = after;
+            Some(mentioned)
+        })
+    }
+
+    /// The text in the words of a front end: `spell` writes a parameter, and the value it is to
+    /// have if one is named.
+    pub fn spelled(&self, spell: &dyn Fn(&str, Option<&str>) -> String) -> String {
+        let mut out = String::with_capacity(self.0.len());
+        let mut rest = self.0.as_str();
+        while let Some((before, (name, value), after)) = next_mention(rest) {
+            out.push_str(before);
+            out.push_str(&spell(name, value));
+            rest = after;
         }
+        out + rest
     }
 
-    /// Leave a parameter out.
-    pub fn omit(parameter: impl Into<String>) -> Self {
-        Remedy::Omit {
-            parameter: parameter.into(),
-        }
-    }
-
-    /// The advice in words, with parameters as [`Error::spelled`] has them.
-    fn words(&self) -> String {
-        match self {
-            Remedy::Advice(text) => text.clone(),
-            Remedy::Set { parameter, value } => format!("set ⟨{parameter} {value}⟩"),
-            Remedy::Omit { parameter } => format!("leave out ⟨{parameter}⟩"),
-        }
+    /// The text as the command line words it, with parameters as `--name value`.
+    pub fn as_command_line(&self) -> String {
+        self.spelled(&|name, value| match value {
+            Some(value) => format!("--{name} {value}"),
+            None => format!("--{name}"),
+        })
     }
 }
 
-impl<T: Into<String>> From<T> for Remedy {
-    fn from(text: T) -> Self {
-        Remedy::Advice(text.into())
-    }
-}
-
-/// How this library spells a parameter and its value.
-fn as_field(name: &str, value: Option<&str>) -> String {
-    let name = name.replace('-', "_");
-    match value {
-        Some(value) => format!("{name} = {value}"),
-        None => name,
-    }
-}
-
-/// Replaces every mention of a parameter by what `spell` makes of its name and value.
-fn respelled(text: &str, spell: &dyn Fn(&str, Option<&str>) -> String) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, mention)) = rest.split_once('⟨') {
-        out.push_str(before);
-        let Some((mention, after)) = mention.split_once('⟩') else {
-            out.push('⟨');
-            rest = mention;
-            continue;
+/// The first mention of a parameter, between what stands before it and after it.
+fn next_mention(text: &str) -> Option<(&str, (&str, Option<&str>), &str)> {
+    text.match_indices('⟨').find_map(|(start, open)| {
+        let (mention, after) = text[start + open.len()..].split_once('⟩')?;
+        let (name, value) = match mention.split_once(' ') {
+            Some((name, value)) => (name, Some(value)),
+            None => (mention, None),
         };
-        match mention.split_once(' ') {
-            Some((name, value)) => out.push_str(&spell(name, Some(value))),
-            None => out.push_str(&spell(mention, None)),
-        }
-        rest = after;
+        let is_name = name.bytes().all(|b| b == b'-' || b.is_ascii_lowercase());
+        is_name.then_some((&text[..start], (name, value), after))
+    })
+}
+
+impl<T: Into<String>> From<T> for Wording {
+    fn from(text: T) -> Self {
+        Wording(text.into())
     }
-    out.push_str(rest);
-    out
+}
+
+impl fmt::Display for Wording {
+    /// With parameters as this library spells them, `name = value`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.spelled(&|name, value| {
+            let name = name.replace('-', "_");
+            match value {
+                Some(value) => format!("{name} = {value}"),
+                None => name,
+            }
+        }))
+    }
+}
+
+impl serde::Serialize for Wording {
+    fn serialize<S: serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.as_command_line())
+    }
 }
 
 impl Error {
     /// An error of a kind with its message.
-    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+    pub fn new(kind: ErrorKind, message: impl Into<Wording>) -> Self {
         Error(Box::new(Inner {
             kind,
             message: message.into(),
@@ -158,17 +156,17 @@ impl Error {
     }
 
     /// Bad data.
-    pub fn data(message: impl Into<String>) -> Self {
+    pub fn data(message: impl Into<Wording>) -> Self {
         Self::new(ErrorKind::Data, message)
     }
 
     /// A bad option.
-    pub fn options(message: impl Into<String>) -> Self {
+    pub fn options(message: impl Into<Wording>) -> Self {
         Self::new(ErrorKind::Options, message)
     }
 
     /// A bad model file.
-    pub fn model(message: impl Into<String>) -> Self {
+    pub fn model(message: impl Into<Wording>) -> Self {
         Self::new(ErrorKind::Model, message)
     }
 
@@ -202,9 +200,9 @@ impl Error {
         self
     }
 
-    /// The same error, with advice.
+    /// The same error, with advice, which mentions the parameters to change.
     #[must_use]
-    pub fn remedy(mut self, remedy: impl Into<Remedy>) -> Self {
+    pub fn remedy(mut self, remedy: impl Into<Wording>) -> Self {
         self.0.remedy = Some(remedy.into());
         self
     }
@@ -225,7 +223,7 @@ impl Error {
 
     /// What went wrong, without position and remedy.
     pub fn message(&self) -> String {
-        respelled(&self.0.message, &as_field)
+        self.0.message.to_string()
     }
 
     /// Where it went wrong.
@@ -234,35 +232,26 @@ impl Error {
     }
 
     /// What to do about it.
-    pub fn advice(&self) -> Option<&Remedy> {
+    pub fn advice(&self) -> Option<&Wording> {
         self.0.remedy.as_ref()
     }
 
-    /// The whole error in the words of a front end: `spell` writes a parameter, and the value it
-    /// is to have if one is named.
-    pub fn spelled(&self, spell: &dyn Fn(&str, Option<&str>) -> String) -> String {
+    /// The whole error: place, message and advice.
+    pub fn wording(&self) -> Wording {
         let position = self.0.position.as_ref();
         let mut text = position.map_or_else(String::new, |position| format!("{position}: "));
-        text.push_str(&respelled(&self.0.message, spell));
+        text.push_str(&self.0.message.0);
         if let Some(remedy) = &self.0.remedy {
             text.push_str("; ");
-            text.push_str(&respelled(&remedy.words(), spell));
+            text.push_str(&remedy.0);
         }
-        text
-    }
-
-    /// The whole error as the command line words it, with parameters as `--name value`.
-    pub fn as_command_line(&self) -> String {
-        self.spelled(&|name, value| match value {
-            Some(value) => format!("--{name} {value}"),
-            None => format!("--{name}"),
-        })
+        Wording(text)
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.spelled(&as_field))
+        self.wording().fmt(f)
     }
 }
 
@@ -289,9 +278,21 @@ mod tests {
             "a.csv:12:7: found \"abc\", expected a number; give column = age=category"
         );
         assert_eq!(
-            error.as_command_line(),
+            error.wording().as_command_line(),
             "a.csv:12:7: found \"abc\", expected a number; give --column age=category"
         );
+        let advice = error.advice().unwrap();
+        assert!(advice.parameters().eq([("column", Some("age=category"))]));
         assert_eq!(error.kind(), ErrorKind::Data);
+    }
+
+    #[test]
+    fn brackets_that_enclose_no_name_stay() {
+        let text = Wording::from("a ⟨B⟩, ⟨learning-rate 0.1⟩ and ⟨ties⟩ ⟨");
+        assert_eq!(text.to_string(), "a ⟨B⟩, learning_rate = 0.1 and ties ⟨");
+        assert_eq!(
+            serde_json::to_string(&text).unwrap(),
+            "\"a ⟨B⟩, --learning-rate 0.1 and --ties ⟨\""
+        );
     }
 }

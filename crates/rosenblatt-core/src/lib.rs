@@ -36,6 +36,6 @@ pub mod training;
 pub mod weights;
 
 pub use classifier::{Classifier, RowSource};
-pub use error::{Error, ErrorKind, Position, Remedy, Result};
+pub use error::{Error, ErrorKind, Position, Result, Wording};
 pub use options::Options;
 pub use session::Session;

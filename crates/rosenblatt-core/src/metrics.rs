@@ -181,20 +181,14 @@ impl Evaluation {
     /// The probability that a positive example scores above a negative one, ties counted
     /// half (the area under the ROC curve); `None` unless both classes were ranked.
     pub fn auc(&self) -> Option<f64> {
-        let mut ranked = self.ranked.clone();
-        ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let positives = ranked.iter().filter(|(_, p)| *p).count() as f64;
-        let negatives = ranked.len() as f64 - positives;
+        let (positives, negatives) = self.ranked_totals();
         if positives == 0.0 || negatives == 0.0 {
             return None;
         }
-        let mut wins = 0.0;
-        let mut below = 0.0;
-        for tied in ranked.chunk_by(|a, b| a.0 == b.0) {
-            let up = tied.iter().filter(|(_, p)| *p).count() as f64;
-            let down = tied.len() as f64 - up;
-            wins += up * (below + 0.5 * down);
-            below += down;
+        let (mut wins, mut above) = (0.0, (0.0, 0.0));
+        for (up, down) in self.above_thresholds() {
+            wins += (up - above.0) * (negatives - 0.5 * (down + above.1));
+            above = (up, down);
         }
         Some(wins / (positives * negatives))
     }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::data::{Dataset, FeatureNames};
-use crate::error::Result;
+use crate::error::{Result, Wording};
 use crate::kernel::Spectrum;
 use crate::learner::LinearUnit;
 use crate::model::{Attempt, Decision, Model};
@@ -91,7 +91,7 @@ pub struct TrainReport {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub starts: Vec<Attempt>,
     /// What a reader should know beside the numbers.
-    pub notes: Vec<String>,
+    pub notes: Vec<Wording>,
     /// Wall-clock seconds; filled in by whoever held the clock.
     pub seconds: Seconds,
 }
@@ -296,12 +296,13 @@ impl TrainReport {
         };
         report.add_notes(stop, options, data);
         if let Some(embedding) = &model.embedding {
-            report.notes.push(embedding.describe());
+            report.notes.push(embedding.describe().into());
         }
         Ok(report)
     }
 
     fn add_notes(&mut self, stop: Stop, options: &Options, data: &Dataset) {
+        let mut notes: Vec<String> = Vec::new();
         let errors = self
             .train_accuracy
             .map(|a| ((1.0 - a) * self.examples as f64).round() as u64);
@@ -309,8 +310,8 @@ impl TrainReport {
             && self.readout != "last"
             && let Some(errors) = errors.filter(|&e| e > 0)
         {
-            self.notes.push(format!(
-                    "the running weights separate the training data, but the saved {} hypothesis makes {errors} errors; --readout last saves the weights that separate",
+            notes.push(format!(
+                    "the running weights separate the training data, but the saved {} hypothesis makes {errors} errors; ⟨readout last⟩ saves the weights that separate",
                     self.readout
                 ));
         }
@@ -319,32 +320,32 @@ impl TrainReport {
             && options.learner.is_mistake_driven()
             && options.learner.keeps_weights()
         {
-            self.notes.push(format!(
+            notes.push(format!(
                 "the running weights still made mistakes, but the saved {} hypothesis classifies every training example correctly",
                 self.readout
             ));
         }
         if self.train_accuracy.is_none() {
-            self.notes.push(
+            notes.push(
                 "training accuracy was not computed: it would cost more than training did".into(),
             );
         }
         if let Some(spectrum) = self.spectrum.filter(Spectrum::is_clearly_negative) {
-            self.notes.push(format!(
+            notes.push(format!(
                 "the kernel is not valid on these data: the Gram matrix of {} examples has the eigenvalue {:.3e}, so no theorem applies to this run",
                 spectrum.examples, spectrum.smallest
             ));
         }
         let stuck = self.starts.iter().filter(|s| s.stuck).count();
         if stuck > 0 {
-            self.notes.push(format!(
+            notes.push(format!(
                 "{stuck} of {} initialisations of the network got stuck; the best one is saved",
                 self.starts.len()
             ));
         }
         if options.normalise_weights && stop == Stop::EpochLimit {
-            self.notes.push(
-                "with renormalised weights even separable data may cycle forever; a smaller --learning-rate has a bound".into(),
+            notes.push(
+                "with renormalised weights even separable data may cycle forever; a smaller ⟨learning-rate⟩ has a bound".into(),
             );
         }
         if options.learner.is::<LinearUnit>()
@@ -352,11 +353,12 @@ impl TrainReport {
             && matches!(stop, Stop::Converged | Stop::EpochLimit)
             && perceptron_separates(data, options)
         {
-            self.notes.push(format!(
+            notes.push(format!(
                 "the data are separable (a perceptron has just separated them), but least squares misclassifies {}: it does not minimise misclassifications",
                 errors.unwrap_or(0)
             ));
         }
+        self.notes.extend(notes.into_iter().map(Wording::from));
     }
 }
 

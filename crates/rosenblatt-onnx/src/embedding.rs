@@ -22,7 +22,7 @@ pub(crate) fn embed(graph: &mut Graph, embedding: &Embedding, rows: &str) -> Res
         }
         Embed::Monomials { degree } => Ok(monomials(graph, embedding.inputs(), degree, rows)),
         other => Err(refuse(format_args!(
-            "the features of --embed {other} have no graph"
+            "the features of ⟨embed {other}⟩ have no graph"
         ))),
     }
 }

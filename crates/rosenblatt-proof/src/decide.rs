@@ -21,7 +21,7 @@ use dashu_int::IBig;
 use super::exact_walk::RoundOutcome;
 use super::modulo::{PRIME, Residues};
 use super::number::{is_negative, reduce};
-use super::passes::{ExactWeights, Scales, pieces};
+use super::passes::{ExactWeights, Scales};
 use super::round::{Face, PivotSolver, Search};
 use super::rows::SignedRows;
 use super::verdict::{Direction, MOST_NULL_VECTORS, Multipliers, ProvedVerdict, Witness};
@@ -210,27 +210,22 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
     fn absorb_opposites(&mut self) {
         let dimension = self.rows.dimension();
         let mut first: HashMap<u64, Vec<(usize, bool)>> = HashMap::new();
-        let hashes = pieces(
-            self.rows.groups(),
-            4 * self.scales.terms,
-            self.scales.threads,
-            |range| {
-                let mut out = Vec::new();
-                for group in range {
-                    self.rows.members(group, &mut |row| {
-                        let (mut hash, mut sign) = (0u64, 0.0);
-                        self.rows.each(row, &mut |j, z| {
-                            if sign == 0.0 {
-                                sign = z.signum();
-                            }
-                            hash = mix(hash, j as u64, (z * sign).to_bits());
-                        });
-                        out.push((hash, row, sign < 0.0));
+        let hashes = self.scales.pieces(self.rows, 4, |range| {
+            let mut out = Vec::new();
+            for group in range {
+                self.rows.members(group, &mut |row| {
+                    let (mut hash, mut sign) = (0u64, 0.0);
+                    self.rows.each(row, &mut |j, z| {
+                        if sign == 0.0 {
+                            sign = z.signum();
+                        }
+                        hash = mix(hash, j as u64, (z * sign).to_bits());
                     });
-                }
-                out
-            },
-        );
+                    out.push((hash, row, sign < 0.0));
+                });
+            }
+            out
+        });
         for (hash, row, negative) in hashes.into_iter().flatten() {
             if self.face.echelon.rank() == dimension {
                 return;
@@ -286,27 +281,22 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
             .scales
             .unscale(&unit_part_beside(&self.face.near, aside));
         let short_cut = !self.face.ill_conditioned;
-        let found = pieces(
-            self.rows.groups(),
-            4 * self.scales.terms,
-            self.scales.threads,
-            |range| {
-                let mut found = Vec::new();
-                for group in range {
-                    let far = 1e-3 * self.scales.norm[group];
-                    self.rows.score(group, &aside, &mut |row, score| {
-                        let outside = short_cut && score.abs() > far;
-                        if !outside
-                            && !self.face.inside[row]
-                            && self.residues.dot(self.rows, row, &g) == 0
-                        {
-                            found.push(row);
-                        }
-                    });
-                }
-                found
-            },
-        );
+        let found = self.scales.pieces(self.rows, 4, |range| {
+            let mut found = Vec::new();
+            for group in range {
+                let far = 1e-3 * self.scales.norm[group];
+                self.rows.score(group, &aside, &mut |row, score| {
+                    let outside = short_cut && score.abs() > far;
+                    if !outside
+                        && !self.face.inside[row]
+                        && self.residues.dot(self.rows, row, &g) == 0
+                    {
+                        found.push(row);
+                    }
+                });
+            }
+            found
+        });
         for row in found.into_iter().flatten() {
             self.face.inside[row] = true;
         }
@@ -378,24 +368,19 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
             axis[j] = 1;
             basis.push(ExactWeights::new(solver.complete(&axis)));
         }
-        let holds = pieces(
-            self.rows.groups(),
-            8 * self.scales.terms,
-            self.scales.threads,
-            |range| {
-                let mut holds = true;
-                for group in range {
-                    self.rows.members(group, &mut |row| {
-                        holds = holds
-                            && (!self.face.inside[row]
-                                || basis
-                                    .iter()
-                                    .all(|v| v.sign(&self.scales, self.rows, row) == 0));
-                    });
-                }
-                holds
-            },
-        );
+        let holds = self.scales.pieces(self.rows, 8, |range| {
+            let mut holds = true;
+            for group in range {
+                self.rows.members(group, &mut |row| {
+                    holds = holds
+                        && (!self.face.inside[row]
+                            || basis
+                                .iter()
+                                .all(|v| v.sign(&self.scales, self.rows, row) == 0));
+                });
+            }
+            holds
+        });
         if holds.contains(&false) {
             // Odds of 2⁻⁶¹ a row; better said than hidden.
             return Err(Error::data(

@@ -8,7 +8,7 @@
 
 use super::bracket::{Bracket, SearchBudget};
 use super::number::Exact;
-use super::passes::{Scales, keep_worst, pieces};
+use super::passes::{Scales, keep_worst};
 use super::rows::{BiasTerm, SignedRows, TwoSides};
 use rosenblatt_core::geometry::MarginKind;
 use rosenblatt_core::internal::random::{Random, Stream};
@@ -313,39 +313,34 @@ impl<'a, T: SignedRows> Narrowing<'a, T> {
         }
         let size = self.counted(v).iter().map(|x| x * x).sum::<f64>().sqrt();
         let relative = (self.scales.terms as f64 + 8.0) * 4.0 * f64::EPSILON * size;
-        let found = pieces(
-            self.rows.groups(),
-            self.scales.terms,
-            self.scales.threads,
-            |range| {
-                let mut sides: [Lowest; 2] = Default::default();
-                let mut cut = [f64::INFINITY; 2];
-                for group in range {
-                    // The plain margin's constant is no part of the length that matters.
-                    let norm = if self.plain {
-                        self.longest
-                    } else {
-                        self.scales.norm[group]
-                    };
-                    self.rows.score(group, &w, &mut |row, score| {
-                        let s = usize::from(self.rows.is_positive(row));
-                        let side = &mut sides[s];
-                        side.bound = side.bound.min(score - relative * norm);
-                        if score.is_nan() {
-                            side.bound = f64::NEG_INFINITY;
+        let found = self.scales.pieces(self.rows, 1, |range| {
+            let mut sides: [Lowest; 2] = Default::default();
+            let mut cut = [f64::INFINITY; 2];
+            for group in range {
+                // The plain margin's constant is no part of the length that matters.
+                let norm = if self.plain {
+                    self.longest
+                } else {
+                    self.scales.norm[group]
+                };
+                self.rows.score(group, &w, &mut |row, score| {
+                    let s = usize::from(self.rows.is_positive(row));
+                    let side = &mut sides[s];
+                    side.bound = side.bound.min(score - relative * norm);
+                    if score.is_nan() {
+                        side.bound = f64::NEG_INFINITY;
+                    }
+                    if score < cut[s] {
+                        side.worst.push((score, row));
+                        if side.worst.len() >= 8 * most {
+                            keep_worst(&mut side.worst, most);
+                            cut[s] = side.worst.iter().fold(f64::MIN, |m, x| m.max(x.0));
                         }
-                        if score < cut[s] {
-                            side.worst.push((score, row));
-                            if side.worst.len() >= 8 * most {
-                                keep_worst(&mut side.worst, most);
-                                cut[s] = side.worst.iter().fold(f64::MIN, |m, x| m.max(x.0));
-                            }
-                        }
-                    });
-                }
-                sides
-            },
-        );
+                    }
+                });
+            }
+            sides
+        });
         let mut sides: [Lowest; 2] = Default::default();
         for (into, from) in found
             .into_iter()

@@ -245,6 +245,52 @@ impl Scales {
         });
         found.into_iter().flatten().next()
     }
+
+    /// What `f` finds in ranges of the groups, one on each thread, where a group takes as much
+    /// work as `times` sums of products.
+    pub(crate) fn pieces<T: SignedRows + ?Sized, R: Send>(
+        &self,
+        rows: &T,
+        times: usize,
+        f: impl Fn(Range<usize>) -> R + Sync,
+    ) -> Vec<R> {
+        pieces(rows.groups(), times * self.terms, self.threads, f)
+    }
+
+    pub(crate) fn integer_row<T: SignedRows + ?Sized>(&self, rows: &T, row: usize) -> IntegerRow {
+        let radix = rows.notation().radix();
+        let mut entries: Vec<(usize, Exact)> = Vec::new();
+        rows.each_exact(row, &mut |j, mut value| {
+            value.exponent -= self.shift[j];
+            entries.push((j, value));
+        });
+        let lowest = entries.iter().map(|(_, v)| v.exponent).min().unwrap_or(0);
+        IntegerRow {
+            entries: entries
+                .into_iter()
+                .map(|(j, value)| (j, value.at(lowest, radix)))
+                .collect(),
+            shift: -lowest,
+        }
+    }
+
+    /// Whole numbers v in scaled coordinates as whole numbers in the data's own.
+    pub(crate) fn in_units(&self, radix: u64, v: &[IBig]) -> Vec<IBig> {
+        let top = v
+            .iter()
+            .zip(&self.shift)
+            .filter(|(v, _)| !v.is_zero())
+            .map(|(_, &s)| s)
+            .max()
+            .unwrap_or(0);
+        let mut w: Vec<IBig> = v
+            .iter()
+            .zip(&self.shift)
+            .map(|(v, &s)| v * power(radix, usize::try_from(top - s).unwrap_or(0)))
+            .collect();
+        super::number::reduce(&mut w);
+        w
+    }
 }
 
 /// Whether a score is not surely positive; NaN is not.
@@ -337,41 +383,4 @@ impl ExactWeights {
 pub(crate) struct IntegerRow {
     pub(crate) entries: Vec<(usize, IBig)>,
     pub(crate) shift: i32,
-}
-
-impl Scales {
-    pub(crate) fn integer_row<T: SignedRows + ?Sized>(&self, rows: &T, row: usize) -> IntegerRow {
-        let radix = rows.notation().radix();
-        let mut entries: Vec<(usize, Exact)> = Vec::new();
-        rows.each_exact(row, &mut |j, mut value| {
-            value.exponent -= self.shift[j];
-            entries.push((j, value));
-        });
-        let lowest = entries.iter().map(|(_, v)| v.exponent).min().unwrap_or(0);
-        IntegerRow {
-            entries: entries
-                .into_iter()
-                .map(|(j, value)| (j, value.at(lowest, radix)))
-                .collect(),
-            shift: -lowest,
-        }
-    }
-
-    /// Whole numbers v in scaled coordinates as whole numbers in the data's own.
-    pub(crate) fn in_units(&self, radix: u64, v: &[IBig]) -> Vec<IBig> {
-        let top = v
-            .iter()
-            .zip(&self.shift)
-            .filter(|(v, _)| !v.is_zero())
-            .map(|(_, &s)| s)
-            .max()
-            .unwrap_or(0);
-        let mut w: Vec<IBig> = v
-            .iter()
-            .zip(&self.shift)
-            .map(|(v, &s)| v * power(radix, usize::try_from(top - s).unwrap_or(0)))
-            .collect();
-        super::number::reduce(&mut w);
-        w
-    }
 }

@@ -9,7 +9,7 @@ use rosenblatt::data::{FeatureNames, Layout, Matrix, Precision, Storage, Values}
 use rosenblatt::read::{self, ColumnKind, Format, OnError, Preparation, ReadOptions, Scale};
 
 use crate::model::Model;
-use crate::{arrays, raised};
+use crate::{arrays, raised, worded};
 
 fn values<'py>(py: Python<'py>, values: &Values) -> Bound<'py, PyAny> {
     match values {
@@ -106,7 +106,8 @@ pub(crate) fn read_file<'py>(
         data.weights.clone().map(|w| arrays::array(py, w)),
     )?;
     result.set_item("labels", arrays::array(py, data.labels))?;
-    result.set_item("warnings", report.warnings)?;
+    let warnings: Vec<String> = report.warnings.iter().map(worded).collect();
+    result.set_item("warnings", warnings)?;
     Ok(result)
 }
 

@@ -16,36 +16,41 @@ use std::collections::HashMap;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rosenblatt::{Error, ErrorKind, Options};
+use rosenblatt::{Error, ErrorKind, Options, Wording};
 
 /// An error of the library as an exception of Python's.
 fn raised(error: Error) -> PyErr {
-    let text = error.spelled(&|name, value| {
-        let name = parameter_name(name);
-        match value {
-            Some(value) => format!("{name}={value:?}"),
-            None => name,
-        }
-    });
-    let text = without_dashes(&text);
+    let text = worded(&error.wording());
     match error.kind() {
         ErrorKind::Io => PyOSError::new_err(text),
         _ => PyValueError::new_err(text),
     }
 }
 
-/// The text with options as the command line spells them, `--name`, called as estimators call them.
-fn without_dashes(text: &str) -> String {
-    let mut parts = text.split("--");
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let end = part
-            .find(|c: char| c != '-' && !c.is_ascii_lowercase())
-            .unwrap_or(part.len());
-        out.push_str(&parameter_name(&part[..end]));
-        out.push_str(&part[end..]);
+/// A text of the library with parameters as Python has them, `name='value'`.
+fn worded(text: &Wording) -> String {
+    text.spelled(&|name, value| {
+        let name = parameter_name(name);
+        match value {
+            // Here each learner is a class.
+            Some(value) if name == "learner" => format!("the learner {value}"),
+            Some(value) => format!("{name}={}", literal(value)),
+            None => name,
+        }
+    })
+}
+
+/// A value as it is written in Python.
+fn literal(text: &str) -> String {
+    match text {
+        "true" | "yes" => "True".to_owned(),
+        "false" | "no" => "False".to_owned(),
+        number if number.parse::<f64>().is_ok() => number.to_owned(),
+        _ => match text.split_once('=') {
+            Some((key, value)) => format!("{{{}: {}}}", literal(key), literal(value)),
+            None => format!("'{}'", text.escape_debug()),
+        },
     }
-    out
 }
 
 /// What scikit-learn calls a parameter, where that is not its own name with underscores.
@@ -59,13 +64,14 @@ const SKLEARN_NAMES: [(&str, &str); 7] = [
     ("c", "C"),
 ];
 
-/// The estimators' name of a parameter.
+/// What Python calls a parameter.
 fn parameter_name(name: &str) -> String {
     let known = SKLEARN_NAMES.iter().find(|(own, _)| *own == name);
-    known.map_or_else(
-        || name.replace('-', "_"),
-        |(_, theirs)| (*theirs).to_owned(),
-    )
+    match (name, known) {
+        (_, Some((_, theirs))) => (*theirs).to_owned(),
+        ("column" | "ignore", None) => "columns".to_owned(),
+        _ => name.replace('-', "_"),
+    }
 }
 
 /// The parameters that the estimators call otherwise, as (parameter, name of the library).

@@ -267,7 +267,7 @@ pub(crate) fn trace<'py>(
     })?;
     if held > LIMIT {
         return Err(raised(
-            Error::options("the trace is too long to be read").remedy("limit it with --epochs"),
+            Error::options("the trace is too long to be read").remedy("limit it with ⟨epochs⟩"),
         ));
     }
     if stop == Some(Stop::Interrupted) {

@@ -55,7 +55,7 @@
 //! ```
 
 pub use rosenblatt_core::{
-    Classifier, Error, ErrorKind, Options, Position, Remedy, Result, RowSource, Session, bounds,
+    Classifier, Error, ErrorKind, Options, Position, Result, RowSource, Session, Wording, bounds,
     data, embedding, geometry, kernel, learner, metrics, model, options, progress, readout, report,
     scheme, synthetic, training, weights,
 };

@@ -269,7 +269,7 @@ fn what_a_network_cannot_do_is_refused() {
         assert!(error.contains(says), "{error}");
     }
     let misplaced = Options::default().set("hidden", "3").unwrap_err();
-    assert!(misplaced.to_string().contains("--learner network"));
+    assert!(misplaced.to_string().contains("learner = network"));
 }
 
 #[test]

@@ -49,7 +49,7 @@ pub fn report(context: Context, report: &BatchesReport) {
             ),
         );
         for message in &report.skipped_messages {
-            output::say(context.quiet, &format!("  {message}"));
+            output::say(context.quiet, &format!("  {}", message.as_command_line()));
         }
     }
     let unseen = &report.unseen;

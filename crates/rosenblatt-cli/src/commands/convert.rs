@@ -28,7 +28,10 @@ pub fn run(context: Context, args: &ConvertArgs) -> Outcome {
     args.source
         .refuse_foreign(raw.report(), raw.label_texts())?;
     for warning in &raw.report().warnings {
-        output::say(context.quiet, &format!("warning: {warning}"));
+        output::say(
+            context.quiet,
+            &format!("warning: {}", warning.as_command_line()),
+        );
     }
     let preparation = Preparation::fit(&raw, None, options.scale)?;
     let data = raw.into_dataset(&preparation, Layout::AsGiven)?;

@@ -124,7 +124,10 @@ impl Job<'_> {
         let loaded = self.load(reading)?;
         let read_seconds = reading.elapsed().as_secs_f64();
         for warning in &loaded.report.warnings {
-            output::say(self.context.quiet, &format!("warning: {warning}"));
+            output::say(
+                self.context.quiet,
+                &format!("warning: {}", warning.as_command_line()),
+            );
         }
         let prepared = &loaded.prepared;
         let (train, held_out) = (&prepared.train, prepared.held_out.as_ref());

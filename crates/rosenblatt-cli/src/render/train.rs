@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use rosenblatt::Wording;
 use rosenblatt::model::Model;
 use rosenblatt::read::{ColumnRole, Preparation, ReadReport, Scale};
 use rosenblatt::report::{Discriminator, PlaneReport, TrainReport};
@@ -112,7 +113,7 @@ pub fn text(summary: &TrainSummary, colour: bool) -> String {
         );
     }
     for note in &report.notes {
-        page.section("note", note);
+        page.section("note", &note.as_command_line());
     }
     match &summary.model {
         Some(path) => page.section("model", path),
@@ -157,7 +158,7 @@ fn read(data: &ReadReport, report: &TrainReport) -> String {
             )
         );
         for message in &data.skipped_messages {
-            let _ = write!(line, "\n  {message}");
+            let _ = write!(line, "\n  {}", message.as_command_line());
         }
     }
     line
@@ -238,7 +239,7 @@ pub fn column_rows(data: &ReadReport) -> Vec<Vec<String>> {
             detail.push("as given".into());
         }
         detail.extend(column.note.clone());
-        detail.extend(column.warning.clone());
+        detail.extend(column.warning.as_ref().map(Wording::as_command_line));
         rows.push(vec![
             clipped(&column.name, 30),
             role.into(),

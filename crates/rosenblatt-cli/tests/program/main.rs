@@ -15,4 +15,5 @@ mod report;
 mod resume;
 mod separability;
 mod tampering;
+mod wording;
 mod worked_examples;

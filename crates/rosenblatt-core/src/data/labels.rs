@@ -118,7 +118,7 @@ impl Classes {
             [only] => Err(Error::data(format!(
                 "every row has the label {only:?}, and learning needs two classes"
             ))
-            .remedy("check --label, --label-map and --positive")),
+            .remedy("check ⟨label⟩, ⟨label-map⟩ and ⟨positive⟩")),
             _ => Ok(()),
         }
     }

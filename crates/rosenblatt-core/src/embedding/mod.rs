@@ -165,7 +165,7 @@ impl Embedding {
         match bytes {
             Some(bytes) if bytes <= MOST_BYTES => Ok(embedding),
             _ => Err(Error::options(format!(
-                "--embed {embed} makes {} features of {} for {} rows, more than {} GiB",
+                "⟨embed {embed}⟩ makes {} features of {} for {} rows, more than {} GiB",
                 embedding.features(),
                 data.features(),
                 data.len(),
@@ -187,7 +187,7 @@ impl Embedding {
             counted => {
                 let count = counted.map_or("more than 10³⁸".into(), |n| n.to_string());
                 return Err(Error::options(format!(
-                    "--embed {embed} makes {count} features of {inputs}"
+                    "⟨embed {embed}⟩ makes {count} features of {inputs}"
                 ))
                 .remedy(advice(embed)));
             }
@@ -197,7 +197,7 @@ impl Embedding {
                 if u128::from(features) * inputs as u128 > MOST_DIRECTIONS =>
             {
                 return Err(Error::options(format!(
-                    "--embed {embed} needs {features} × {inputs} random numbers"
+                    "⟨embed {embed}⟩ needs {features} × {inputs} random numbers"
                 ))
                 .remedy(advice(embed)));
             }
@@ -335,7 +335,7 @@ impl Embedding {
 fn advice(embed: Embed) -> String {
     match embed {
         Embed::Monomials { degree } => format!(
-            "use --learner kernel --kernel monomial:{degree}, which never writes them out, or a lower degree"
+            "use ⟨learner kernel⟩ with ⟨kernel monomial:{degree}⟩, which never writes them out, or a lower degree"
         ),
         _ => "ask for fewer features".into(),
     }

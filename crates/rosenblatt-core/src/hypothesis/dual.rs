@@ -190,12 +190,12 @@ fn starting_coefficients(data: &Dataset, scheme: Scheme, start: &[f64]) -> Resul
     }
     if scheme != Scheme::Binary {
         return Err(Error::options(
-            "--start-dual is for two classes learned by one plane",
+            "⟨start-dual⟩ is for two classes learned by one plane",
         ));
     }
     if start.len() != data.len() {
         return Err(Error::options(format!(
-            "--start-dual: found {} coefficients for {} examples",
+            "⟨start-dual⟩: found {} coefficients for {} examples",
             start.len(),
             data.len()
         )));

@@ -34,9 +34,9 @@ pub(crate) fn starting_weights(
             let expected = features + usize::from(has_bias);
             if scheme != Scheme::Binary {
                 return Err(Error::options(
-                    "--start with numbers is for two classes learned by one plane",
+                    "⟨start⟩ with numbers is for two classes learned by one plane",
                 )
-                .remedy("use --start zero or --start random:NORM"));
+                .remedy("use ⟨start zero⟩ or ⟨start random:NORM⟩"));
             }
             if vector.len() != expected {
                 let parts = if has_bias {
@@ -45,7 +45,7 @@ pub(crate) fn starting_weights(
                     format!("{features} features")
                 };
                 return Err(Error::options(format!(
-                    "--start: found {} numbers, expected {expected} ({parts})",
+                    "⟨start⟩: found {} numbers, expected {expected} ({parts})",
                     vector.len()
                 )));
             }

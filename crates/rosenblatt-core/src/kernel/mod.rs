@@ -113,7 +113,7 @@ impl Kernel {
                     "the kernel {self} overflows: K(x, x) of row {} is {own:e}",
                     data.number(i) + 1
                 ))
-                .remedy("scale the data (--scale unit-rows, or a smaller SCALE in --kernel) or lower the degree"));
+                .remedy("scale the data (⟨scale unit-rows⟩, or a smaller SCALE in ⟨kernel⟩) or lower the degree"));
             }
         }
         Ok(())

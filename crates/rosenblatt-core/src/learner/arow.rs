@@ -66,19 +66,15 @@ impl Learner for Arow {
             return Err(Error::options(
                 "each update of AROW goes along another confidence, so its hypotheses cannot vote or be normalised from a log of updates",
             )
-            .remedy("use --readout averaged, last, random or pocket"));
+            .remedy("use ⟨readout averaged⟩, last, random or pocket"));
         }
         if matches!(options.bias(), Bias::Unlifted(_)) {
             return Err(Error::options(
                 "AROW has a lifted bias or none, whose confidence is learned",
             )
-            .remedy("use --bias lifted or --bias none"));
+            .remedy("use ⟨bias lifted⟩ or ⟨bias none⟩"));
         }
         Ok(())
-    }
-
-    fn default_readout(&self) -> Readout {
-        Readout::Averaged
     }
 
     fn is_mistake_driven(&self) -> bool {

@@ -98,7 +98,7 @@ impl<'a> Backpropagation<'a> {
         });
         if weights.is_none_or(|n| n > MOST_WEIGHTS) {
             return Err(Error::options(format!(
-                "a network of {} inputs and --hidden {} has too many weights",
+                "a network of {} inputs and ⟨hidden {}⟩ has too many weights",
                 data.features(),
                 list_text(&settings.hidden)
             ))

@@ -17,13 +17,12 @@
 //! perceptron algorithm", Machine Learning 37 (1999).
 
 use super::Fit;
-use super::settings::{self, KERNEL_HELP, MISTAKE_DRIVEN, rate_only_scales, starts_at_zero};
+use super::settings::{self, MISTAKE_DRIVEN, rate_only_scales, starts_at_zero};
 use crate::error::{Error, Result};
 use crate::hypothesis::{Dual, dual_margin};
-use crate::kernel::{Kernel, Spectrum};
+use crate::kernel::{self, Kernel, Spectrum};
 use crate::options::{
-    Bias, DataSize, Declared, Learner, Options, Parameter, Readout, auto, list_text, number_list,
-    optional,
+    Bias, DataSize, Declared, Learner, Options, Parameter, auto, list_text, number_list, optional,
 };
 use crate::training::{Constant, Fitted, Hypothesis, Rule, Training};
 
@@ -55,7 +54,7 @@ impl Declared for KernelPerceptron {
         Parameter {
             name: "kernel",
             value: "KERNEL",
-            help: KERNEL_HELP,
+            help: kernel::SPELLINGS,
             get: |l| optional(&l.kernel, "none"),
             set: |l, t| auto(t, "none", str::parse).map(|v| l.kernel = v),
         },
@@ -75,14 +74,10 @@ impl Learner for KernelPerceptron {
         if !starts_at_zero(options) {
             return Err(
                 Error::options("a kernel learner has no weights to start from")
-                    .remedy("give --start-dual a1,a2,… with one signed coefficient an example"),
+                    .remedy("give ⟨start-dual a1,a2,…⟩ with one signed coefficient an example"),
             );
         }
         settings::check_ties(options, self.starts_at_zero())
-    }
-
-    fn default_readout(&self) -> Readout {
-        Readout::Averaged
     }
 
     fn default_bias(&self) -> Bias {

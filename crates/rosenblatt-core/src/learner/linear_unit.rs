@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::hypothesis::starting_weights;
 use crate::model::{Decision, LinearState};
 use crate::options::{
-    Bias, Choice, Declared, Learner, Multiclass, Options, Parameter, Readout, choice_name,
+    Bias, Declared, Learner, Multiclass, Options, Parameter, Readout, choice_name, choices,
     needs_all_examples, not_negative, parse_choice,
 };
 use crate::progress::{Pass, Progress, Stop};
@@ -30,19 +30,16 @@ use crate::scheme::Scheme;
 use crate::training::{Fitted, Judgement, PassOrder, Rule, SampleWeights, Snapshot, Training};
 use crate::weights::Weights;
 
-/// How the linear unit descends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Gradient {
-    /// Along the gradient over all examples.
-    #[default]
-    Batch,
-    /// Along one example's gradient at a time.
-    Stochastic,
-}
-
-impl Choice for Gradient {
-    const ALL: &'static [(Self, &'static str)] =
-        &[(Self::Batch, "batch"), (Self::Stochastic, "stochastic")];
+choices! {
+    /// How the linear unit descends.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Gradient {
+        /// Along the gradient over all examples.
+        #[default]
+        Batch = "batch",
+        /// Along one example's gradient at a time.
+        Stochastic = "stochastic",
+    }
 }
 
 /// The linear unit (Adaline).
@@ -98,13 +95,8 @@ impl Declared for LinearUnit {
         "bias",
         "order",
         "start",
-        "embed",
-        "multiclass",
-        "class-weight",
-        "at-zero",
         "time-limit",
         "patience",
-        "seed",
     ];
 }
 
@@ -114,18 +106,18 @@ impl Learner for LinearUnit {
             return Err(Error::options(
                 "the linear unit learns several classes one against the rest",
             )
-            .remedy("use --multiclass ovr"));
+            .remedy("use ⟨multiclass ovr⟩"));
         }
         if !options.order.is_known_ahead() {
             return Err(Error::options(format!(
                 "the order {} follows the mistakes of a perceptron, which a linear unit has no use for",
                 choice_name(options.order)
             ))
-            .remedy("use --order given, by-class, shuffled or random"));
+            .remedy("use ⟨order given⟩, by-class, shuffled or random"));
         }
         if matches!(options.bias(), Bias::Unlifted(_)) {
             return Err(Error::options("the linear unit has a lifted bias or none")
-                .remedy("use --bias lifted or --bias none"));
+                .remedy("use ⟨bias lifted⟩ or ⟨bias none⟩"));
         }
         Ok(())
     }

@@ -5,24 +5,21 @@ use super::backpropagation::Backpropagation;
 use crate::error::{Error, Result};
 use crate::model::Activation;
 use crate::options::{
-    Choice, Declared, Learner, Multiclass, Options, Parameter, choice_name, count, list_text,
+    Declared, Learner, Multiclass, Options, Parameter, choice_name, choices, count, list_text,
     parse_choice,
 };
 use crate::training::{Fitted, Training};
 
-/// What a network minimises.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Loss {
-    /// Cross-entropy of the softmax of the outputs (for two classes: logistic loss).
-    #[default]
-    Softmax,
-    /// Half the squared distance of the outputs from ±1.
-    Squared,
-}
-
-impl Choice for Loss {
-    const ALL: &'static [(Self, &'static str)] =
-        &[(Self::Softmax, "softmax"), (Self::Squared, "squared")];
+choices! {
+    /// What a network minimises.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Loss {
+        /// Cross-entropy of the softmax of the outputs (for two classes: logistic loss).
+        #[default]
+        Softmax = "softmax",
+        /// Half the squared distance of the outputs from ±1.
+        Squared = "squared",
+    }
 }
 
 /// A network with hidden layers.
@@ -97,18 +94,8 @@ impl Declared for NetworkLearner {
             set: |l, t| count(t).map(|v| l.restarts = v),
         },
     ];
-    const TAKES: &'static [&'static str] = &[
-        "epochs",
-        "learning-rate",
-        "order",
-        "embed",
-        "multiclass",
-        "class-weight",
-        "at-zero",
-        "time-limit",
-        "patience",
-        "seed",
-    ];
+    const TAKES: &'static [&'static str] =
+        &["epochs", "learning-rate", "order", "time-limit", "patience"];
 }
 
 impl Learner for NetworkLearner {
@@ -117,14 +104,14 @@ impl Learner for NetworkLearner {
             return Err(Error::options(
                 "a network has one output a class, and the largest decides",
             )
-            .remedy("use --multiclass argmax"));
+            .remedy("use ⟨multiclass argmax⟩"));
         }
         if !options.order.is_known_ahead() {
             return Err(Error::options(format!(
                 "the order {} follows the mistakes of a perceptron, which a network has no use for",
                 choice_name(options.order)
             ))
-            .remedy("use --order given, by-class, shuffled or random"));
+            .remedy("use ⟨order given⟩, by-class, shuffled or random"));
         }
         Ok(())
     }
@@ -136,7 +123,7 @@ impl Learner for NetworkLearner {
     fn cannot_resume(&self) -> Option<Error> {
         Some(
             Error::options("the training of a network cannot be resumed")
-                .remedy("train it afresh with more --epochs"),
+                .remedy("train it afresh with more ⟨epochs⟩"),
         )
     }
 }

@@ -21,27 +21,23 @@ use crate::bounds;
 use crate::error::Result;
 use crate::hypothesis::{Linear, separator_margin};
 use crate::options::{
-    Bias, Choice, Declared, Learner, Options, Parameter, Readout, choice_name, parse_choice,
-    positive,
+    Bias, Declared, Learner, Options, Parameter, choice_name, choices, parse_choice, positive,
 };
 use crate::scheme::Scheme;
 use crate::training::{Fitted, Rule, StepSize, Training};
 
-/// How much of a loss one update may mend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PaVariant {
-    /// All of it.
-    Pa,
-    /// All of it, by a step of at most C.
-    #[default]
-    Pa1,
-    /// A part of it, the larger the larger C.
-    Pa2,
-}
-
-impl Choice for PaVariant {
-    const ALL: &'static [(Self, &'static str)] =
-        &[(Self::Pa, "pa"), (Self::Pa1, "pa-1"), (Self::Pa2, "pa-2")];
+choices! {
+    /// How much of a loss one update may mend.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum PaVariant {
+        /// All of it.
+        Pa = "pa",
+        /// All of it, by a step of at most C.
+        #[default]
+        Pa1 = "pa-1",
+        /// A part of it, the larger the larger C.
+        Pa2 = "pa-2",
+    }
 }
 
 /// Passive-aggressive learning.
@@ -98,10 +94,6 @@ impl Declared for PassiveAggressive {
 }
 
 impl Learner for PassiveAggressive {
-    fn default_readout(&self) -> Readout {
-        Readout::Averaged
-    }
-
     fn is_mistake_driven(&self) -> bool {
         true
     }

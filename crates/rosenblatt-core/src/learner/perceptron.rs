@@ -17,7 +17,7 @@ use super::Fit;
 use super::settings::{self, MISTAKE_DRIVEN, rate_only_scales, starts_at_zero};
 use crate::error::Result;
 use crate::hypothesis::{Linear, linear_margin};
-use crate::options::{Declared, Learner, Options, Readout};
+use crate::options::{Declared, Learner, Options};
 use crate::training::{Constant, Fitted, Hypothesis, Rule, Training};
 
 /// Rosenblatt's perceptron with explicit weights. It has no parameters of its own.
@@ -33,10 +33,6 @@ impl Declared for Perceptron {
 impl Learner for Perceptron {
     fn check(&self, options: &Options) -> Result<()> {
         settings::check_ties(options, starts_at_zero(options))
-    }
-
-    fn default_readout(&self) -> Readout {
-        Readout::Averaged
     }
 
     fn is_mistake_driven(&self) -> bool {

@@ -6,16 +6,16 @@ use super::{LEARNERS, LearnerEntry};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::options::{
-    Bias, ClassWeight, Options, Parameter, ParameterInfo, Readout, SHARED_PARAMETERS,
-    STOP_PARAMETERS, Start, Ties, choice_name, needs_all_examples,
+    Bias, COMMON_PARAMETERS, ClassWeight, LearnerChoice, Options, Parameter, ParameterInfo,
+    Readout, SHARED_PARAMETERS, STOP_PARAMETERS, Start, Ties, choice_name, needs_all_examples,
 };
 
 /// The parameter that names the learner.
 const LEARNER: &str = "learner";
 
-impl Default for Options {
+impl Default for LearnerChoice {
     fn default() -> Self {
-        Options::of(LEARNERS[0].default_settings())
+        LEARNERS[0].default_settings()
     }
 }
 
@@ -75,7 +75,7 @@ impl Options {
         } else {
             return Err(not_this_learners(name));
         };
-        set.map_err(|expected| Error::options(format!("--{name}: found {text:?}, {expected}")))
+        set.map_err(|expected| Error::options(format!("⟨{name}⟩: found {text:?}, {expected}")))
     }
 
     /// Sets several parameters from text, the learner first, whatever their order.
@@ -173,25 +173,26 @@ impl Options {
             let (name, value) = (parameter.name, (parameter.get)(self));
             let last = name == "readout" && self.readout() == Readout::Last;
             let stops = learner.is_mistake_driven() && STOP_PARAMETERS.contains(&name);
-            let unused = !learner.takes().contains(&name) && !stops && !last;
+            let taken = COMMON_PARAMETERS.contains(&name) || learner.takes().contains(&name);
+            let unused = !taken && !stops && !last;
             if unused && value != (parameter.get)(&defaults) {
                 return Err(Error::options(format!(
-                    "--{name} {value} does not go with --learner {}",
+                    "⟨{name} {value}⟩ does not go with ⟨learner {}⟩",
                     learner.name()
                 ))
-                .remedy(format!("leave out --{name}")));
+                .remedy(format!("leave out ⟨{name}⟩")));
             }
         }
         if learner.kernel() == Some(Kernel::Precomputed) && self.embed.is_some() {
             return Err(
                 Error::options("a Gram matrix has no features to make others of")
-                    .remedy("leave out --embed, or give rows of features and a --kernel"),
+                    .remedy("leave out ⟨embed⟩, or give rows of features and a ⟨kernel⟩"),
             );
         }
         learner.check(self)?;
         if self.patience.is_some() && self.readout() == Readout::Voted {
-            return Err(Error::options("--patience needs the validation accuracy after each pass, which the voted read-out makes too costly")
-                .remedy("use --readout averaged"));
+            return Err(Error::options("⟨patience⟩ needs the validation accuracy after each pass, which the voted read-out makes too costly")
+                .remedy("use ⟨readout averaged⟩"));
         }
         Ok(())
     }
@@ -206,13 +207,10 @@ fn not_this_learners(name: &str) -> Error {
         .collect();
     match others.first() {
         None => Error::options(format!("there is no option {name:?}")),
-        Some(first) => Error::options(format!("--{name} belongs to {}", others.join(" and ")))
-            .remedy(format!("add --learner {first}")),
+        Some(first) => Error::options(format!("⟨{name}⟩ belongs to {}", others.join(" and ")))
+            .remedy(format!("add ⟨learner {first}⟩")),
     }
 }
-
-/// The kernels, for help texts.
-pub(super) const KERNEL_HELP: &str = "linear, quadratic, polynomial:DEGREE[,SCALE,CONST], geometric:DEGREE, monomial:DEGREE, rbf:GAMMA, laplacian:GAMMA, sigmoid:A,C or precomputed";
 
 /// The shared parameters of mistake-driven learners, beside the stop rules.
 pub(super) const MISTAKE_DRIVEN: &[&str] = &[
@@ -224,26 +222,11 @@ pub(super) const MISTAKE_DRIVEN: &[&str] = &[
     "order",
     "normalise-weights",
     "start",
-    "embed",
-    "multiclass",
-    "class-weight",
-    "at-zero",
-    "seed",
 ];
 
 /// Those of learners that update by the hinge loss from zero: the margin demanded is 1, and how
 /// far a step goes is theirs to say.
-pub(super) const HINGE_DRIVEN: &[&str] = &[
-    "readout",
-    "ties",
-    "bias",
-    "order",
-    "embed",
-    "multiclass",
-    "class-weight",
-    "at-zero",
-    "seed",
-];
+pub(super) const HINGE_DRIVEN: &[&str] = &["readout", "ties", "bias", "order"];
 
 /// Refuses ties that would never let a perceptron move.
 pub(super) fn check_ties(options: &Options, from_zero: bool) -> Result<()> {
@@ -251,7 +234,7 @@ pub(super) fn check_ties(options: &Options, from_zero: bool) -> Result<()> {
         return Err(Error::options(
             "ties = correct never updates from zero weights: every score is 0, and 0 counts as right",
         )
-        .remedy("use --ties mistake, a --margin-demand above 0, or another --start"));
+        .remedy("use ⟨ties mistake⟩, a ⟨margin-demand⟩ above 0, or another ⟨start⟩"));
     }
     Ok(())
 }

@@ -26,7 +26,20 @@ pub struct LinearState {
     pub log: Option<UpdateLog>,
 }
 
+/// Weights that only some runs have: their name in the model file, and where the state holds them.
+pub(crate) type OptionalWeights = (
+    &'static str,
+    fn(&LinearState) -> &Option<Weights>,
+    fn(&mut LinearState) -> &mut Option<Weights>,
+);
+
 impl LinearState {
+    /// All of them, in the order of the model file.
+    pub(crate) const OPTIONAL_WEIGHTS: [OptionalWeights; 2] = [
+        ("kept", |s| &s.kept, |s| &mut s.kept),
+        ("confidence", |s| &s.confidence, |s| &mut s.confidence),
+    ];
+
     /// These weights and nothing beside them.
     pub(crate) fn of(weights: Weights) -> Self {
         LinearState {

@@ -2,7 +2,7 @@
 
 use crate::data::{Matrix, Row};
 use crate::kernel::{Products, WIDTH, products};
-use crate::options::Choice;
+use crate::options::choices;
 use crate::random::Random;
 
 /// One layer: every unit sums its inputs by weights and adds a bias.
@@ -145,18 +145,16 @@ pub struct Network {
     pub attempts: Vec<Attempt>,
 }
 
-/// What the hidden units of a network do with their sum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Activation {
-    /// max(0, s).
-    #[default]
-    Relu,
-    /// The hyperbolic tangent.
-    Tanh,
-}
-
-impl Choice for Activation {
-    const ALL: &'static [(Self, &'static str)] = &[(Self::Relu, "relu"), (Self::Tanh, "tanh")];
+choices! {
+    /// What the hidden units of a network do with their sum.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Activation {
+        /// max(0, s).
+        #[default]
+        Relu = "relu",
+        /// The hyperbolic tangent.
+        Tanh = "tanh",
+    }
 }
 
 impl Activation {

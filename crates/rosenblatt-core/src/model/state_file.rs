@@ -16,11 +16,10 @@ pub(super) fn put<'a>(parts: &mut Parts<'a>, state: &'a LinearState) {
     if let Some(norms) = &state.norms {
         parts.put("state.norms", norms.clone());
     }
-    if let Some(kept) = &state.kept {
-        put_weights(parts, "state.kept.", kept);
-    }
-    if let Some(confidence) = &state.confidence {
-        put_weights(parts, "state.confidence.", confidence);
+    for (name, of, _) in LinearState::OPTIONAL_WEIGHTS {
+        if let Some(weights) = of(state) {
+            put_weights(parts, &format!("state.{name}."), weights);
+        }
     }
     if let Some(average) = &state.average {
         parts.put("state.average.factor", average.factor.clone());
@@ -76,54 +75,40 @@ pub(super) fn take(parts: &mut Parts<'_>, scheme: Scheme) -> Result<Option<Linea
         return Ok(None);
     }
     let unit: f64 = parts.take_fact("state.unit")?;
-    let weights = take_weights(parts, "state.", scheme)?;
-    let same_shape = |other: &Weights| other.features() == weights.features();
-    let norms = if parts.has("state.norms") {
-        Some(parts.take_len("state.norms", scheme.groups())?)
-    } else {
-        None
-    };
-    let mut optional = |prefix: &str| {
-        let there = parts.has(&format!("{prefix}bias"));
-        there
-            .then(|| take_weights(parts, prefix, scheme))
-            .transpose()
-    };
-    let kept = optional("state.kept.")?;
-    let confidence = optional("state.confidence.")?;
-    let average = if parts.has("state.average.factor") {
-        Some(Average {
+    let mut state = LinearState::of(take_weights(parts, "state.", scheme)?);
+    state.unit = unit;
+    if parts.has("state.norms") {
+        state.norms = Some(parts.take_len("state.norms", scheme.groups())?);
+    }
+    for (name, _, of) in LinearState::OPTIONAL_WEIGHTS {
+        let prefix = format!("state.{name}.");
+        if parts.has(&format!("{prefix}bias")) {
+            *of(&mut state) = Some(take_weights(parts, &prefix, scheme)?);
+        }
+    }
+    if parts.has("state.average.factor") {
+        state.average = Some(Average {
             factor: parts.take_len("state.average.factor", scheme.groups())?,
             visits: parts.take_len("state.average.visits", scheme.groups())?,
             correction: take_weights(parts, "state.average.", scheme)?,
-        })
-    } else {
-        None
-    };
-    let log = if parts.has("log.row") {
-        Some(take_log(parts, scheme)?)
-    } else {
-        None
-    };
+        });
+    }
+    if parts.has("log.row") {
+        state.log = Some(take_log(parts, scheme)?);
+    }
     let finite = |list: &Vec<f64>| list.iter().all(|x| x.is_finite());
-    if !norms.iter().all(finite) || !average.iter().all(|a| finite(&a.factor)) {
+    if !state.norms.iter().all(finite) || !state.average.iter().all(|a| finite(&a.factor)) {
         return Err(bad("the sums of its state are not all finite"));
     }
-    let shapes_fit = kept.iter().chain(&confidence).all(same_shape)
-        && average.iter().all(|a| same_shape(&a.correction))
-        && log.iter().all(|l| same_shape(&l.start));
+    let same_shape = |other: &Weights| other.features() == state.weights.features();
+    let optional = LinearState::OPTIONAL_WEIGHTS;
+    let shapes_fit = (optional.iter()).all(|(_, of, _)| of(&state).iter().all(same_shape))
+        && state.average.iter().all(|a| same_shape(&a.correction))
+        && state.log.iter().all(|l| same_shape(&l.start));
     if !shapes_fit || !unit.is_finite() {
         return Err(bad("the parts of its state do not fit each other"));
     }
-    Ok(Some(LinearState {
-        weights,
-        unit,
-        norms,
-        confidence,
-        average,
-        kept,
-        log,
-    }))
+    Ok(Some(state))
 }
 
 fn take_log(parts: &mut Parts<'_>, scheme: Scheme) -> Result<UpdateLog> {

@@ -5,133 +5,106 @@ use std::str::FromStr;
 
 use super::parameter::{number, positive};
 
-/// Which hypothesis of the run becomes the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Readout {
-    /// The weights after the last visit.
-    Last,
-    /// The mean of the weights over all visits.
-    #[default]
-    Averaged,
-    /// The mean of the weights, each divided by its norm.
-    AveragedNormalised,
-    /// Every weight vector votes, as often as it survived visits (Freund & Schapire, 1999).
-    Voted,
-    /// The weights at a visit drawn uniformly at random.
-    Random,
-    /// The weights with the longest run of correct visits, if they also make fewer errors on
-    /// all examples (Gallant's ratchet, 1990).
-    Pocket,
-}
-
-/// When does a score call for an update?
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Ties {
-    /// Iff y·s ≤ β: a tie is a mistake.
-    #[default]
-    Mistake,
-    /// A score of 0 predicts the positive class, so it is wrong only for the negative.
-    Positive,
-    /// Iff y·s < β: a tie is correct.
-    Correct,
-}
-
-/// Where the examples of a pass come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Order {
-    /// As in the file.
-    Given,
-    /// Class after class, the positive (last) one first.
-    ByClass,
-    /// A new order each pass, from the seed.
-    #[default]
-    Shuffled,
-    /// Drawn with replacement.
-    Random,
-    /// Uniformly among the examples that call for an update now.
-    Mistakes,
-    /// The example with the smallest margin now.
-    Worst,
-    /// From the first example again after each update.
-    Restart,
-}
-
-/// How more than two classes are learned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Multiclass {
-    /// One discriminator a class; the true one is pulled up, its rival pushed down.
-    Argmax,
-    /// Each class against all others.
-    Ovr,
-    /// Each pair of classes.
-    Ovo,
-}
-
-/// What a score of exactly 0 predicts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum AtZero {
-    /// The positive class.
-    #[default]
-    Positive,
-    /// The negative class.
-    Negative,
-}
-
 /// A choice with a fixed list of spellings.
 pub trait Choice: Copy + PartialEq + 'static {
     /// Every value with its spelling.
     const ALL: &'static [(Self, &'static str)];
 }
 
-impl Choice for Readout {
-    const ALL: &'static [(Self, &'static str)] = &[
-        (Self::Last, "last"),
-        (Self::Averaged, "averaged"),
-        (Self::AveragedNormalised, "averaged-normalised"),
-        (Self::Voted, "voted"),
-        (Self::Random, "random"),
-        (Self::Pocket, "pocket"),
-    ];
-}
+/// Declares closed choices, each value with its spelling.
+macro_rules! choices {
+    ($($(#[$about:meta])* pub enum $name:ident {
+        $($(#[$each:meta])* $value:ident = $text:literal,)+
+    })+) => {$(
+        $(#[$about])*
+        pub enum $name { $($(#[$each])* $value,)+ }
 
-impl Choice for Ties {
-    const ALL: &'static [(Self, &'static str)] = &[
-        (Self::Mistake, "mistake"),
-        (Self::Positive, "positive"),
-        (Self::Correct, "correct"),
-    ];
+        impl $crate::options::Choice for $name {
+            const ALL: &'static [(Self, &'static str)] = &[$((Self::$value, $text)),+];
+        }
+    )+};
+}
+pub(crate) use choices;
+
+choices! {
+    /// Which hypothesis of the run becomes the model.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    #[non_exhaustive]
+    pub enum Readout {
+        /// The weights after the last visit.
+        Last = "last",
+        /// The mean of the weights over all visits.
+        #[default]
+        Averaged = "averaged",
+        /// The mean of the weights, each divided by its norm.
+        AveragedNormalised = "averaged-normalised",
+        /// Every weight vector votes, as often as it survived visits (Freund & Schapire, 1999).
+        Voted = "voted",
+        /// The weights at a visit drawn uniformly at random.
+        Random = "random",
+        /// The weights with the longest run of correct visits, if they also make fewer errors on
+        /// all examples (Gallant's ratchet, 1990).
+        Pocket = "pocket",
+    }
+
+    /// When does a score call for an update?
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Ties {
+        /// Iff y·s ≤ β: a tie is a mistake.
+        #[default]
+        Mistake = "mistake",
+        /// A score of 0 predicts the positive class, so it is wrong only for the negative.
+        Positive = "positive",
+        /// Iff y·s < β: a tie is correct.
+        Correct = "correct",
+    }
+
+    /// Where the examples of a pass come from.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    #[non_exhaustive]
+    pub enum Order {
+        /// As in the file.
+        Given = "given",
+        /// Class after class, the positive (last) one first.
+        ByClass = "by-class",
+        /// A new order each pass, from the seed.
+        #[default]
+        Shuffled = "shuffled",
+        /// Drawn with replacement.
+        Random = "random",
+        /// Uniformly among the examples that call for an update now.
+        Mistakes = "mistakes",
+        /// The example with the smallest margin now.
+        Worst = "worst",
+        /// From the first example again after each update.
+        Restart = "restart",
+    }
+
+    /// How more than two classes are learned.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Multiclass {
+        /// One discriminator a class; the true one is pulled up, its rival pushed down.
+        Argmax = "argmax",
+        /// Each class against all others.
+        Ovr = "ovr",
+        /// Each pair of classes.
+        Ovo = "ovo",
+    }
+
+    /// What a score of exactly 0 predicts.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum AtZero {
+        /// The positive class.
+        #[default]
+        Positive = "positive",
+        /// The negative class.
+        Negative = "negative",
+    }
 }
 
 impl Order {
     /// What help says of the orders.
     pub(crate) const HELP: &'static str = "order of visits: given, by-class, shuffled, random (with replacement), mistakes, worst or restart";
-}
-
-impl Choice for Order {
-    const ALL: &'static [(Self, &'static str)] = &[
-        (Self::Given, "given"),
-        (Self::ByClass, "by-class"),
-        (Self::Shuffled, "shuffled"),
-        (Self::Random, "random"),
-        (Self::Mistakes, "mistakes"),
-        (Self::Worst, "worst"),
-        (Self::Restart, "restart"),
-    ];
-}
-
-impl Choice for Multiclass {
-    const ALL: &'static [(Self, &'static str)] = &[
-        (Self::Argmax, "argmax"),
-        (Self::Ovr, "ovr"),
-        (Self::Ovo, "ovo"),
-    ];
-}
-
-impl Choice for AtZero {
-    const ALL: &'static [(Self, &'static str)] =
-        &[(Self::Positive, "positive"), (Self::Negative, "negative")];
 }
 
 /// The value spelled `text`, or what was expected instead.

@@ -20,7 +20,10 @@ pub trait Learner: Any + fmt::Debug + Send + Sync {
 
     /// Which weights of the run become the model when nothing is said.
     fn default_readout(&self) -> Readout {
-        Readout::Last
+        match self.is_mistake_driven() {
+            true => Readout::Averaged,
+            false => Readout::Last,
+        }
     }
 
     /// Where the bias comes from when nothing is said.
@@ -88,7 +91,7 @@ pub trait Declared: Learner + Clone + Default {
     /// Its own parameters.
     const PARAMETERS: &'static [Parameter<Self>] = &[];
 
-    /// The shared parameters that shape its run; any other one is refused unless it has its
+    /// The shared parameters that shape its run, beside those that all take; any other one is refused unless it has its
     /// default value.
     const TAKES: &'static [&'static str];
 }

@@ -10,6 +10,7 @@ mod learner;
 mod parameter;
 mod parameters;
 
+pub(crate) use choices::choices;
 pub use choices::{
     AtZero, Bias, Choice, ClassWeight, Multiclass, Order, Readout, Start, Ties, choice_name,
     parse_choice,
@@ -21,13 +22,13 @@ pub(crate) use parameter::{
     auto, count, list_text, not_negative, number_list, optional, positive, positive_or_infinite,
 };
 pub use parameters::SHARED_PARAMETERS;
-pub(crate) use parameters::STOP_PARAMETERS;
+pub(crate) use parameters::{COMMON_PARAMETERS, STOP_PARAMETERS};
 
 use crate::embedding::Embed;
 
 /// Everything a learner can be told. See [`SHARED_PARAMETERS`] and [`Declared::PARAMETERS`] for
 /// the meaning of each.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Options {
     /// Which learner, with its own settings.
     pub learner: LearnerChoice,
@@ -74,23 +75,7 @@ impl Options {
     pub fn of(learner: LearnerChoice) -> Self {
         Options {
             learner,
-            readout: None,
-            epochs: None,
-            ties: Ties::default(),
-            learning_rate: None,
-            margin_demand: 0.0,
-            bias: None,
-            order: Order::default(),
-            normalise_weights: false,
-            start: Start::default(),
-            embed: None,
-            multiclass: None,
-            class_weight: ClassWeight::default(),
-            at_zero: AtZero::default(),
-            time_limit: None,
-            max_updates: None,
-            patience: None,
-            seed: 0,
+            ..Options::default()
         }
     }
 

@@ -8,6 +8,10 @@ use super::{Options, Order};
 /// change when a run is resumed.
 pub(crate) const STOP_PARAMETERS: &[&str] = &["epochs", "time-limit", "max-updates", "patience"];
 
+/// The shared parameters that every learner takes.
+pub(crate) const COMMON_PARAMETERS: &[&str] =
+    &["embed", "multiclass", "class-weight", "at-zero", "seed"];
+
 /// The parameters that learners share, in the order help lists them. Which of them a learner
 /// takes, it says itself.
 pub const SHARED_PARAMETERS: &[Parameter<Options>] = &[
@@ -123,7 +127,7 @@ pub const SHARED_PARAMETERS: &[Parameter<Options>] = &[
     Parameter {
         name: "patience",
         value: "N",
-        help: "stop after N passes without better validation accuracy (needs --validate)",
+        help: "stop after N passes without better validation accuracy (needs held-out examples)",
         get: |o| optional(&o.patience, "none"),
         set: |o, t| auto(t, "none", count).map(|v| o.patience = v),
     },

@@ -339,6 +339,6 @@ fn fits_memory(scheme: Scheme, features: usize) -> Result<()> {
     });
     Err(error.remedy(match planes {
         1 => "renumber the features: the largest index says how many there are",
-        _ => "use fewer classes (--label-map, --positive), or --multiclass argmax",
+        _ => "use fewer classes (⟨label-map⟩, ⟨positive⟩), or ⟨multiclass argmax⟩",
     }))
 }

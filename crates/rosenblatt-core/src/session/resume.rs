@@ -18,7 +18,7 @@ pub(super) fn check_same(
         if !STOP_PARAMETERS.contains(&name) && then.as_ref() != Some(&now) {
             let then = then.unwrap_or_default();
             return Err(
-                Error::options(format!("--{name} {now} differs from the model's {then}"))
+                Error::options(format!("⟨{name} {now}⟩ differs from the model's {then}"))
                     .remedy("a resumed run keeps its options; only limits may change"),
             );
         }

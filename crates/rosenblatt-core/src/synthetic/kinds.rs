@@ -3,10 +3,11 @@
 use crate::error::{Error, Result};
 
 /// A kind of synthetic data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Kind {
     /// Points on the unit sphere, two classes, a plane through the origin at margin g.
+    #[default]
     Separable,
     /// Points on the unit sphere, k classes by the largest of k scores, at margin g.
     Classes,
@@ -85,6 +86,14 @@ const fn form(kind: Kind, name: &'static str, summary: &'static str) -> Form {
     }
 }
 
+/// A worked example: so many rows, always the same.
+const fn worked(kind: Kind, name: &'static str, rows: usize, summary: &'static str) -> Form {
+    Form {
+        examples: Fixed(rows),
+        ..form(kind, name, summary)
+    }
+}
+
 const fn free(default: usize, least: usize) -> Count {
     Free { default, least }
 }
@@ -151,50 +160,37 @@ const FORMS: &[Form] = &[
             "text-like rows: Zipf word frequencies, a sparse hidden separator",
         )
     },
-    Form {
-        examples: Fixed(4),
-        ..form(Kind::And, "and", "Boolean AND")
-    },
-    Form {
-        examples: Fixed(5),
-        ..form(
-            Kind::Critics,
-            "critics",
-            "two critics' scores of five films",
-        )
-    },
-    Form {
-        examples: Fixed(8),
-        ..form(
-            Kind::EightPoints,
-            "eight-points",
-            "eight points that overlap, separable by their squares",
-        )
-    },
-    Form {
-        examples: Fixed(121),
-        ..form(
-            Kind::Grid,
-            "grid",
-            "scores 0 to 10, is A + B above 8? separable",
-        )
-    },
-    Form {
-        examples: Fixed(16),
-        ..form(
-            Kind::GridMiddle,
-            "grid-middle",
-            "scores 1 to 4, is each 2 or 3? overlapping",
-        )
-    },
-    Form {
-        examples: Fixed(16),
-        ..form(
-            Kind::GridEqual,
-            "grid-equal",
-            "scores 1 to 4, is A = B? overlapping",
-        )
-    },
+    worked(Kind::And, "and", 4, "Boolean AND"),
+    worked(
+        Kind::Critics,
+        "critics",
+        5,
+        "two critics' scores of five films",
+    ),
+    worked(
+        Kind::EightPoints,
+        "eight-points",
+        8,
+        "eight points that overlap, separable by their squares",
+    ),
+    worked(
+        Kind::Grid,
+        "grid",
+        121,
+        "scores 0 to 10, is A + B above 8? separable",
+    ),
+    worked(
+        Kind::GridMiddle,
+        "grid-middle",
+        16,
+        "scores 1 to 4, is each 2 or 3? overlapping",
+    ),
+    worked(
+        Kind::GridEqual,
+        "grid-equal",
+        16,
+        "scores 1 to 4, is A = B? overlapping",
+    ),
     Form {
         examples: free(100, 4),
         features: free(3, 2),

@@ -37,7 +37,7 @@ pub enum Coefficient {
 }
 
 /// What to make; `None` leaves a choice to the kind.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Options {
     /// The kind of data.
     pub kind: Kind,
@@ -66,15 +66,7 @@ impl Options {
     pub fn new(kind: Kind) -> Self {
         Options {
             kind,
-            examples: None,
-            features: None,
-            classes: None,
-            margin: None,
-            noise: 0.0,
-            spread: None,
-            non_zeros: None,
-            precision: Precision::default(),
-            seed: 0,
+            ..Options::default()
         }
     }
 }

@@ -128,6 +128,6 @@ fn require_finite(model: Model) -> Result<Model> {
     }
     Err(
         Error::options("the weights grew beyond what a number can hold")
-            .remedy("use a smaller --learning-rate, or scale the data"),
+            .remedy("use a smaller ⟨learning-rate⟩, or scale the data"),
     )
 }

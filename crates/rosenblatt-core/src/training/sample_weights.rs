@@ -40,7 +40,7 @@ impl<'a> SampleWeights<'a> {
                 for (name, weight) in list {
                     let class = data.classes.find(name).ok_or_else(|| {
                         Error::options(format!(
-                            "--class-weight names the class {name:?}, which is not in the data"
+                            "⟨class-weight⟩ names the class {name:?}, which is not in the data"
                         ))
                         .remedy(format!(
                             "the classes are {}",
@@ -87,7 +87,7 @@ impl<'a> SampleWeights<'a> {
                 "the squares of row {} sum to infinity",
                 self.data.number(i) + 1
             ))
-            .remedy("scale the data, for example with --scale unit-rows")),
+            .remedy("scale the data, for example with ⟨scale unit-rows⟩")),
         }
     }
 

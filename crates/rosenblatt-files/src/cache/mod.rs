@@ -23,7 +23,7 @@ use std::sync::Arc;
 use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
 
-use crate::read::{CACHE_NAME, Preparation, ReadReport};
+use crate::read::{CACHE_NAME, Preparation, ReadReport, index_width};
 use rosenblatt_core::data::{
     Buffer, Classes, Dataset, Indices, Layout, Lender, Matrix, Owner, Precision, Storage, Values,
 };
@@ -39,7 +39,7 @@ pub use streamed::write_streamed;
 pub use write::write;
 
 use page_evictor::PageEvictor;
-use write::{Places, index_width};
+use write::Places;
 
 /// The first bytes of a cache; the last of them is the version of the format.
 const MAGIC: [u8; 8] = *b"RBCACHE\x04";

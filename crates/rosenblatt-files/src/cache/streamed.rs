@@ -9,8 +9,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::Key;
-use super::write::{Counts, Head, Places, index_width, value_width, write_with_checksums};
-use crate::read::{Batch, Streamed};
+use super::write::{Counts, Head, Places, write_with_checksums};
+use crate::read::{Batch, Streamed, index_width, value_width};
 use rosenblatt_core::Result;
 use rosenblatt_core::data::{Dataset, FeatureNames, Layout, Row, RowPermutation};
 use rosenblatt_core::model::Fingerprint;

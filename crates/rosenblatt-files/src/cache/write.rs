@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checksum::Checksums;
 use super::{ALIGNMENT, Key, MAGIC};
-use crate::read::{Preparation, ReadReport};
+use crate::read::{Preparation, ReadReport, index_width, value_width};
 use rosenblatt_core::data::{Classes, Dataset, Indices, Layout, Precision, Storage, Values};
 use rosenblatt_core::internal::write_atomic;
 use rosenblatt_core::model::{Fingerprint, Parts};
@@ -180,19 +180,6 @@ impl Places {
             }),
             values: next(counts.values, value_width(counts.precision)),
         }
-    }
-}
-
-/// Bytes of an index.
-pub(super) fn index_width(columns: usize) -> u64 {
-    if Indices::fit_narrow(columns) { 2 } else { 4 }
-}
-
-/// Bytes of a value.
-pub(super) fn value_width(precision: Precision) -> u64 {
-    match precision {
-        Precision::F32 => 4,
-        Precision::F64 => 8,
     }
 }
 

@@ -25,10 +25,10 @@ use super::raw::refuse_not_finite;
 use super::row_errors::{OnError, RowErrors, Tally};
 use super::scale::{first_not_finite, overflows_scaled};
 use super::source::Source;
-use super::sparse::{SparseRaw, Wanted};
+use super::sparse::SparseRaw;
 use super::table::role::Unseen;
 use rosenblatt_core::data::{Classes, Layout, Matrix, Precision};
-use rosenblatt_core::{Error, Result};
+use rosenblatt_core::{Error, Result, Wording};
 
 /// Rows of images in a batch.
 const IMAGE_ROWS: usize = 1024;
@@ -65,7 +65,7 @@ pub struct BatchesReport {
     /// Rows left out because they could not be read.
     pub skipped: u64,
     /// Why the first of them could not.
-    pub skipped_messages: Vec<String>,
+    pub skipped_messages: Vec<Wording>,
     /// Values that the model has not seen.
     pub unseen: Unseen,
     /// Things worth knowing.
@@ -252,17 +252,12 @@ pub(super) fn sparse_batches(
 }
 
 fn make_sparse(chunk: &Chunk, model: &Model, on_error: OnError) -> Result<Made> {
-    let Input::Sparse {
-        first,
-        width,
-        moments,
-    } = &model.preparation.input
-    else {
+    let Some(want) = model.preparation.wanted() else {
         return Err(Error::model("this model has no sparse features"));
     };
     let rules = Rules {
         labels_required: model.labels_required,
-        from_one: *first == 1,
+        from_one: want.first == 1,
         on_error,
         keep_long_decimals: false,
         // A file may have features that the model lacks, and a batch is small.
@@ -272,12 +267,6 @@ fn make_sparse(chunk: &Chunk, model: &Model, on_error: OnError) -> Result<Made> 
     let mut part = match precision {
         Precision::F32 => libsvm::parse::<f32>(chunk, rules),
         Precision::F64 => libsvm::parse::<f64>(chunk, rules),
-    };
-    let want = Wanted {
-        first: *first,
-        width: *width,
-        scale: model.preparation.scale,
-        moments,
     };
     let faults = std::mem::take(&mut part.faults);
     let labels = model.labels(&part.labels, &part.labels.codes);
@@ -354,31 +343,22 @@ impl ImageBatches {
             self.done = true;
             return Ok(None);
         }
-        let Input::Images { width, moments, .. } = &self.model.preparation.input else {
+        let Some(want) = self.model.preparation.wanted() else {
             return Err(Error::model("this model has no images"));
         };
         let raw = ImagesRaw {
             bytes,
             element: self.images.element,
             rows,
-            width: *width,
+            width: want.width,
             shape: self.images.shape,
         };
         refuse_not_finite(&raw, self.model.preparation.precision)?;
-        let want = Wanted {
-            first: 0,
-            width: *width,
-            scale: self.model.preparation.scale,
-            moments,
-        };
         let order = Order::new(rows, None, Layout::AsGiven, 1);
         let labels = match &mut self.labels {
             None => None,
             Some(labels) => {
-                let mut sink = LabelSink::default();
-                for label in labels.read(rows)? {
-                    sink.push_text(label.as_bytes()).map_err(|(_, e)| e)?;
-                }
+                let sink = labels.read(rows)?;
                 self.model.labels(&sink, &sink.codes)
             }
         };

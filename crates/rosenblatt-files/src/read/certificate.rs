@@ -77,7 +77,7 @@ fn column(coding: &ColumnCoding<'_>) -> Result<Value> {
         }
         ColumnCoding::Text { hashed: true, .. } => {
             return Err(refuse("a text column has too many words to list")
-                .remedy("leave it out with --ignore"));
+                .remedy("leave it out with ⟨ignore⟩"));
         }
         ColumnCoding::Label => "label".into(),
         ColumnCoding::Ignored => "ignore".into(),

@@ -229,7 +229,7 @@ fn by_content(head: &[u8], whole: bool, comment: Option<&[u8]>) -> Result<Format
     }
     let unsure = |what: &str| {
         Error::data(format!("cannot tell the format: {what}"))
-            .remedy(format!("pass --format {}", Format::names()))
+            .remedy(format!("pass ⟨format {}⟩", Format::names()))
     };
     let rows = lines().count();
     if rows == 0 {
@@ -343,7 +343,7 @@ mod tests {
         assert!(
             content("hello there\nyou\nand you and them\n")
                 .unwrap_err()
-                .contains("--format")
+                .contains("format")
         );
         assert!(content("\n\n").unwrap_err().contains("no rows"));
         assert!(content("1 1:2\n2 1:3\n1 1:2,3\n").is_err());

@@ -6,6 +6,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use super::labels::LabelSink;
 use super::source::{Reader, Source};
 use rosenblatt_core::{Error, Result};
 
@@ -74,7 +75,7 @@ impl Rows {
         let bad = |message: String| {
             Error::data(message)
                 .in_file(file)
-                .remedy("check that this is an IDX file, or pass --format")
+                .remedy("check that this is an IDX file, or pass ⟨format⟩")
         };
         let mut take = |n: usize| -> Result<Vec<u8>> {
             let mut bytes = vec![0; n];
@@ -192,7 +193,6 @@ pub(crate) fn labels_path(images: &Path) -> Option<PathBuf> {
 /// The labels of an IDX file, as texts of whole numbers.
 pub(crate) struct Labels {
     rows: Rows,
-    scratch: Vec<u8>,
 }
 
 impl Labels {
@@ -202,13 +202,10 @@ impl Labels {
             return Err(
                 Error::data(format!("expected one label a row, found {}", rows.width))
                     .in_file(path)
-                    .remedy("name the labels file with --labels"),
+                    .remedy("name the labels file with ⟨labels⟩"),
             );
         }
-        Ok(Labels {
-            rows,
-            scratch: Vec::new(),
-        })
+        Ok(Labels { rows })
     }
 
     /// The number of labels that the header promises.
@@ -217,15 +214,15 @@ impl Labels {
     }
 
     /// Up to `count` further labels.
-    pub(crate) fn read(&mut self, count: usize) -> Result<Vec<String>> {
-        self.scratch.clear();
-        self.rows.read(count, &mut self.scratch)?;
+    pub(crate) fn read(&mut self, count: usize) -> Result<LabelSink> {
+        let (mut bytes, mut sink) = (Vec::new(), LabelSink::default());
+        self.rows.read(count, &mut bytes)?;
         let element = self.rows.element;
-        Ok(self
-            .scratch
-            .chunks_exact(element.size())
-            .map(|b| element.value(b).to_string())
-            .collect())
+        for label in bytes.chunks_exact(element.size()) {
+            let text = element.value(label).to_string();
+            sink.push_text(text.as_bytes()).map_err(|(_, e)| e)?;
+        }
+        Ok(sink)
     }
 }
 
@@ -237,71 +234,9 @@ pub(crate) fn same_rows(images: &Rows, labels: &Labels) -> Result<()> {
     Err(
         Error::data(format!("{} labels for {} rows", labels.len(), images.rows))
             .in_file(&labels.rows.file)
-            .remedy("name the matching labels file with --labels"),
+            .remedy("name the matching labels file with ⟨labels⟩"),
     )
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-    use std::io::Cursor;
-
-    pub(crate) fn file(kind: u8, sizes: &[u32], data: &[u8]) -> Vec<u8> {
-        let mut bytes = vec![0, 0, kind, sizes.len() as u8];
-        sizes.iter().for_each(|s| bytes.extend(s.to_be_bytes()));
-        bytes.extend(data);
-        bytes
-    }
-
-    fn open(bytes: Vec<u8>) -> Result<Rows> {
-        Rows::start(Box::new(Cursor::new(bytes)), Path::new("i"))
-    }
-
-    #[test]
-    fn every_element_type_is_read() {
-        let cases: [(u8, &[u8], f64); 6] = [
-            (0x08, &[200], 200.0),
-            (0x09, &[0xFF], -1.0),
-            (0x0B, &[0xFF, 0xFE], -2.0),
-            (0x0C, &[0, 1, 0, 0], 65536.0),
-            (0x0D, &[0x3F, 0x80, 0, 0], 1.0),
-            (0x0E, &[0xC0, 0, 0, 0, 0, 0, 0, 0], -2.0),
-        ];
-        for (kind, data, value) in cases {
-            let mut rows = open(file(kind, &[1, 1, 1], data)).unwrap();
-            let bytes = rows.read_all().unwrap();
-            assert_eq!(rows.element.value(&bytes), value);
-            assert_eq!(rows.shape, Some((1, 1)));
-        }
-    }
-
-    #[test]
-    fn hostile_headers_are_refused_without_belief() {
-        let message = |bytes: Vec<u8>| {
-            open(bytes)
-                .and_then(|mut r| r.read_all())
-                .unwrap_err()
-                .to_string()
-        };
-        assert!(
-            message(file(8, &[u32::MAX, 28, 28], &[0; 2000]))
-                .contains("holds 2 of the 4294967295 rows")
-        );
-        // 2⁶⁷ bytes.
-        assert!(message(file(0x0E, &[u32::MAX, 65535, 65535], &[])).contains("holds 0 of"));
-        assert!(message(file(8, &[1, u32::MAX, u32::MAX], &[])).contains("too long"));
-        assert!(message(file(7, &[1], &[])).contains("not an IDX"));
-        assert!(message(vec![0, 0, 8, 3, 0]).contains("ends inside"));
-        assert!(message(file(8, &[1, 1], &[1, 2])).contains("bytes behind"));
-    }
-
-    #[test]
-    fn labels_are_found_by_name() {
-        let labels = |p: &str| labels_path(Path::new(p)).map(|p| p.display().to_string());
-        assert_eq!(
-            labels("d/train-images-idx3-ubyte.gz").as_deref(),
-            Some("d/train-labels-idx1-ubyte.gz")
-        );
-        assert_eq!(labels("d/x.idx"), None);
-    }
-}
+pub(crate) mod tests;

@@ -51,9 +51,7 @@ impl ImagesRaw {
             .map(|(moments, _)| moments)
             .map_err(|j| too_large_to_scale(format_args!("element {j}")))
     }
-}
 
-impl ImagesRaw {
     /// The rows in this order, as a model wants them.
     pub(crate) fn matrix(
         &self,

@@ -162,7 +162,7 @@ impl LabelRules {
                     .map(String::as_str)
                     .collect();
                 return Err(Error::options(format!(
-                    "--positive {positive}: no row has that label"
+                    "⟨positive {positive}⟩: no row has that label"
                 ))
                 .remedy(format!("the labels are {}", known.join(", "))));
             }

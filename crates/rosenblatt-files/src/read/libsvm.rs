@@ -389,7 +389,7 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
             let error = Error::data(format!("expected index:value, found {}", quote(text)));
             return Err(self.fault(
                 token,
-                error.remedy("check that this is a libsvm file, or pass --format"),
+                error.remedy("check that this is a libsvm file, or pass ⟨format⟩"),
             ));
         };
         let index = &text[..colon];

@@ -54,6 +54,7 @@ pub(crate) use format::CACHE_NAME;
 pub use format::Format;
 pub use labels::LabelRules;
 pub use model::load_model;
+pub(crate) use number::{index_width, value_width};
 pub use options::ReadOptions;
 pub use prepare::{Coding, ColumnCoding, Preparation};
 pub use raw::Raw;

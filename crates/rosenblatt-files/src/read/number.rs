@@ -14,7 +14,7 @@ pub(crate) use self::digits::{
     POWERS, WINDOW, digits_value, load, not_digits, to_top, two_values, up_to_seven_digits,
 };
 use self::digits::{some_digits, up_to_eight_to_top};
-pub(crate) use self::stored::Stored;
+pub(crate) use self::stored::{Stored, index_width, value_width};
 use rosenblatt_core::Error;
 use rosenblatt_core::data::Precision;
 use rosenblatt_core::internal::simd::{self, Level};
@@ -207,7 +207,7 @@ pub(crate) fn too_large<T: Stored>(text: &str) -> Error {
     let in_f64 = text.trim().parse::<f64>().is_ok_and(f64::is_finite);
     match T::PRECISION {
         Precision::F32 if in_f64 => Error::data(format!("{short} is too large for f32"))
-            .remedy("rescale the column, or train with --precision f64"),
+            .remedy("rescale the column, or train with ⟨precision f64⟩"),
         _ => Error::data(format!("{short} is too large for f64")).remedy("rescale the column"),
     }
 }

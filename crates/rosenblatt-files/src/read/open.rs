@@ -113,7 +113,7 @@ fn refuse_other_encodings(head: &[u8]) -> Result<()> {
         return Err(Error::data("there is a zero byte in the text")
             .at(line, column)
             .remedy(
-                "if the file is UTF-16, convert it to UTF-8; if it is no text, pass --format",
+                "if the file is UTF-16, convert it to UTF-8; if it is no text, pass ⟨format⟩",
             ));
     }
     if memchr::memchr(b'\n', head).is_none() && head.iter().filter(|&&b| b == b'\r').count() > 1 {

@@ -15,10 +15,11 @@ use super::options::ReadOptions;
 use super::raw::{Content, Raw};
 use super::report::ColumnKind;
 use super::scale::{Moments, Scale};
+use super::sparse::Wanted;
 use super::table::BUCKETS;
 use super::table::role::{MISSING_LEVEL, Role};
+use rosenblatt_core::Result;
 use rosenblatt_core::data::{FeatureNames, Precision, StringTable};
-use rosenblatt_core::{Error, Result};
 
 /// How raw files become the features of a model.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,34 +65,30 @@ impl Preparation {
     /// What the training rows (or all) of `raw` ask for. Without `scale`: numeric columns of
     /// tables are standardised, texts get unit length, and everything else stays as it is.
     pub fn fit(raw: &Raw, rows: Option<&[usize]>, scale: Option<Scale>) -> Result<Self> {
-        if let Some(bad) = rows.unwrap_or_default().iter().find(|&&r| r >= raw.rows()) {
-            return Err(Error::options(format!(
-                "there is no row {bad}, only {}",
-                raw.rows()
-            )));
-        }
+        raw.require_rows(rows)?;
         let scale = scale.unwrap_or(match raw.content {
             Content::Table(_) => Scale::Standard,
             _ => Scale::None,
         });
+        let moments = match &raw.content {
+            Content::Sparse(sparse) if scale.by_column() => {
+                sparse.moments(rows, scale, raw.threads())?
+            }
+            Content::Images(images) if scale.by_column() => {
+                images.moments(rows, scale, raw.threads())?
+            }
+            _ => Moments::default(),
+        };
         let input = match &raw.content {
             Content::Sparse(sparse) => Input::Sparse {
                 first: sparse.first,
                 width: sparse.width,
-                moments: if scale.by_column() {
-                    sparse.moments(rows, scale, raw.threads())?
-                } else {
-                    Moments::default()
-                },
+                moments,
             },
             Content::Images(images) => Input::Images {
                 width: images.width,
                 shape: images.shape,
-                moments: if scale.by_column() {
-                    images.moments(rows, scale, raw.threads())?
-                } else {
-                    Moments::default()
-                },
+                moments,
             },
             Content::Table(table) => fit_table(table, rows, scale, raw.threads())?,
         };
@@ -163,6 +160,25 @@ impl Preparation {
     /// The rules that made classes of labels.
     pub fn label_rules(&self) -> &LabelRules {
         &self.labels
+    }
+
+    /// What is wanted of rows of numbers; `None` for a table.
+    pub(crate) fn wanted(&self) -> Option<Wanted<'_>> {
+        let (first, width, moments) = match &self.input {
+            Input::Sparse {
+                first,
+                width,
+                moments,
+            } => (*first, *width, moments),
+            Input::Images { width, moments, .. } => (0, *width, moments),
+            Input::Table { .. } => return None,
+        };
+        Some(Wanted {
+            first,
+            width,
+            scale: self.scale,
+            moments,
+        })
     }
 
     /// The number of features.

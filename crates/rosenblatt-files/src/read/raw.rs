@@ -18,7 +18,7 @@ use super::report::{LongDecimal, ReadReport};
 use super::row_errors::Tally;
 use super::scale::{first_not_finite, overflows_scaled};
 use super::source::{Bytes, Reader, Source};
-use super::sparse::{SparseRaw, Wanted};
+use super::sparse::SparseRaw;
 use super::table;
 use super::table::encode::{Encoder, Lookup};
 use super::table::parse::Take;
@@ -83,37 +83,6 @@ fn note_skipped(report: &mut ReadReport, tally: Tally) {
             "{} rows could not be read and are left out",
             report.skipped
         ));
-    }
-}
-
-impl Raw {
-    pub(super) fn new(
-        content: Content,
-        mut labels: Vec<u32>,
-        names: &Interner,
-        mut report: ReadReport,
-        options: &ReadOptions,
-    ) -> Result<Self> {
-        let rules = options.label_rules();
-        let (class_of, classes) = rules.classes(names, &labels)?;
-        for label in &mut labels {
-            *label = class_of[*label as usize];
-        }
-        let label_texts = (0..names.len() as u32)
-            .map(|i| (names.text(i).into_owned(), class_of[i as usize]))
-            .collect();
-        report.rows = labels.len();
-        Ok(Raw {
-            content,
-            labels,
-            classes,
-            label_texts,
-            rules,
-            weights: None,
-            long: Vec::new(),
-            report,
-            threads: options.threads,
-        })
     }
 }
 
@@ -231,7 +200,7 @@ pub(super) fn read_images(source: &Source, reader: Reader, options: &ReadOptions
         .or_else(|| idx::labels_path(source.name()));
     let path = path.ok_or_else(|| {
         Error::options("where are the labels of these images?")
-            .remedy("name their file with --labels")
+            .remedy("name their file with ⟨labels⟩")
     })?;
     let mut labels = idx::Labels::open(&path)?;
     idx::same_rows(&images, &labels)?;
@@ -247,10 +216,7 @@ pub(super) fn read_images(source: &Source, reader: Reader, options: &ReadOptions
         bytes,
     };
     refuse_not_finite(&raw, options.precision)?;
-    let mut sink = LabelSink::default();
-    for label in labels.read(raw.rows)? {
-        sink.push_text(label.as_bytes()).map_err(|(_, e)| e)?;
-    }
+    let sink = labels.read(raw.rows)?;
     let mut report = report(source, Format::Idx, options);
     report.bytes = images.bytes;
     Raw::new(
@@ -275,7 +241,7 @@ pub(crate) fn refuse_not_finite(images: &ImagesRaw, precision: Precision) -> Res
         if let Some(x) = images.row(row).find(|x| !fits(*x)) {
             return Err(if x.is_finite() {
                 Error::data(format!("row {row} holds {x:e}, which is too large for f32"))
-                    .remedy("rescale the column, or train with --precision f64")
+                    .remedy("rescale the column, or train with ⟨precision f64⟩")
             } else {
                 Error::data(format!("row {row} holds the value {x}"))
                     .remedy("features must be finite")
@@ -286,6 +252,35 @@ pub(crate) fn refuse_not_finite(images: &ImagesRaw, precision: Precision) -> Res
 }
 
 impl Raw {
+    pub(super) fn new(
+        content: Content,
+        mut labels: Vec<u32>,
+        names: &Interner,
+        mut report: ReadReport,
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        let rules = options.label_rules();
+        let (class_of, classes) = rules.classes(names, &labels)?;
+        for label in &mut labels {
+            *label = class_of[*label as usize];
+        }
+        let label_texts = (0..names.len() as u32)
+            .map(|i| (names.text(i).into_owned(), class_of[i as usize]))
+            .collect();
+        report.rows = labels.len();
+        Ok(Raw {
+            content,
+            labels,
+            classes,
+            label_texts,
+            rules,
+            weights: None,
+            long: Vec::new(),
+            report,
+            threads: options.threads,
+        })
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.labels.len()
@@ -338,12 +333,7 @@ impl Raw {
         rows: Option<&[usize]>,
         layout: Layout,
     ) -> Result<Dataset> {
-        if let Some(bad) = rows.unwrap_or_default().iter().find(|&&r| r >= self.rows()) {
-            return Err(Error::options(format!(
-                "there is no row {bad}, only {}",
-                self.rows()
-            )));
-        }
+        self.require_rows(rows)?;
         let order = Order::new(self.rows(), rows, layout, self.threads);
         let matrix = self.matrix(preparation, &order)?;
         if preparation.scale.by_column()
@@ -368,55 +358,51 @@ impl Raw {
         self.dataset(preparation, None, layout)
     }
 
+    /// Refuses a row that is not there.
+    pub(super) fn require_rows(&self, rows: Option<&[usize]>) -> Result<()> {
+        match rows.unwrap_or_default().iter().find(|&&r| r >= self.rows()) {
+            None => Ok(()),
+            Some(bad) => Err(Error::options(format!(
+                "there is no row {bad}, only {}",
+                self.rows()
+            ))),
+        }
+    }
+
     fn matrix(&self, preparation: &Preparation, order: &Order<'_>) -> Result<Matrix> {
-        let scale = preparation.scale;
-        match (&self.content, &preparation.input) {
-            (
-                Content::Sparse(sparse),
-                Input::Sparse {
-                    first,
-                    width,
-                    moments,
-                },
-            ) => {
-                if sparse.first < *first {
+        match (&self.content, &preparation.input, preparation.wanted()) {
+            (Content::Sparse(sparse), Input::Sparse { .. }, Some(want)) => {
+                if sparse.first < want.first {
                     return Err(Error::data(
                         "the file has an index 0, but the features count from 1",
                     )
                     .remedy("renumber the file's indices from 1"));
                 }
-                let want = Wanted {
-                    first: *first,
-                    width: *width,
-                    scale,
-                    moments,
-                };
                 sparse.matrix(order, &want, self.threads)
             }
-            (Content::Images(images), Input::Images { width, moments, .. })
-                if images.width == *width =>
+            (Content::Images(images), Input::Images { .. }, Some(want))
+                if images.width == want.width =>
             {
-                let want = Wanted {
-                    first: 0,
-                    width: *width,
-                    scale,
-                    moments,
-                };
                 Ok(images.matrix(order, &want, self.precision(), self.threads))
             }
-            (Content::Table(raw), Input::Table { columns, .. })
+            (Content::Table(raw), Input::Table { columns, .. }, _)
                 if raw.columns.len() == columns.len() =>
             {
                 let roles: Vec<&Role> = columns.iter().map(|c| &c.role).collect();
                 let takes: Vec<Take> = raw.columns.iter().map(|c| c.take).collect();
                 let lookup = Lookup::new(&roles);
-                let encoder =
-                    Encoder::new(&roles, &takes, &lookup, &raw.levels, &raw.words, scale)?;
+                let encoder = Encoder::new(
+                    &roles,
+                    &takes,
+                    &lookup,
+                    &raw.levels,
+                    &raw.words,
+                    preparation.scale,
+                )?;
                 let locate = |p: usize| raw.locate(order.row_at(p));
-                Ok(match self.precision() {
-                    Precision::F32 => encoder.matrix::<f32>(order.len(), locate, self.threads).0,
-                    Precision::F64 => encoder.matrix::<f64>(order.len(), locate, self.threads).0,
-                })
+                Ok(encoder
+                    .matrix(self.precision(), order.len(), locate, self.threads)
+                    .0)
             }
             _ => Err(Error::data(
                 "this file is of another sort than the one the model learnt from",

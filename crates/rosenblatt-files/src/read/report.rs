@@ -2,7 +2,7 @@
 
 use super::format::Format;
 use rosenblatt_core::data::Precision;
-use rosenblatt_core::{Error, Result};
+use rosenblatt_core::{Error, Result, Wording};
 
 /// What was found in a file.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
@@ -26,11 +26,11 @@ pub struct ReadReport {
     /// The number of rows left out because they could not be read.
     pub skipped: u64,
     /// Why the first of them could not.
-    pub skipped_messages: Vec<String>,
+    pub skipped_messages: Vec<Wording>,
     /// Things worth knowing.
     pub notes: Vec<String>,
     /// Things worth worrying about.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Wording>,
 }
 
 /// A column of a table and what became of it.
@@ -51,7 +51,7 @@ pub struct ColumnReport {
     /// Why it was treated so, when that needs saying.
     pub note: Option<String>,
     /// What may be wrong with it.
-    pub warning: Option<String>,
+    pub warning: Option<Wording>,
 }
 
 /// What a column holds.

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::chunk::{Chunk, LONGEST_RECORD};
-use rosenblatt_core::{Error, Result};
+use rosenblatt_core::{Error, Result, Wording};
 
 /// What to do with a row that cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -71,7 +71,7 @@ pub(crate) struct Tally {
     lines: u64,
     pub(crate) bytes: u64,
     pub(crate) skipped: u64,
-    pub(crate) messages: Vec<String>,
+    pub(crate) messages: Vec<Wording>,
 }
 
 impl Tally {
@@ -98,7 +98,7 @@ impl Tally {
         }
         for error in faults.kept {
             if self.messages.len() < KEPT {
-                self.messages.push(place(error).to_string());
+                self.messages.push(place(error).wording());
             }
         }
         self.skipped += faults.skipped;

@@ -263,7 +263,7 @@ pub(crate) fn too_large_to_scale(column: impl std::fmt::Display) -> Error {
     Error::data(format!(
         "the numbers of {column} are too large, or too far apart, to be scaled"
     ))
-    .remedy("rescale them in the file, or pass --scale none")
+    .remedy("rescale them in the file, or pass ⟨scale none⟩")
 }
 
 /// The first row with a value that is not finite.

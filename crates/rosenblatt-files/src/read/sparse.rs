@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::huge_pages;
 use super::libsvm::SparsePart;
-use super::number::Stored;
+use super::number::{Stored, value_width};
 use super::order::{Order, Starts, cut, ranges};
 use super::scale::{Moments, Scale, moments, too_large_to_scale};
 use rosenblatt_core::data::{Index, Indices, Matrix, Precision, SomeIndices, Storage, Values};
@@ -315,10 +315,7 @@ pub(crate) fn unit<T: Stored>(row: &mut [T]) {
 }
 
 fn refuse_dense(rows: usize, width: usize, precision: Precision) -> Result<()> {
-    let size = match precision {
-        Precision::F32 => 4,
-        Precision::F64 => 8,
-    };
+    let size = u128::from(value_width(precision));
     let bytes = (rows as u128 * size + MOMENTS) * width as u128;
     if bytes <= u128::from(DENSE_LIMIT) {
         return Ok(());
@@ -327,5 +324,5 @@ fn refuse_dense(rows: usize, width: usize, precision: Precision) -> Result<()> {
         "scaling columns would make these sparse rows dense: {rows} × {width} values, {} GiB",
         bytes >> 30
     ))
-    .remedy("use --scale unit-rows or --scale none, which keep zeros"))
+    .remedy("use ⟨scale unit-rows⟩ or ⟨scale none⟩, which keep zeros"))
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use super::batches::Batches;
 use super::format::Format;
 use super::libsvm::SparsePart;
+use super::number::{index_width, value_width};
 use super::open::open;
 use super::options::ReadOptions;
 use super::prepare::Preparation;
@@ -17,7 +18,7 @@ use super::raw::{Raw, in_source, read_sparse};
 use super::report::ReadReport;
 use super::scale::Scale;
 use super::source::{Source, Stamp};
-use rosenblatt_core::data::{Classes, Indices, Precision, Values};
+use rosenblatt_core::data::{Classes, Indices, Values};
 use rosenblatt_core::{Error, Result};
 
 /// Bytes that a row takes beside its values.
@@ -133,15 +134,8 @@ impl Streamed {
     /// About how much memory reading the file whole takes: what is read is held twice until it
     /// lies where training wants it.
     pub fn bytes_needed(&self) -> u64 {
-        let value = match self.preparation.precision {
-            Precision::F32 => 4,
-            Precision::F64 => 8,
-        };
-        let index = if Indices::fit_narrow(self.preparation.features()) {
-            2
-        } else {
-            4
-        };
+        let value = value_width(self.preparation.precision);
+        let index = index_width(self.preparation.features());
         let values: u64 = self.lengths.iter().map(|&n| u64::from(n)).sum();
         2 * (values * (value + index) + self.lengths.len() as u64 * ROW)
     }

@@ -322,7 +322,7 @@ fn whole(line: &mut Vec<u8>, mut n: u64) {
 fn field(text: &str, format: TextFormat, what: &str) -> Result<Vec<u8>> {
     let refused = |why: &str| {
         Error::data(format!("the {what} {text:?} {why}"))
-            .remedy("write CSV, or rename it (--label-map for labels)")
+            .remedy("write CSV, or rename it (⟨label-map⟩ for labels)")
     };
     match format {
         TextFormat::Libsvm => {

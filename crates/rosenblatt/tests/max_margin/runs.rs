@@ -134,19 +134,19 @@ fn what_cannot_be_is_refused_with_advice() {
     for bias in BIASES {
         let said = refused(&line, &options(None, bias));
         assert!(
-            said.contains("not separable") && said.contains("--c 1"),
+            said.contains("not separable") && said.contains("c = 1"),
             "{said}"
         );
     }
     let conflict = Toy::binary(vec![vec![1.0], vec![1.0], vec![3.0]], vec![0, 1, 0]);
     let said = refused(&conflict, &over("rbf:1", None, Bias::None));
     assert!(
-        said.contains("rows 1 and 2 are equal") && said.contains("--c 1"),
+        said.contains("rows 1 and 2 are equal") && said.contains("c = 1"),
         "{said}"
     );
     let said = refused(&conflict, &over("polynomial:3", None, Bias::Unlifted(None)));
     assert!(
-        said.contains("not separable") && said.contains("--c 1"),
+        said.contains("not separable") && said.contains("c = 1"),
         "{said}"
     );
     let mut weighted = common::separable(1, 10, 2, 0.0, 0.1).0;
@@ -154,14 +154,14 @@ fn what_cannot_be_is_refused_with_advice() {
     assert!(refused(&weighted, &options(None, Bias::Lifted)).contains("hard"));
     let mut told = options(None, Bias::Lifted);
     told.class_weight = ClassWeight::Balanced;
-    assert!(refused(&line, &told).contains("--c"));
+    assert!(refused(&line, &told).contains("without c the margin"));
     told = options(Some(1.0), Bias::Unlifted(Some(2.0)));
     assert!(refused(&line, &told).contains("whatever ρ"));
     told = options(Some(1.0), Bias::Lifted);
     told.margin_demand = 1.0;
-    assert!(refused(&line, &told).contains("--margin-demand"));
+    assert!(refused(&line, &told).contains("margin_demand = "));
     let misplaced = Options::of(Perceptron.into()).set("c", "1");
-    assert!(misplaced.unwrap_err().to_string().contains("--c belongs"));
+    assert!(misplaced.unwrap_err().to_string().contains("c belongs"));
     // A model is an answer, not a state to go on from.
     let told = options(Some(1.0), Bias::Lifted);
     let model = trained(&line.dataset(), &told).model;

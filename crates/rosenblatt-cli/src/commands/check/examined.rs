@@ -43,7 +43,10 @@ pub(super) fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Fa
     args.source
         .refuse_foreign(raw.report(), raw.label_texts())?;
     for warning in &raw.report().warnings {
-        output::say(context.quiet, &format!("warning: {warning}"));
+        output::say(
+            context.quiet,
+            &format!("warning: {}", warning.as_command_line()),
+        );
     }
     let preparation = Preparation::fit(&raw, None, options.scale)?;
     let dropped = preparation.reference_features();

@@ -5,6 +5,7 @@ mod figures;
 
 pub use diagnostics::Diagnostics;
 
+use rosenblatt::Wording;
 use rosenblatt::data::FeatureNames;
 use rosenblatt::metrics::Evaluation;
 use rosenblatt::model::Model;
@@ -38,7 +39,7 @@ pub fn train_page(
         .note(trust(report))
         .facts(facts(summary));
     for note in &report.notes {
-        page = page.paragraph(format!("Note: {note}."));
+        page = page.paragraph(format!("Note: {}.", note.as_command_line()));
     }
     page = data_section(page, summary);
     page = page
@@ -238,7 +239,8 @@ fn data_section(mut page: Page, summary: &TrainSummary) -> Page {
     if let Some(scaling) = summary.scaling {
         page = page.paragraph(format!("Scaling: {scaling}."));
     }
-    let remarks: Vec<&String> = data.notes.iter().chain(&data.warnings).collect();
+    let warnings = data.warnings.iter().map(Wording::as_command_line);
+    let remarks: Vec<String> = data.notes.iter().cloned().chain(warnings).collect();
     if !remarks.is_empty() {
         page = page.list(remarks);
     }

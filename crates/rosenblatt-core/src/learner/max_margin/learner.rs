@@ -3,9 +3,8 @@
 use super::MarginSearch;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
-use crate::kernel::{Kernel, Spectrum};
+use crate::kernel::{self, Kernel, Spectrum};
 use crate::learner::Fit;
-use crate::learner::settings::KERNEL_HELP;
 use crate::model::{Decision, SupportVectors};
 use crate::options::{
     Bias, ClassWeight, DataSize, Declared, Learner, Multiclass, Options, Parameter, Readout, auto,
@@ -51,7 +50,7 @@ impl Declared for MaxMargin {
         Parameter {
             name: "kernel",
             value: "KERNEL",
-            help: KERNEL_HELP,
+            help: kernel::SPELLINGS,
             get: |l| optional(&l.kernel, "none"),
             set: |l, t| auto(t, "none", str::parse).map(|v| l.kernel = v),
         },
@@ -64,33 +63,20 @@ impl Declared for MaxMargin {
         },
     ];
     /// The solution is unique: most of what shapes a perceptron's run has no bearing on it.
-    const TAKES: &'static [&'static str] = &[
-        "epochs",
-        "bias",
-        "embed",
-        "multiclass",
-        "class-weight",
-        "at-zero",
-        "time-limit",
-        "max-updates",
-        "seed",
-    ];
+    const TAKES: &'static [&'static str] = &["epochs", "bias", "time-limit", "max-updates"];
 }
 
 impl Learner for MaxMargin {
     fn check(&self, options: &Options) -> Result<()> {
         let refuse = |name: &str, value: &str, why: &str| {
             Err(Error::options(format!(
-                "--{name} {value} does not go with --learner max-margin: {why}"
+                "⟨{name} {value}⟩ does not go with ⟨learner max-margin⟩: {why}"
             ))
-            .remedy(format!("leave out --{name}")))
+            .remedy(format!("leave out ⟨{name}⟩")))
         };
         if options.multiclass == Some(Multiclass::Argmax) {
-            return refuse(
-                "multiclass",
-                "argmax",
-                "its planes are found one by one (ovr, ovo)",
-            );
+            let why = "its planes are found one by one (ovr, ovo)";
+            return refuse("multiclass", "argmax", why);
         }
         if let Some(bias @ Bias::Unlifted(Some(_))) = options.bias {
             let why = "an unlifted bias is not penalised, whatever ρ";
@@ -98,12 +84,12 @@ impl Learner for MaxMargin {
         }
         if let Some(c) = self.c.filter(|&c| c > LARGEST_C) {
             return Err(Error::options(format!(
-                "--c {c:e}: the steps beside a C above {LARGEST_C:e} are lost in rounding"
+                "⟨c {c:e}⟩: the steps beside a C above {LARGEST_C:e} are lost in rounding"
             ))
-            .remedy("leave --c out for a hard margin, or use a smaller one"));
+            .remedy("leave ⟨c⟩ out for a hard margin, or use a smaller one"));
         }
         if self.c.is_none() && options.class_weight != ClassWeight::One {
-            let why = "class weights multiply C, and without --c the margin is hard";
+            let why = "class weights multiply C, and without ⟨c⟩ the margin is hard";
             return refuse("class-weight", &options.class_weight.to_string(), why);
         }
         Ok(())
@@ -137,7 +123,7 @@ impl Learner for MaxMargin {
         Some(Error::options(
             "the search for the largest margin cannot be resumed: its answer is the same from any start",
         )
-        .remedy("train afresh with larger limits or another --tolerance"))
+        .remedy("train afresh with larger limits or another ⟨tolerance⟩"))
     }
 
     fn unfinished(&self) -> Option<&'static str> {
@@ -156,9 +142,9 @@ impl Fit for MaxMargin {
         }
         if self.c.is_none() && training.data.weights.is_some() {
             return Err(Error::options(
-                "weights of examples multiply C, and without --c the margin is hard",
+                "weights of examples multiply C, and without ⟨c⟩ the margin is hard",
             )
-            .remedy("add --c 1, or leave out --weight-column"));
+            .remedy("add ⟨c 1⟩, or leave out ⟨weight-column⟩"));
         }
         let mut search = MarginSearch {
             data: training.data,

@@ -210,7 +210,7 @@ impl<'a> MarginSearch<'a> {
             "{} are not separable ({verdict}), so no plane has a hard margin",
             self.plane_name(d)
         ))
-        .remedy("allow violations at a price: --c 1")
+        .remedy("allow violations at a price: ⟨c 1⟩")
     }
 
     /// Whether there is a plane with a margin at all; refuses if there is none.
@@ -244,7 +244,7 @@ impl<'a> MarginSearch<'a> {
             Ok(_) => format!("{planes} have a margin too thin for floating point to find"),
         };
         Error::data(what)
-            .remedy("scale the features (--scale standard), or allow violations at a price: --c 1")
+            .remedy("scale the features (⟨scale standard⟩), or allow violations at a price: ⟨c 1⟩")
     }
 
     fn no_kernel_margin(&self, d: usize) -> Error {
@@ -252,7 +252,7 @@ impl<'a> MarginSearch<'a> {
             "no hard margin was found between {}: in the space of this kernel it is less than a ten-millionth of the radius, or there is none",
             self.plane_name(d)
         ))
-        .remedy("allow violations at a price: --c 1; rosenblatt check --kernel decides whether the classes are separable")
+        .remedy("allow violations at a price: ⟨c 1⟩; a check of separability with the same ⟨kernel⟩ decides whether there is one")
     }
 
     /// What predicts.

@@ -114,10 +114,7 @@ fn make_table(
     let scale = model.preparation.scale;
     let encoder = Encoder::new(&roles, plan, lookup, &parsed.levels, &parsed.words, scale)?;
     let locate = |i: usize| (&parsed.part, i);
-    let (matrix, unseen) = match precision {
-        Precision::F32 => encoder.matrix::<f32>(parsed.part.rows, locate, 1),
-        Precision::F64 => encoder.matrix::<f64>(parsed.part.rows, locate, 1),
-    };
+    let (matrix, unseen) = encoder.matrix(precision, parsed.part.rows, locate, 1);
     let labels = has_label
         .then(|| model.labels(&parsed.labels, &label_codes(&parsed)))
         .flatten();
@@ -247,10 +244,10 @@ fn match_columns(
         }
     }
     if let Some(wanted) = &options.label {
-        let i = find_column(&names, wanted, "--label")?;
+        let i = find_column(&names, wanted, "label")?;
         if !matches!(takes[i], Take::Skip | Take::Label) {
             return Err(Error::options(format!(
-                "--label {wanted}: the model uses that column as a feature"
+                "⟨label {wanted}⟩: the model uses that column as a feature"
             ))
             .remedy("name another column"));
         }

@@ -58,8 +58,16 @@ fn skipped_rows_leave_no_trace() {
     let mut tally = super::super::row_errors::Tally::new(std::path::Path::new("f"));
     tally.add(part.faults).unwrap();
     assert_eq!(tally.skipped, 2);
-    assert!(tally.messages[0].starts_with("f:1:9: expected a number for feature 2"));
-    assert!(tally.messages[1].starts_with("f:3:7: the index 3 comes twice"));
+    assert!(
+        tally.messages[0]
+            .to_string()
+            .starts_with("f:1:9: expected a number for feature 2")
+    );
+    assert!(
+        tally.messages[1]
+            .to_string()
+            .starts_with("f:3:7: the index 3 comes twice")
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::str::FromStr;
 
-use rosenblatt_core::data::{Buffer, Precision, Values};
+use rosenblatt_core::data::{Buffer, Indices, Precision, Values};
 
 /// Powers of ten, which `f64` holds exactly.
 static POWERS: [f64; 16] = [
@@ -31,6 +31,19 @@ const fn signed(numbers: [f64; 16]) -> [f64; 32] {
 static SIGNED_POWERS: [f64; 32] = signed(POWERS);
 static SIGNED_TENTHS: [f64; 32] = signed(TENTHS);
 
+/// Bytes of a value.
+pub(crate) fn value_width(precision: Precision) -> u64 {
+    match precision {
+        Precision::F32 => 4,
+        Precision::F64 => 8,
+    }
+}
+
+/// Bytes of an index.
+pub(crate) fn index_width(columns: usize) -> u64 {
+    if Indices::fit_narrow(columns) { 2 } else { 4 }
+}
+
 /// A number type that features are stored in.
 pub(crate) trait Stored:
     Copy + Default + PartialEq + Send + Sync + FromStr + 'static
@@ -55,7 +68,10 @@ pub(crate) trait Stored:
 
     fn from_f64(x: f64) -> Self;
     fn to_f64(self) -> f64;
-    fn finite(self) -> bool;
+    #[inline(always)]
+    fn finite(self) -> bool {
+        self.to_f64().is_finite()
+    }
     fn wrap(values: impl Into<Buffer<Self>>) -> Values;
     /// Some of a list that is known to be of this type.
     fn slice(values: &Values, range: Range<usize>) -> &[Self];
@@ -81,11 +97,6 @@ impl Stored for f64 {
     #[inline(always)]
     fn to_f64(self) -> f64 {
         self
-    }
-
-    #[inline(always)]
-    fn finite(self) -> bool {
-        self.is_finite()
     }
 
     fn wrap(values: impl Into<Buffer<f64>>) -> Values {
@@ -126,11 +137,6 @@ impl Stored for f32 {
     #[inline(always)]
     fn to_f64(self) -> f64 {
         f64::from(self)
-    }
-
-    #[inline(always)]
-    fn finite(self) -> bool {
-        self.is_finite()
     }
 
     fn wrap(values: impl Into<Buffer<f32>>) -> Values {

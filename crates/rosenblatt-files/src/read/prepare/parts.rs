@@ -14,7 +14,7 @@ use rosenblatt_core::data::{Precision, StringTable};
 use rosenblatt_core::model::{Model, StoredPreparation};
 use rosenblatt_core::{Error, Result};
 
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Facts {
     input: String,
@@ -69,18 +69,10 @@ impl Preparation {
     /// What a model file stores.
     pub fn to_stored(&self) -> StoredPreparation {
         let mut facts = Facts {
-            input: String::new(),
             scale: self.scale,
             precision: self.precision,
             labels: self.labels.clone(),
-            first_index: None,
-            width: None,
-            shape: None,
-            format: None,
-            delimiter: None,
-            header: None,
-            columns: None,
-            counts: Vec::new(),
+            ..Facts::default()
         };
         let mut names = StringTable::new();
         let (mut all_levels, mut all_words) = (StringTable::new(), StringTable::new());

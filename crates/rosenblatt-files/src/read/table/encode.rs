@@ -13,7 +13,7 @@ use crate::read::interner::{Interner, hash};
 use crate::read::number::Stored;
 use crate::read::order::ranges;
 use crate::read::scale::Scale;
-use rosenblatt_core::data::{Matrix, Storage, Values};
+use rosenblatt_core::data::{Matrix, Precision, Storage, Values};
 use rosenblatt_core::internal::simd;
 use rosenblatt_core::{Error, Result};
 
@@ -284,8 +284,9 @@ impl Encoder {
     }
 
     /// The rows that `locate` finds for `0..n`, dense or sparse by their density.
-    pub(crate) fn matrix<'a, T: Stored>(
+    pub(crate) fn matrix<'a>(
         &self,
+        precision: Precision,
         n: usize,
         locate: impl Fn(usize) -> (&'a TablePart, usize) + Sync,
         threads: usize,
@@ -293,10 +294,12 @@ impl Encoder {
         let sampled = (0..n).step_by((n / 10_000).max(1));
         let looked_at = sampled.len().max(1);
         let per_row = self.expected_non_zeros(sampled.map(&locate)) as f64 / looked_at as f64;
-        if per_row * 2.0 >= self.features as f64 {
-            self.dense::<T>(n, &locate, threads)
-        } else {
-            self.sparse::<T>(n, &locate, threads)
+        let dense = per_row * 2.0 >= self.features as f64;
+        match (dense, precision) {
+            (true, Precision::F32) => self.dense::<f32>(n, &locate, threads),
+            (true, Precision::F64) => self.dense::<f64>(n, &locate, threads),
+            (false, Precision::F32) => self.sparse::<f32>(n, &locate, threads),
+            (false, Precision::F64) => self.sparse::<f64>(n, &locate, threads),
         }
     }
 

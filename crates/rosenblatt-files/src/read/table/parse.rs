@@ -401,7 +401,7 @@ impl<T: Stored> Parser<'_, T> {
                     ));
                     return Err(self.fault(
                         cell.start,
-                        error.remedy("pass --label if it is another column, --label-map =NAME to name such rows, or --on-error skip"),
+                        error.remedy("pass ⟨label⟩ if it is another column, ⟨label-map =NAME⟩ to name such rows, or ⟨on-error skip⟩"),
                     ));
                 }
                 let pushed = match text {

@@ -19,7 +19,7 @@ use crate::read::row_errors::Tally;
 use crate::read::sniff::{Record, is_missing};
 use crate::read::source::{Bytes, Source};
 use rosenblatt_core::data::Precision;
-use rosenblatt_core::{Error, Result};
+use rosenblatt_core::{Error, Result, Wording};
 
 /// Typed columns of a whole file.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ pub(crate) struct TableRead {
     pub(crate) tally: Tally,
     pub(crate) reports: Vec<ColumnReport>,
     pub(crate) notes: Vec<String>,
-    pub(crate) warnings: Vec<String>,
+    pub(crate) warnings: Vec<Wording>,
 }
 
 impl TableRaw {
@@ -144,14 +144,14 @@ fn plan(shape: &Shape<'_>, label: usize, options: &ReadOptions) -> Result<Vec<Pl
         })
         .collect();
     for (name, kind) in &options.columns {
-        let i = find_column(names, name, "--column")?;
+        let i = find_column(names, name, "column")?;
         columns[i] = Planned {
             role: (*kind).into(),
             given: true,
         };
     }
     for name in &options.ignore {
-        let i = find_column(names, name, "--ignore")?;
+        let i = find_column(names, name, "ignore")?;
         columns[i] = Planned {
             role: ColumnRole::Ignore,
             given: true,
@@ -162,11 +162,11 @@ fn plan(shape: &Shape<'_>, label: usize, options: &ReadOptions) -> Result<Vec<Pl
         given: options.label.is_some(),
     };
     if let Some(name) = &options.weight_column {
-        let i = find_column(names, name, "--weight-column")?;
+        let i = find_column(names, name, "weight-column")?;
         if i == label {
             return Err(
                 Error::options(format!("the column {name} is both label and weight"))
-                    .remedy("pass --label with the label's column"),
+                    .remedy("pass ⟨label⟩ with the label's column"),
             );
         }
         columns[i] = Planned {
@@ -468,14 +468,15 @@ fn finish(
             let of_numbers = matches!(take, Take::Category { .. } | Take::Text { .. })
                 && !planned.given
                 && holds_numbers(&shape.sample, i);
-            report.warning = match of_numbers {
+            let warning = match of_numbers {
                 true => Some(format!(
-                    "holds numbers, but not in every cell, so it is not taken as numeric; --column {name}=numeric names the first that is none"
+                    "holds numbers, but not in every cell, so it is not taken as numeric; ⟨column {name}=numeric⟩ names the first that is none"
                 )),
                 false => warn::look_at(&table, take, missing, &labels),
             };
-            if let Some(warning) = &report.warning {
-                warnings.push(format!("the column {name} {warning}"));
+            if let Some(warning) = warning {
+                warnings.push(format!("the column {name} {warning}").into());
+                report.warning = Some(warning.into());
             }
         }
         reports.push(report);

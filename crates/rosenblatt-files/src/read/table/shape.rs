@@ -114,7 +114,7 @@ pub(crate) fn shape<'a>(
     if data.is_empty() {
         return Err(Error::data("the file holds a header but no rows")
             .at(1, 1)
-            .remedy("pass --header no if line 1 is data"));
+            .remedy("pass ⟨header no⟩ if line 1 is data"));
     }
     let mut widths: Vec<usize> = data.iter().map(Vec::len).collect();
     widths.sort_unstable();
@@ -184,7 +184,7 @@ pub(crate) fn find_column(names: &[String], wanted: &str, option: &str) -> Resul
     near.sort_by_key(|(d, _)| *d);
     let near: Vec<&str> = near.iter().take(5).map(|(_, n)| n.as_str()).collect();
     Err(
-        Error::options(format!("{option} {wanted}: there is no such column"))
+        Error::options(format!("⟨{option} {wanted}⟩: there is no such column"))
             .remedy(format!("the nearest names are {}", near.join(", "))),
     )
 }
@@ -210,7 +210,7 @@ impl Shape<'_> {
     /// The label column: as asked, else one that is called so, else the last with content.
     pub(crate) fn label_column(&self, wanted: Option<&str>) -> Result<usize> {
         if let Some(wanted) = wanted {
-            return find_column(&self.names, wanted, "--label");
+            return find_column(&self.names, wanted, "label");
         }
         if self.header {
             for usual in ["label", "class", "target", "y"] {

@@ -85,7 +85,7 @@ pub(crate) fn look_at(
         _ => false,
     };
     if identifier {
-        return Some("looks like an identifier; pass --ignore with its name if it is one".into());
+        return Some("looks like an identifier; pass ⟨ignore⟩ with its name if it is one".into());
     }
     let gives_away = match take {
         Take::Number { slot, .. } => decides_label(
@@ -101,7 +101,7 @@ pub(crate) fn look_at(
     };
     gives_away.then(|| {
         "gives the label away: each of its values comes with one class only; \
-         pass --ignore with its name unless it is known before the label is"
+         pass ⟨ignore⟩ with its name unless it is known before the label is"
             .into()
     })
 }
@@ -128,7 +128,7 @@ pub(crate) fn refuse_measurement(name: &str, labels: &[u32], names: &Interner) -
             "the label column {name} has {distinct} different values in {} rows: it looks like a measurement",
             labels.len()
         ))
-        .remedy("pass --label with the name or number of the column that holds the classes"));
+        .remedy("pass ⟨label⟩ with the name or number of the column that holds the classes"));
     }
     Ok(())
 }

@@ -124,6 +124,7 @@ fn odd_columns_are_said() {
             .warning
             .as_ref()
             .unwrap()
+            .to_string()
             .contains("identifier")
     );
     assert!(
@@ -131,6 +132,7 @@ fn odd_columns_are_said() {
             .warning
             .as_ref()
             .unwrap()
+            .to_string()
             .contains("label away")
     );
     assert!(

@@ -158,7 +158,7 @@ fn images_are_read_with_their_labels() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.contains("2 labels for 3 rows") && error.contains("--labels"),
+        error.contains("2 labels for 3 rows") && error.contains("with labels"),
         "{error}"
     );
     std::fs::remove_file(&labels).unwrap();

@@ -56,7 +56,7 @@ fn doubles_that_the_storage_cannot_hold_are_refused() {
     let classes = Classes::from_labels(["0", "1"]);
     let file = idx::tests::file(0x0E, &[1, 1], &1e300f64.to_be_bytes());
     let error = message(met(&file, &images("f32", "none"), &classes));
-    assert!(error.contains("--precision f64"), "{error}");
+    assert!(error.contains("precision = f64"), "{error}");
     assert!(met(&file, &images("f64", "none"), &classes).is_ok());
     let error = message(met(&file, &images("f64", "standard"), &classes));
     assert!(error.contains("once scaled"), "{error}");
@@ -115,7 +115,7 @@ fn values_that_overflow_once_scaled_are_refused() {
 fn scaling_a_wide_sparse_row_is_refused_before_memory_is_taken() {
     let raw = from_bytes(b"1 1000000000:1\n", &of(Format::Libsvm)).unwrap();
     let error = message(Preparation::fit(&raw, None, Some(Scale::Standard)));
-    assert!(error.contains("--scale"), "{error}");
+    assert!(error.contains("scale = unit-rows"), "{error}");
 }
 
 #[test]

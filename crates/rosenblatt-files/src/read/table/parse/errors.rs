@@ -16,7 +16,7 @@ impl<T: Stored> Parser<'_, T> {
         ));
         self.fault(
             cell.start,
-            error.remedy("correct the cell, empty it, or pass --on-error skip"),
+            error.remedy("correct the cell, empty it, or pass ⟨on-error skip⟩"),
         )
     }
 
@@ -28,7 +28,7 @@ impl<T: Stored> Parser<'_, T> {
                 self.fault(
                     at,
                     error
-                        .remedy("close it, or pass --format tsv if quotes are ordinary characters"),
+                        .remedy("close it, or pass ⟨format tsv⟩ if quotes are ordinary characters"),
                 )
             }
             CellError::AfterQuote(at) => {
@@ -53,9 +53,9 @@ impl<T: Stored> Parser<'_, T> {
         );
         let first = self.chunk.index == 0 && error.position().is_some_and(|p| p.line == 1);
         error.remedy(if first {
-            "pass --header yes if line 1 is a preamble, or --comment with what it starts with"
+            "pass ⟨header yes⟩ if line 1 is a preamble, or ⟨comment⟩ with what it starts with"
         } else {
-            "check the delimiter and the quotes, or pass --on-error skip"
+            "check the delimiter and the quotes, or pass ⟨on-error skip⟩"
         })
     }
 }
