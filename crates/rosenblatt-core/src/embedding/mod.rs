@@ -403,7 +403,7 @@ mod tests {
         let wide = data(&[vec![1.0; 784], vec![0.0; 784]]);
         let error = Embedding::fit(Embed::Monomials { degree: 4 }, &wide, 0).unwrap_err();
         assert!(error.to_string().contains("15943435565"), "{error}");
-        assert!(error.to_string().contains("kernel monomial:4"), "{error}");
+        assert!(error.to_string().contains("kernel = monomial:4"), "{error}");
         let few = Embedding::fit(Embed::Monomials { degree: 2 }, &wide, 0).unwrap();
         assert!(
             few.describe().contains("C(786, 2) = 308505"),
