@@ -338,7 +338,12 @@ impl Hypothesis for Linear<'_> {
     }
 
     fn look_ahead(&mut self, _: &[u32], coming: &Block) {
-        self.prefetch.rows.clone_from(&coming.examples);
+        self.prefetch.rows.clear();
+        match &coming.together {
+            // In the order of memory, which the processor continues by itself.
+            Some(range) => (self.prefetch.rows).extend(range.clone().map(|i| i as u32)),
+            None => self.prefetch.rows.extend(&coming.examples),
+        }
         self.prefetch.asked = 0;
     }
 
