@@ -113,7 +113,7 @@ impl Learner for LinearUnit {
                 "the order {} follows the mistakes of a perceptron, which a linear unit has no use for",
                 choice_name(options.order)
             ))
-            .remedy("use ⟨order given⟩, by-class, shuffled or random"));
+            .remedy(Order::known_ahead_remedy()));
         }
         if matches!(options.bias(), Bias::Unlifted(_)) {
             return Err(Error::options("the linear unit has a lifted bias or none")

@@ -111,7 +111,7 @@ impl Learner for NetworkLearner {
                 "the order {} follows the mistakes of a perceptron, which a network has no use for",
                 choice_name(options.order)
             ))
-            .remedy("use ⟨order given⟩, by-class, shuffled or random"));
+            .remedy(Order::known_ahead_remedy()));
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use super::{LEARNERS, LearnerEntry};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::options::{
-    Bias, COMMON_PARAMETERS, ClassWeight, LearnerChoice, Options, Parameter, ParameterInfo,
+    Bias, COMMON_PARAMETERS, ClassWeight, LearnerChoice, Options, Order, Parameter, ParameterInfo,
     Readout, SHARED_PARAMETERS, STOP_PARAMETERS, Start, Ties, choice_name, needs_all_examples,
 };
 
@@ -250,27 +250,27 @@ pub(super) fn check_partial_fit(options: &Options) -> Result<()> {
     let (found, remedy) = if matches!(options.readout(), Readout::Voted | Readout::Pocket) {
         (
             format!("the read-out {}", choice_name(options.readout())),
-            "use averaged, averaged-normalised, last or random",
+            "use averaged, averaged-normalised, last or random".to_owned(),
         )
     } else if options.bias() == Bias::Unlifted(None) {
         (
             "an unlifted bias whose rate comes from the data".into(),
-            "give its rate: unlifted:RHO",
+            "give its rate: unlifted:RHO".to_owned(),
         )
     } else if options.class_weight == ClassWeight::Balanced {
         (
             "balanced class weights".into(),
-            "give the weights of the classes",
+            "give the weights of the classes".to_owned(),
         )
     } else if !options.order.is_known_ahead() {
         (
             format!("the order {}", choice_name(options.order)),
-            "use given, by-class, shuffled or random",
+            Order::known_ahead_remedy(),
         )
     } else {
         return Ok(());
     };
-    Err(needs_all_examples(&found, remedy))
+    Err(needs_all_examples(&found, &remedy))
 }
 
 /// Whether the weights start at zero.

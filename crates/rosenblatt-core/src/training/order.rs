@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use crate::data::{Dataset, Layout, RowPermutation};
-use crate::options::Order;
+use crate::options::{Choice, Order};
 use crate::random::{Random, Stream};
 
 /// How the visits of a pass are found.
@@ -34,6 +34,19 @@ impl Order {
     /// Whether the visits of a pass are known before it begins.
     pub(crate) fn is_known_ahead(self) -> bool {
         self.kind() == OrderKind::Ahead
+    }
+
+    /// What to use instead of an order that depends on outcomes.
+    pub(crate) fn known_ahead_remedy() -> String {
+        let ahead = Order::ALL.iter().filter(|(order, _)| order.is_known_ahead());
+        let names: Vec<&str> = ahead.map(|&(_, name)| name).collect();
+        match names.as_slice() {
+            [first, others @ .., last] => {
+                let others: String = others.iter().map(|name| format!(", {name}")).collect();
+                format!("use ⟨order {first}⟩{others} or {last}")
+            }
+            _ => String::new(),
+        }
     }
 
     /// The order in which the blocks of a first pass hold the same rows as those of any pass in
