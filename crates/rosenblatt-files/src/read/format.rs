@@ -211,12 +211,7 @@ pub(crate) fn by_name(path: &Path) -> Option<Result<Format>> {
 }
 
 fn by_content(head: &[u8], whole: bool, comment: Option<&[u8]>) -> Result<Format> {
-    let end = if whole {
-        head.len()
-    } else {
-        Cut::Lines.last_end(head).unwrap_or(head.len())
-    };
-    let head = &head[..end];
+    let head = Cut::Lines.records(head, whole);
     let lines = || {
         head.split(|&b| b == b'\n')
             .filter(|l| comment.is_none_or(|c| !l.starts_with(c)))
@@ -270,19 +265,13 @@ fn libsvm_line(line: &[u8]) -> Option<bool> {
         (index_fits && number::whole::<f64>(value).is_some()).then_some(())
     };
     let mut any = is_pair(first).is_some();
-    if !any
-        && first.iter().any(|b| matches!(b, b':' | b',' | b';' | b'|'))
-        && number::whole::<f64>(first).is_none()
-    {
-        // Labels may be "1,2" in multi-label files, but then pairs must follow.
-        let mut rest = tokens.clone().peekable();
-        rest.peek()?;
-    }
     for token in tokens {
         is_pair(token)?;
         any = true;
     }
-    Some(any)
+    // Labels may be "1,2" in multi-label files, but then pairs must follow.
+    let many = first.iter().any(|b| b":,;|".contains(b));
+    (any || !many).then_some(any)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@
 //!
 //! Nothing depends on the number of threads, the size of the chunks or the compression.
 
+mod assemble;
 mod batches;
 mod certificate;
 mod chunk;
