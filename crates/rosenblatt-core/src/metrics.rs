@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use crate::data::Classes;
+use crate::data::{Classes, Dataset};
+use crate::error::Result;
+use crate::model::Model;
 
 /// Predictions counted against the truth.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +18,22 @@ pub struct Evaluation {
     predicted_for_unknown: Vec<u64>,
     /// With two classes: (score, is positive) of every example, for the AUC.
     ranked: Vec<(f64, bool)>,
+}
+
+/// Figures for all classes together.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Metrics {
+    /// The share of right predictions.
+    pub accuracy: f64,
+    /// The mean recall of the classes that have examples.
+    pub balanced_accuracy: f64,
+    /// The mean F1 of the classes that have examples or predictions.
+    pub macro_f1: f64,
+    /// The area under the ROC curve, with two classes.
+    pub auc: Option<f64>,
+    /// The mean of −ln p of the true class, where the model gives probabilities.
+    pub log_loss: Option<f64>,
 }
 
 /// Figures for one class.
@@ -44,6 +62,32 @@ impl Evaluation {
             predicted_for_unknown: vec![0; k],
             ranked: Vec::new(),
         }
+    }
+
+    /// What the model predicts for these examples. Their classes must be its own.
+    pub fn of(model: &Model, data: &Dataset, threads: usize) -> Result<Self> {
+        let mut found = Evaluation::new(&model.classes);
+        let predicted = model.predict(&data.matrix, threads)?;
+        let truths = data.labels.iter().copied();
+        (truths.clone().zip(predicted)).for_each(|(truth, class)| found.count(truth, class));
+        if model.classes.len() == 2 {
+            let scores = model.scores(&data.matrix, threads)?;
+            (truths.zip(scores)).for_each(|(truth, score)| found.rank(score, truth == 1));
+        }
+        Ok(found)
+    }
+
+    /// Figures for all classes together; `None` without examples.
+    pub fn metrics(&self) -> Option<Metrics> {
+        let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let classes = self.by_class();
+        Some(Metrics {
+            accuracy: self.accuracy()?,
+            balanced_accuracy: mean(classes.iter().filter_map(|c| c.recall).collect()),
+            macro_f1: mean(classes.iter().filter_map(|c| c.f1).collect()),
+            auc: self.auc(),
+            log_loss: None,
+        })
     }
 
     /// Counts a prediction for an example of a known class.

@@ -6,8 +6,9 @@ use crate::data::{Dataset, FeatureNames};
 use crate::error::{Result, Wording};
 use crate::kernel::Spectrum;
 use crate::learner::LinearUnit;
+use crate::metrics::{Evaluation, Metrics};
 use crate::model::{Attempt, Decision, Model};
-use crate::options::{Bias, Options, Readout, choice_name};
+use crate::options::{Bias, Keep, Options, Readout, choice_name};
 use crate::progress::{Pass, Stop};
 use crate::session::Session;
 use crate::training::{Fitted, MarginBracket};
@@ -56,6 +57,10 @@ pub struct TrainReport {
     pub train_accuracy: Option<f64>,
     /// Accuracy of the saved read-out on held-out examples.
     pub validation: Option<Held>,
+    /// More figures of the same.
+    pub metrics: Option<Metrics>,
+    /// The pass, from 1, that is best by the held-out examples, where it was kept.
+    pub best_epoch: Option<u64>,
     /// What always answering the commonest class would score.
     pub majority_accuracy: f64,
     /// R = max c_i‖x_i‖, lifted where the learner lifts.
@@ -242,6 +247,13 @@ impl TrainReport {
             true => Some(model.accuracy(data, threads)?),
             false => None,
         };
+        let held_out = match validation {
+            Some(held) => Evaluation::of(model, held, threads)?.metrics(),
+            None => None,
+        };
+        let best_pass = progress
+            .best_pass()
+            .filter(|_| options.keep == Keep::Best && options.learner.keeps_best_pass());
         let mut report = TrainReport {
             learner: options.learner.name(),
             readout: choice_name(readout),
@@ -264,13 +276,12 @@ impl TrainReport {
             stop: stop.name(),
             stop_reason: reason(stop, options),
             train_accuracy,
-            validation: match validation {
-                Some(held) => Some(Held {
-                    accuracy: model.accuracy(held, threads)?,
-                    examples: held.len() as u64,
-                }),
-                None => None,
-            },
+            validation: validation.zip(held_out).map(|(held, metrics)| Held {
+                accuracy: metrics.accuracy,
+                examples: held.len() as u64,
+            }),
+            metrics: held_out,
+            best_epoch: best_pass.map(|(pass, _)| pass),
             majority_accuracy: most as f64 / data.len().max(1) as f64,
             radius: fitted.radius,
             margin: fitted.margin,
@@ -310,10 +321,16 @@ impl TrainReport {
             && self.readout != "last"
             && let Some(errors) = errors.filter(|&e| e > 0)
         {
-            notes.push(format!(
+            notes.push(match self.best_epoch.filter(|&best| best < self.epochs) {
+                Some(best) => format!(
+                    "the running weights separate the training data; the saved {} hypothesis is that of pass {best}, the best on the held-out examples, and makes {errors} errors; ⟨keep last⟩ saves the last",
+                    self.readout
+                ),
+                None => format!(
                     "the running weights separate the training data, but the saved {} hypothesis makes {errors} errors; ⟨readout last⟩ saves the weights that separate",
                     self.readout
-                ));
+                ),
+            });
         }
         if stop == Stop::EpochLimit
             && errors == Some(0)

@@ -81,6 +81,9 @@ pub fn text(summary: &TrainSummary, colour: bool) -> String {
     page.section("learner", &options);
     page.section("passes", &pass_table(report));
     page.section("stopped", &report.stop_reason);
+    if let Some(best) = report.best_epoch {
+        page.section("kept", &kept(best, report.epochs));
+    }
     if report.learner == "perceptron" || report.learner == "kernel" {
         page.section("updates", &updates(report));
     }
@@ -353,6 +356,17 @@ pub fn updates(report: &TrainReport) -> String {
     text
 }
 
+/// Which pass became the model.
+fn kept(best: u64, epochs: u64) -> String {
+    let passes = counted(epochs, "pass", "passes");
+    match best == epochs {
+        true => format!("the last of {passes}, the best on the held-out examples"),
+        false => format!(
+            "pass {best} of {passes}, the best on the held-out examples, so their accuracy flatters a little; --keep last saves the last"
+        ),
+    }
+}
+
 /// How good each plane of largest margin is.
 pub fn planes(planes: &[PlaneReport]) -> String {
     const SHOWN: usize = 12;
@@ -406,6 +420,16 @@ fn accuracy(report: &TrainReport) -> String {
             percent(held.accuracy),
             count(held.examples)
         ));
+    }
+    if let Some(metrics) = &report.metrics {
+        parts.push(format!(
+            "balanced accuracy {} and macro F1 {} there",
+            percent(metrics.balanced_accuracy),
+            percent(metrics.macro_f1)
+        ));
+        if let Some(auc) = metrics.auc {
+            parts.push(format!("AUC {auc:.4}"));
+        }
     }
     parts.push(format!(
         "majority-class baseline {}",

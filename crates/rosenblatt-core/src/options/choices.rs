@@ -47,6 +47,26 @@ choices! {
         Pocket = "pocket",
     }
 
+    /// How long a mistake-driven run goes on where nothing else ends it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Until {
+        /// Until passes gain nothing, once more than milliseconds were spent.
+        #[default]
+        NoGain = "no-gain",
+        /// Until the examples are separated, or the limit on passes.
+        Separated = "separated",
+    }
+
+    /// Which pass becomes the model where held-out examples tell passes apart.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Keep {
+        /// The first of the highest accuracy on the held-out examples.
+        #[default]
+        Best = "best",
+        /// The last.
+        Last = "last",
+    }
+
     /// When does a score call for an update?
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum Ties {

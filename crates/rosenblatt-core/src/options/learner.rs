@@ -56,6 +56,11 @@ pub trait Learner: Any + fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether the pass that is best by held-out examples can become the model.
+    fn keeps_best_pass(&self) -> bool {
+        self.is_mistake_driven()
+    }
+
     /// Why a stopped run over the same examples cannot be resumed, if it cannot.
     fn cannot_resume(&self) -> Option<Error> {
         None

@@ -12,8 +12,8 @@ mod parameters;
 
 pub(crate) use choices::choices;
 pub use choices::{
-    AtZero, Bias, Choice, ClassWeight, Multiclass, Order, Readout, Start, Ties, choice_name,
-    parse_choice,
+    AtZero, Bias, Choice, ClassWeight, Keep, Multiclass, Order, Readout, Start, Ties, Until,
+    choice_name, parse_choice,
 };
 pub(crate) use learner::needs_all_examples;
 pub use learner::{DataSize, Declared, DynLearner, Learner, LearnerChoice};
@@ -66,6 +66,10 @@ pub struct Options {
     pub max_updates: Option<u64>,
     /// Passes without better validation accuracy after which to stop.
     pub patience: Option<u64>,
+    /// How long a run goes on where no number of passes is given.
+    pub until: Until,
+    /// Which pass becomes the model where there are held-out examples.
+    pub keep: Keep,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -106,7 +110,15 @@ impl Options {
         ((VISITED_NUMBERS / work) as u64).clamp(5, 10_000)
     }
 
-    /// The same for kernel learners, whose work grows with the square of the examples; late
+    /// How many passes cost no more than some hundredths of a second, so that a run is not ended
+    /// before them.
+    pub(crate) fn free_passes(size: DataSize) -> u64 {
+        const VISITED_NUMBERS: usize = 10_000_000;
+        let work = size.non_zeros.max(1) * size.discriminators.div_ceil(4);
+        (VISITED_NUMBERS / work.max(1)) as u64
+    }
+
+    /// [`default_epochs`](Self::default_epochs) of kernel learners, whose work grows with the square of the examples; late
     /// passes make few updates and cost little.
     pub fn default_kernel_epochs(non_zeros: usize, examples: usize) -> u64 {
         const MULTIPLICATIONS: f64 = 3e12;

@@ -6,7 +6,14 @@ use super::{Options, Order};
 
 /// The parameters that say when a run stops. Every mistake-driven learner takes them, and they may
 /// change when a run is resumed.
-pub(crate) const STOP_PARAMETERS: &[&str] = &["epochs", "time-limit", "max-updates", "patience"];
+pub(crate) const STOP_PARAMETERS: &[&str] = &[
+    "epochs",
+    "until",
+    "time-limit",
+    "max-updates",
+    "patience",
+    "keep",
+];
 
 /// The shared parameters that every learner takes.
 pub(crate) const COMMON_PARAMETERS: &[&str] =
@@ -130,6 +137,20 @@ pub const SHARED_PARAMETERS: &[Parameter<Options>] = &[
         help: "stop after N passes without better validation accuracy (needs held-out examples)",
         get: |o| optional(&o.patience, "none"),
         set: |o, t| auto(t, "none", count).map(|v| o.patience = v),
+    },
+    Parameter {
+        name: "until",
+        value: "WHEN",
+        help: "without a number of passes: no-gain (separated, or further passes gain nothing, see the guide) or separated (run on)",
+        get: |o| choice_name(o.until).into(),
+        set: |o, t| parse_choice(t).map(|v| o.until = v),
+    },
+    Parameter {
+        name: "keep",
+        value: "PASS",
+        help: "which pass becomes the model where examples are held out: best (the first of the highest accuracy on them) or last",
+        get: |o| choice_name(o.keep).into(),
+        set: |o, t| parse_choice(t).map(|v| o.keep = v),
     },
     Parameter {
         name: "seed",

@@ -105,6 +105,14 @@ impl Progress {
         self.passes.len() as u64 + u64::from(self.current.visits > 0)
     }
 
+    /// The first pass, from 1, of the highest accuracy on held-out examples, and that accuracy.
+    pub fn best_pass(&self) -> Option<(u64, f64)> {
+        let measured = self.passes.iter().zip(1..);
+        measured
+            .filter_map(|(pass, number)| Some((number, pass.validation_accuracy?)))
+            .reduce(|best, next| if next.1 > best.1 { next } else { best })
+    }
+
     /// Mistakes in each pass, the one under way included.
     pub fn mistakes_per_epoch(&self) -> Vec<u64> {
         let current = (self.current.visits > 0).then_some(self.current.mistakes);

@@ -31,6 +31,8 @@ pub enum Stop {
     TimeLimit,
     /// Validation accuracy did not improve for as many passes as patience allows.
     NoImprovement,
+    /// Further passes gained nothing.
+    NoGain,
     /// The caller asked to stop.
     Interrupted,
     /// The gradient is as small as the tolerance asks.
@@ -59,6 +61,7 @@ impl Stop {
             Stop::UpdateLimit => "update_limit",
             Stop::TimeLimit => "time_limit",
             Stop::NoImprovement => "no_improvement",
+            Stop::NoGain => "no_gain",
             Stop::Interrupted => "interrupted",
             Stop::Converged => "converged",
             Stop::Stalled => "stalled",
@@ -99,6 +102,7 @@ impl fmt::Display for Stop {
             Stop::NoImprovement => {
                 f.write_str("stopped because validation accuracy no longer improved")
             }
+            Stop::NoGain => f.write_str("stopped because further passes gained nothing"),
             Stop::Interrupted => f.write_str("interrupted"),
             Stop::Converged => f.write_str("converged: the gradient is within the tolerance"),
             Stop::Stalled => f.write_str(
@@ -128,6 +132,8 @@ pub(crate) struct Limits<'a> {
     pub started: Instant,
     /// The limit on passes.
     pub epochs: u64,
+    /// Passes that are always allowed, where the run may end because others gain nothing.
+    pub free_passes: Option<u64>,
 }
 
 impl Limits<'_> {
@@ -165,18 +171,34 @@ impl Limits<'_> {
     /// Whether the passes made are enough.
     pub(crate) fn after_pass(&self, progress: &Progress) -> Option<Stop> {
         self.out_of_patience(progress)
+            .or_else(|| self.without_gain(progress))
+    }
+
+    /// Whether further passes gain nothing. By held-out examples: four times as many were made as
+    /// the best one took. Without: the last pass made hardly fewer mistakes than the one half as
+    /// far, or there were many.
+    fn without_gain(&self, progress: &Progress) -> Option<Stop> {
+        const FEWEST: u64 = 5;
+        const BEHIND_BEST: u64 = 4;
+        const MOST: u64 = 20;
+        const HARDLY_FEWER: f64 = 0.9;
+        let made = progress.passes.len() as u64;
+        if made < self.free_passes?.max(FEWEST) {
+            return None;
+        }
+        let mistakes = |pass: u64| progress.passes[pass as usize - 1].mistakes as f64;
+        let gained = match progress.best_pass() {
+            Some((best, _)) => made < best * BEHIND_BEST,
+            None => made < MOST && mistakes(made) < HARDLY_FEWER * mistakes(made.div_ceil(2)),
+        };
+        (!gained).then_some(Stop::NoGain)
     }
 
     /// Whether the last `patience` passes brought no better validation accuracy.
     fn out_of_patience(&self, progress: &Progress) -> Option<Stop> {
         let patience = self.options.patience?;
-        let mut best = (0, f64::NEG_INFINITY);
-        for (epoch, pass) in progress.passes.iter().enumerate() {
-            if let Some(accuracy) = pass.validation_accuracy.filter(|&a| a > best.1) {
-                best = (epoch, accuracy);
-            }
-        }
-        let waited = progress.passes.len() as u64 > best.0 as u64 + patience;
+        let best = progress.best_pass().map_or(1, |(best, _)| best);
+        let waited = progress.passes.len() as u64 >= best + patience;
         waited.then_some(Stop::NoImprovement)
     }
 }

@@ -12,13 +12,13 @@ use crate::error::{Error, Result};
 use crate::learner::LearnerEntry;
 use crate::model::{Decision, Fingerprint, LinearState, Model};
 use crate::optimisations;
-use crate::options::{Bias, DataSize, Options};
+use crate::options::{Bias, DataSize, Keep, Options, Until};
 use crate::parallel;
 use crate::progress::{Limits, Progress};
 use crate::scheme::Scheme;
 use crate::training::{
-    Callback, DataScan, Fitted, NoCallback, Recorder, Resources, SampleWeights, SeparabilityTest,
-    Training,
+    BestPass, Callback, DataScan, Fitted, NoCallback, Recorder, Resources, SampleWeights,
+    SeparabilityTest, Training,
 };
 use crate::weights::Weights;
 
@@ -170,13 +170,16 @@ impl<'a> Session<'a> {
             Origin::Weights(_) => progress.passes.len() as u64,
             _ => 0,
         };
-        let epochs = options.epochs.unwrap_or_else(|| {
-            options.learner.default_epochs(DataSize {
-                non_zeros: data.matrix.non_zeros(),
-                examples: data.len(),
-                discriminators: scheme.discriminators(),
-            })
-        });
+        let size = DataSize {
+            non_zeros: data.matrix.non_zeros(),
+            examples: data.len(),
+            discriminators: scheme.discriminators(),
+        };
+        let epochs = (options.epochs).unwrap_or_else(|| options.learner.default_epochs(size));
+        let ends_without_gain = options.epochs.is_none()
+            && options.until == Until::NoGain
+            && options.learner.is_mistake_driven()
+            && options.learner.keeps_weights();
         let training = Training {
             data,
             sample_weights: &sample_weights,
@@ -187,6 +190,7 @@ impl<'a> Session<'a> {
                 interrupt: self.interrupt,
                 started,
                 epochs: made_before + epochs,
+                free_passes: ends_without_gain.then(|| made_before + Options::free_passes(size)),
             },
             resources: self.resources(),
             separability_test: self.separability_test,
@@ -208,6 +212,7 @@ impl<'a> Session<'a> {
                 scan: &scan,
                 data,
                 threads: self.threads,
+                best: self.best_so_far(),
             },
         };
         std::thread::scope(|scope| {
@@ -259,6 +264,21 @@ impl<'a> Session<'a> {
             }
         }
         Ok((progress, model.state.clone()))
+    }
+
+    /// The best pass of the run that is resumed.
+    fn best_so_far(&self) -> Option<BestPass> {
+        let Origin::Run(model) = self.from else {
+            return None;
+        };
+        self.validation
+            .filter(|_| self.options.keep == Keep::Best)?;
+        let (_, accuracy) = model.progress.best_pass()?;
+        Some(BestPass {
+            accuracy,
+            decision: model.decision.clone(),
+            support: model.support.clone(),
+        })
     }
 
     /// What a learner may use; only one over a kernel has to know how much memory is free.

@@ -4,8 +4,8 @@ use super::data_scan::DataScan;
 use super::hypothesis::Snapshot;
 use crate::data::Dataset;
 use crate::error::Result;
-use crate::model::Model;
-use crate::options::Readout;
+use crate::model::{Decision, Model, SupportVectors};
+use crate::options::{Keep, Readout};
 use crate::progress::{Pass, Progress};
 
 /// One visit of a run, as a teacher would write it on the board.
@@ -75,6 +75,15 @@ pub(crate) struct Recorder<'a> {
     pub scan: &'a DataScan<'a>,
     pub data: &'a Dataset,
     pub threads: usize,
+    /// The pass that is best by the held-out examples, where it is to be kept.
+    pub best: Option<BestPass>,
+}
+
+/// What is kept of the best pass.
+pub(crate) struct BestPass {
+    pub accuracy: f64,
+    pub decision: Decision,
+    pub support: Option<SupportVectors>,
 }
 
 impl Recorder<'_> {
@@ -88,17 +97,28 @@ impl Recorder<'_> {
     }
 
     fn without_state(&self, learner: &mut impl Snapshot, progress: &Progress) -> Model {
+        let (decision, support) = match &self.best {
+            Some(best) => (best.decision.clone(), best.support.clone()),
+            None => (
+                learner.decision(self.data, self.template.options.readout()),
+                learner.support(),
+            ),
+        };
         Model {
-            decision: learner.decision(self.data, self.template.options.readout()),
+            decision,
             progress: progress.clone(),
-            support: learner.support(),
+            support,
             trained_on: self.scan.fingerprint(self.threads),
             ..self.template.clone()
         }
     }
 
     /// The accuracy on held-out examples, where there are any and the read-out makes it cheap.
-    pub(crate) fn validation_accuracy(&self, learner: &mut impl Snapshot) -> Result<Option<f64>> {
+    /// The first of the best passes is kept.
+    pub(crate) fn validation_accuracy(
+        &mut self,
+        learner: &mut impl Snapshot,
+    ) -> Result<Option<f64>> {
         let readout = self.template.options.readout();
         let Some(validation) = self.validation.filter(|_| readout != Readout::Voted) else {
             return Ok(None);
@@ -107,7 +127,17 @@ impl Recorder<'_> {
             decision: learner.decision(self.data, readout),
             ..self.template.clone()
         };
-        model.accuracy(validation, self.threads).map(Some)
+        let accuracy = model.accuracy(validation, self.threads)?;
+        let options = &self.template.options;
+        let before = self.best.as_ref().map_or(f64::NEG_INFINITY, |b| b.accuracy);
+        if options.keep == Keep::Best && options.learner.keeps_best_pass() && accuracy > before {
+            self.best = Some(BestPass {
+                accuracy,
+                decision: model.decision,
+                support: learner.support(),
+            });
+        }
+        Ok(Some(accuracy))
     }
 
     /// A pass is on record: reports it and hands a checkpoint over if one is wanted.
