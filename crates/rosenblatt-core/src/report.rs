@@ -8,7 +8,7 @@ use crate::kernel::Spectrum;
 use crate::learner::LinearUnit;
 use crate::metrics::{Evaluation, Metrics};
 use crate::model::{Attempt, Decision, Model};
-use crate::options::{Bias, Keep, Options, Readout, choice_name};
+use crate::options::{Bias, Options, Readout, choice_name};
 use crate::progress::{Pass, Stop};
 use crate::session::Session;
 use crate::training::{Fitted, MarginBracket};
@@ -59,8 +59,10 @@ pub struct TrainReport {
     pub validation: Option<Held>,
     /// More figures of the same.
     pub metrics: Option<Metrics>,
-    /// The pass, from 1, that is best by the held-out examples, where it was kept.
+    /// The pass, from 1, that is best by the metric on the held-out examples, where it was kept.
     pub best_epoch: Option<u64>,
+    /// What tells which pass is best.
+    pub metric: &'static str,
     /// What always answering the commonest class would score.
     pub majority_accuracy: f64,
     /// R = max c_i‖x_i‖, lifted where the learner lifts.
@@ -248,12 +250,10 @@ impl TrainReport {
             false => None,
         };
         let held_out = match validation {
-            Some(held) => Evaluation::of(model, held, threads)?.metrics(),
+            Some(held) => Evaluation::of(model, held, threads)?.metrics(options.seed),
             None => None,
         };
-        let best_pass = progress
-            .best_pass()
-            .filter(|_| options.keep == Keep::Best && options.learner.keeps_best_pass());
+        let best_pass = progress.best.filter(|_| options.keeps_best_pass());
         let mut report = TrainReport {
             learner: options.learner.name(),
             readout: choice_name(readout),
@@ -276,12 +276,15 @@ impl TrainReport {
             stop: stop.name(),
             stop_reason: reason(stop, options),
             train_accuracy,
-            validation: validation.zip(held_out).map(|(held, metrics)| Held {
-                accuracy: metrics.accuracy,
-                examples: held.len() as u64,
-            }),
+            validation: validation
+                .zip(held_out.as_ref())
+                .map(|(held, metrics)| Held {
+                    accuracy: metrics.accuracy,
+                    examples: held.len() as u64,
+                }),
             metrics: held_out,
-            best_epoch: best_pass.map(|(pass, _)| pass),
+            best_epoch: best_pass.map(|best| best.pass),
+            metric: choice_name(options.metric),
             majority_accuracy: most as f64 / data.len().max(1) as f64,
             radius: fitted.radius,
             margin: fitted.margin,

@@ -60,11 +60,31 @@ choices! {
     /// Which pass becomes the model where held-out examples tell passes apart.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum Keep {
-        /// The first of the highest accuracy on the held-out examples.
+        /// The best by the metric on the held-out examples; of equal ones the last.
         #[default]
         Best = "best",
         /// The last.
         Last = "last",
+    }
+
+    /// What says how good predictions are.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Metric {
+        /// The share of right predictions.
+        #[default]
+        Accuracy = "accuracy",
+        /// The mean recall of the classes.
+        BalancedAccuracy = "balanced-accuracy",
+        /// The mean F1 of the classes.
+        MacroF1 = "macro-f1",
+        /// The mean F1 of the classes, each weighted by its examples.
+        WeightedF1 = "weighted-f1",
+        /// The area under the ROC curve, of two classes.
+        Auc = "auc",
+        /// The area under the steps of precision over recall, of two classes.
+        AveragePrecision = "average-precision",
+        /// Matthews correlation.
+        Mcc = "mcc",
     }
 
     /// When does a score call for an update?

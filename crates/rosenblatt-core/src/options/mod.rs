@@ -12,8 +12,8 @@ mod parameters;
 
 pub(crate) use choices::choices;
 pub use choices::{
-    AtZero, Bias, Choice, ClassWeight, Keep, Multiclass, Order, Readout, Start, Ties, Until,
-    choice_name, parse_choice,
+    AtZero, Bias, Choice, ClassWeight, Keep, Metric, Multiclass, Order, Readout, Start, Ties,
+    Until, choice_name, parse_choice,
 };
 pub(crate) use learner::needs_all_examples;
 pub use learner::{DataSize, Declared, DynLearner, Learner, LearnerChoice};
@@ -70,6 +70,8 @@ pub struct Options {
     pub until: Until,
     /// Which pass becomes the model where there are held-out examples.
     pub keep: Keep,
+    /// What tells which pass is best.
+    pub metric: Metric,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -97,6 +99,11 @@ impl Options {
             })
     }
 
+    /// Whether the pass that is best by held-out examples becomes the model.
+    pub fn keeps_best_pass(&self) -> bool {
+        self.keep == Keep::Best && self.learner.keeps_best_pass()
+    }
+
     /// η for perceptrons.
     pub fn rate(&self) -> f64 {
         self.learning_rate.unwrap_or(1.0)
@@ -110,16 +117,15 @@ impl Options {
         ((VISITED_NUMBERS / work) as u64).clamp(5, 10_000)
     }
 
-    /// How many passes cost no more than some hundredths of a second, so that a run is not ended
-    /// before them.
-    pub(crate) fn free_passes(size: DataSize) -> u64 {
-        const VISITED_NUMBERS: usize = 10_000_000;
-        let work = size.non_zeros.max(1) * size.discriminators.div_ceil(4);
-        (VISITED_NUMBERS / work.max(1)) as u64
+    /// How many passes take about three hundredths of a second, so that no run is ended before
+    /// them for want of gain.
+    pub fn free_passes(size: DataSize) -> u64 {
+        const WORK: f64 = 1.5e7;
+        (WORK / size.pass_work()) as u64
     }
 
-    /// [`default_epochs`](Self::default_epochs) of kernel learners, whose work grows with the square of the examples; late
-    /// passes make few updates and cost little.
+    /// [`default_epochs`](Self::default_epochs) of kernel learners, whose work grows with the
+    /// square of the examples; late passes make few updates and cost little.
     pub fn default_kernel_epochs(non_zeros: usize, examples: usize) -> u64 {
         const MULTIPLICATIONS: f64 = 3e12;
         let pass = (non_zeros as f64).max(1.0) * (examples as f64).max(1.0);

@@ -88,8 +88,37 @@ pub struct Progress {
     pub pocket: Pocket,
     /// The sampling of the `random` read-out.
     pub reservoir: Reservoir,
+    /// The best pass by the held-out examples.
+    #[serde(default)]
+    pub best: Option<BestPass>,
     /// Why the run ended, once it has.
     pub stop: Option<Stop>,
+}
+
+/// The pass that the metric on held-out examples puts first.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct BestPass {
+    /// The last pass, from 1, of the highest score.
+    pub pass: u64,
+    /// The first pass that reached it.
+    pub reached: u64,
+    /// The score: the metric.
+    pub score: f64,
+}
+
+impl BestPass {
+    /// The better of what was best and pass `pass` with this score.
+    pub(crate) fn after(best: Option<Self>, pass: u64, score: f64) -> Self {
+        match best {
+            Some(best) if score < best.score => best,
+            Some(best) if score == best.score => BestPass { pass, ..best },
+            _ => BestPass {
+                pass,
+                reached: pass,
+                score,
+            },
+        }
+    }
 }
 
 impl Progress {
@@ -103,14 +132,6 @@ impl Progress {
     /// Passes completed, and the one under way if it has begun.
     pub fn epochs(&self) -> u64 {
         self.passes.len() as u64 + u64::from(self.current.visits > 0)
-    }
-
-    /// The first pass, from 1, of the highest accuracy on held-out examples, and that accuracy.
-    pub fn best_pass(&self) -> Option<(u64, f64)> {
-        let measured = self.passes.iter().zip(1..);
-        measured
-            .filter_map(|(pass, number)| Some((number, pass.validation_accuracy?)))
-            .reduce(|best, next| if next.1 > best.1 { next } else { best })
     }
 
     /// Mistakes in each pass, the one under way included.

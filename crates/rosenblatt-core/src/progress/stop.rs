@@ -29,7 +29,7 @@ pub enum Stop {
     UpdateLimit,
     /// The limit on time.
     TimeLimit,
-    /// Validation accuracy did not improve for as many passes as patience allows.
+    /// The metric on held-out examples did not improve for as many passes as patience allows.
     NoImprovement,
     /// Further passes gained nothing.
     NoGain,
@@ -100,7 +100,7 @@ impl fmt::Display for Stop {
             Stop::UpdateLimit => f.write_str("stopped at the update limit"),
             Stop::TimeLimit => f.write_str("stopped at the time limit"),
             Stop::NoImprovement => {
-                f.write_str("stopped because validation accuracy no longer improved")
+                f.write_str("stopped because the held-out examples were predicted no better")
             }
             Stop::NoGain => f.write_str("stopped because further passes gained nothing"),
             Stop::Interrupted => f.write_str("interrupted"),
@@ -174,30 +174,31 @@ impl Limits<'_> {
             .or_else(|| self.without_gain(progress))
     }
 
-    /// Whether further passes gain nothing. By held-out examples: four times as many were made as
-    /// the best one took. Without: the last pass made hardly fewer mistakes than the one half as
-    /// far, or there were many.
+    /// Whether further passes gain nothing; `bench/passes` is the experiment behind the numbers.
     fn without_gain(&self, progress: &Progress) -> Option<Stop> {
         const FEWEST: u64 = 5;
-        const BEHIND_BEST: u64 = 4;
+        const USUAL: u64 = 10;
         const MOST: u64 = 20;
-        const HARDLY_FEWER: f64 = 0.9;
         let made = progress.passes.len() as u64;
         if made < self.free_passes?.max(FEWEST) {
             return None;
         }
         let mistakes = |pass: u64| progress.passes[pass as usize - 1].mistakes as f64;
-        let gained = match progress.best_pass() {
-            Some((best, _)) => made < best * BEHIND_BEST,
-            None => made < MOST && mistakes(made) < HARDLY_FEWER * mistakes(made.div_ceil(2)),
+        let gains = match progress.best {
+            // The best pass lies in the second half.
+            Some(best) => made < 2 * best.reached,
+            // Fewer mistakes than at first; then only where half of them still vanish, so that
+            // the run is about to separate.
+            None if made < USUAL => mistakes(made) < 0.95 * mistakes(1),
+            None => mistakes(made) < 0.5 * mistakes(made.div_ceil(2)),
         };
-        (!gained).then_some(Stop::NoGain)
+        (!gains || made >= MOST).then_some(Stop::NoGain)
     }
 
-    /// Whether the last `patience` passes brought no better validation accuracy.
+    /// Whether the last `patience` passes brought no better metric on the held-out examples.
     fn out_of_patience(&self, progress: &Progress) -> Option<Stop> {
         let patience = self.options.patience?;
-        let best = progress.best_pass().map_or(1, |(best, _)| best);
+        let best = progress.best.map_or(1, |best| best.reached);
         let waited = progress.passes.len() as u64 >= best + patience;
         waited.then_some(Stop::NoImprovement)
     }

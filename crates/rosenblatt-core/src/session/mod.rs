@@ -12,13 +12,13 @@ use crate::error::{Error, Result};
 use crate::learner::LearnerEntry;
 use crate::model::{Decision, Fingerprint, LinearState, Model};
 use crate::optimisations;
-use crate::options::{Bias, DataSize, Keep, Options, Until};
+use crate::options::{Bias, DataSize, Metric, Options, Until, choice_name};
 use crate::parallel;
 use crate::progress::{Limits, Progress};
 use crate::scheme::Scheme;
 use crate::training::{
-    BestPass, Callback, DataScan, Fitted, NoCallback, Recorder, Resources, SampleWeights,
-    SeparabilityTest, Training,
+    Callback, DataScan, Fitted, NoCallback, Recorder, Resources, SampleWeights, SeparabilityTest,
+    Training,
 };
 use crate::weights::Weights;
 
@@ -133,6 +133,7 @@ impl<'a> Session<'a> {
         let options = self.options;
         options.validate()?;
         check_data(data)?;
+        self.check_metric(data)?;
         let raw = data;
         let embedding = match self.from {
             // Its weights speak of the features it has learnt to make.
@@ -161,25 +162,34 @@ impl<'a> Session<'a> {
             Bias::Lifted => 1.0,
             _ => 0.0,
         };
-        let scan = DataScan::new(raw, &sample_weights, lift, self.fingerprint);
+        let mut scan = DataScan::new(raw, &sample_weights, lift, self.fingerprint);
+        if let Origin::Weights(_) = self.from {
+            scan = scan.of_part();
+        }
         if !sample_weights.is_surely_finite() {
             sample_weights.require_finite(self.threads)?;
         }
-        let (progress, state) = self.resumed(raw, scheme, &scan)?;
+        let (mut progress, state) = self.resumed(raw, scheme, &scan)?;
+        let mut best = None;
+        match self.from {
+            Origin::Run(model) if self.resumes_best(model) => {
+                if options.keeps_best_pass() && progress.best.is_some() {
+                    best = Some((model.decision.clone(), model.support.clone()));
+                }
+            }
+            _ => progress.best = None,
+        }
         let made_before = match self.from {
             Origin::Weights(_) => progress.passes.len() as u64,
             _ => 0,
         };
-        let size = DataSize {
-            non_zeros: data.matrix.non_zeros(),
-            examples: data.len(),
-            discriminators: scheme.discriminators(),
-        };
+        let size = DataSize::of(&data.matrix, scheme.discriminators());
         let epochs = (options.epochs).unwrap_or_else(|| options.learner.default_epochs(size));
         let ends_without_gain = options.epochs.is_none()
             && options.until == Until::NoGain
             && options.learner.is_mistake_driven()
-            && options.learner.keeps_weights();
+            && options.learner.keeps_weights()
+            && !matches!(self.from, Origin::Weights(_));
         let training = Training {
             data,
             sample_weights: &sample_weights,
@@ -190,7 +200,7 @@ impl<'a> Session<'a> {
                 interrupt: self.interrupt,
                 started,
                 epochs: made_before + epochs,
-                free_passes: ends_without_gain.then(|| made_before + Options::free_passes(size)),
+                free_passes: ends_without_gain.then(|| Options::free_passes(size)),
             },
             resources: self.resources(),
             separability_test: self.separability_test,
@@ -212,7 +222,7 @@ impl<'a> Session<'a> {
                 scan: &scan,
                 data,
                 threads: self.threads,
-                best: self.best_so_far(),
+                best,
             },
         };
         std::thread::scope(|scope| {
@@ -266,19 +276,25 @@ impl<'a> Session<'a> {
         Ok((progress, model.state.clone()))
     }
 
-    /// The best pass of the run that is resumed.
-    fn best_so_far(&self) -> Option<BestPass> {
-        let Origin::Run(model) = self.from else {
-            return None;
-        };
-        self.validation
-            .filter(|_| self.options.keep == Keep::Best)?;
-        let (_, accuracy) = model.progress.best_pass()?;
-        Some(BestPass {
-            accuracy,
-            decision: model.decision.clone(),
-            support: model.support.clone(),
-        })
+    /// Whether the run that is resumed chose its best pass as this one does.
+    fn resumes_best(&self, model: &Model) -> bool {
+        let (before, now) = (&model.options, self.options);
+        let same = self.validation.is_some() && before.metric == now.metric;
+        same && (before.keeps_best_pass() || !now.keeps_best_pass())
+    }
+
+    /// Refuses a metric that says nothing of these classes.
+    fn check_metric(&self, data: &Dataset) -> Result<()> {
+        let of_two = matches!(self.options.metric, Metric::Auc | Metric::AveragePrecision);
+        if of_two && data.classes.len() > 2 {
+            let name = choice_name(self.options.metric);
+            return Err(Error::options(format!(
+                "⟨metric {name}⟩ is for two classes, and these are {}",
+                data.classes.len()
+            ))
+            .remedy("use macro-f1 or balanced-accuracy, or name the ⟨positive⟩ class"));
+        }
+        Ok(())
     }
 
     /// What a learner may use; only one over a kernel has to know how much memory is free.
@@ -312,6 +328,7 @@ fn template(
         state: None,
         support: None,
         trained_on: Fingerprint::default(),
+        seen_rows: None,
         embedding,
         preparation: None,
         recipe: Vec::new(),

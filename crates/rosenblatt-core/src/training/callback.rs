@@ -4,9 +4,10 @@ use super::data_scan::DataScan;
 use super::hypothesis::Snapshot;
 use crate::data::Dataset;
 use crate::error::Result;
+use crate::metrics::Evaluation;
 use crate::model::{Decision, Model, SupportVectors};
-use crate::options::{Keep, Readout};
-use crate::progress::{Pass, Progress};
+use crate::options::{Metric, Readout};
+use crate::progress::{BestPass, Pass, Progress};
 
 /// One visit of a run, as a teacher would write it on the board.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,15 +76,9 @@ pub(crate) struct Recorder<'a> {
     pub scan: &'a DataScan<'a>,
     pub data: &'a Dataset,
     pub threads: usize,
-    /// The pass that is best by the held-out examples, where it is to be kept.
-    pub best: Option<BestPass>,
-}
-
-/// What is kept of the best pass.
-pub(crate) struct BestPass {
-    pub accuracy: f64,
-    pub decision: Decision,
-    pub support: Option<SupportVectors>,
+    /// What becomes the model of the pass that is best by the held-out examples, where it is to be
+    /// kept.
+    pub best: Option<(Decision, Option<SupportVectors>)>,
 }
 
 impl Recorder<'_> {
@@ -98,7 +93,7 @@ impl Recorder<'_> {
 
     fn without_state(&self, learner: &mut impl Snapshot, progress: &Progress) -> Model {
         let (decision, support) = match &self.best {
-            Some(best) => (best.decision.clone(), best.support.clone()),
+            Some(best) => best.clone(),
             None => (
                 learner.decision(self.data, self.template.options.readout()),
                 learner.support(),
@@ -109,35 +104,44 @@ impl Recorder<'_> {
             progress: progress.clone(),
             support,
             trained_on: self.scan.fingerprint(self.threads),
+            seen_rows: self.scan.seen_rows(self.threads),
             ..self.template.clone()
         }
     }
 
-    /// The accuracy on held-out examples, where there are any and the read-out makes it cheap.
-    /// The first of the best passes is kept.
-    pub(crate) fn validation_accuracy(
+    /// Measures a pass that ends by the held-out examples, where there are any and the read-out
+    /// makes it cheap, and keeps it if it is the best.
+    pub(crate) fn validate(
         &mut self,
         learner: &mut impl Snapshot,
-    ) -> Result<Option<f64>> {
-        let readout = self.template.options.readout();
+        pass: &mut Pass,
+        progress: &mut Progress,
+    ) -> Result<()> {
+        let (options, threads) = (&self.template.options, self.threads);
+        let readout = options.readout();
         let Some(validation) = self.validation.filter(|_| readout != Readout::Voted) else {
-            return Ok(None);
+            return Ok(());
         };
         let model = Model {
             decision: learner.decision(self.data, readout),
             ..self.template.clone()
         };
-        let accuracy = model.accuracy(validation, self.threads)?;
-        let options = &self.template.options;
-        let before = self.best.as_ref().map_or(f64::NEG_INFINITY, |b| b.accuracy);
-        if options.keep == Keep::Best && options.learner.keeps_best_pass() && accuracy > before {
-            self.best = Some(BestPass {
-                accuracy,
-                decision: model.decision,
-                support: learner.support(),
-            });
+        let score = if options.metric == Metric::Accuracy {
+            pass.validation_accuracy = Some(model.accuracy(validation, threads)?);
+            pass.validation_accuracy
+        } else {
+            let found = Evaluation::of(&model, validation, threads)?;
+            pass.validation_accuracy = found.accuracy();
+            found.score(options.metric)
+        };
+        let Some(score) = score else { return Ok(()) };
+        let number = progress.passes.len() as u64 + 1;
+        let best = BestPass::after(progress.best, number, score);
+        progress.best = Some(best);
+        if best.pass == number && options.keeps_best_pass() {
+            self.best = Some((model.decision, learner.support()));
         }
-        Ok(Some(accuracy))
+        Ok(())
     }
 
     /// A pass is on record: reports it and hands a checkpoint over if one is wanted.

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::sample_weights::SampleWeights;
 use crate::data::Dataset;
-use crate::model::Fingerprint;
+use crate::model::{Fingerprint, SeenRows};
 
 /// The fingerprint of a data set and its radius, found once, by whoever asks first.
 pub(crate) struct DataScan<'a> {
@@ -16,6 +16,7 @@ pub(crate) struct DataScan<'a> {
     /// What the bias adds to every ‖x‖².
     lift: f64,
     fingerprint: OnceLock<Fingerprint>,
+    seen_rows: OnceLock<Option<SeenRows>>,
 }
 
 impl<'a> DataScan<'a> {
@@ -30,6 +31,15 @@ impl<'a> DataScan<'a> {
             sample_weights,
             lift,
             fingerprint: known.map_or_else(OnceLock::new, OnceLock::from),
+            seen_rows: OnceLock::new(),
+        }
+    }
+
+    /// The same where these are not all rows of the run, so that they are not kept by name.
+    pub(crate) fn of_part(self) -> Self {
+        DataScan {
+            seen_rows: OnceLock::from(None),
+            ..self
         }
     }
 
@@ -41,6 +51,8 @@ impl<'a> DataScan<'a> {
     /// Looks at all rows now.
     pub(crate) fn run(&self, threads: usize) {
         self.fingerprint(threads);
+        self.seen_rows
+            .get_or_init(|| SeenRows::of(self.raw, threads));
         self.sample_weights.measure(threads);
     }
 
@@ -49,6 +61,14 @@ impl<'a> DataScan<'a> {
         *self
             .fingerprint
             .get_or_init(|| Fingerprint::of(self.raw, threads))
+    }
+
+    /// Which rows these are.
+    pub(crate) fn seen_rows(&self, threads: usize) -> Option<SeenRows> {
+        let found = self
+            .seen_rows
+            .get_or_init(|| SeenRows::of(self.raw, threads));
+        found.clone()
     }
 
     /// R² = max c_i²(‖x_i‖² + lift).

@@ -24,8 +24,8 @@ mod sample_weights;
 mod separability;
 mod step;
 
-pub(crate) use callback::{BestPass, NoCallback, Recorder};
 pub use callback::{Callback, Step};
+pub(crate) use callback::{NoCallback, Recorder};
 pub(crate) use data_scan::DataScan;
 pub use fit::{Fitted, MarginBracket};
 pub(crate) use fit::{Resources, Training};
