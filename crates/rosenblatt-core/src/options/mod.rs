@@ -117,6 +117,18 @@ impl Options {
         ((VISITED_NUMBERS / work) as u64).clamp(5, 10_000)
     }
 
+    /// Whether a run ends where passes gain nothing, without a number of them.
+    pub fn ends_without_gain(&self) -> bool {
+        self.until == Until::NoGain
+            && self.learner.is_mistake_driven()
+            && self.learner.keeps_weights()
+    }
+
+    /// How many passes a run that ends where they gain nothing makes, as a rule.
+    pub fn usual_passes(size: DataSize) -> u64 {
+        Self::free_passes(size).max(10)
+    }
+
     /// How many passes take about three hundredths of a second, so that no run is ended before
     /// them for want of gain.
     pub fn free_passes(size: DataSize) -> u64 {

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::learner::LearnerEntry;
 use crate::model::{Decision, Fingerprint, LinearState, Model};
 use crate::optimisations;
-use crate::options::{Bias, DataSize, Metric, Options, Until, choice_name};
+use crate::options::{Bias, DataSize, Metric, Options, choice_name};
 use crate::parallel;
 use crate::progress::{Limits, Progress};
 use crate::scheme::Scheme;
@@ -186,9 +186,7 @@ impl<'a> Session<'a> {
         let size = DataSize::of(&data.matrix, scheme.discriminators());
         let epochs = (options.epochs).unwrap_or_else(|| options.learner.default_epochs(size));
         let ends_without_gain = options.epochs.is_none()
-            && options.until == Until::NoGain
-            && options.learner.is_mistake_driven()
-            && options.learner.keeps_weights()
+            && options.ends_without_gain()
             && !matches!(self.from, Origin::Weights(_));
         let training = Training {
             data,
