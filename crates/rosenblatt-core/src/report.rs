@@ -10,6 +10,7 @@ use crate::metrics::{Evaluation, Metrics};
 use crate::model::{Attempt, Decision, Model};
 use crate::options::{Bias, Options, Readout, choice_name};
 use crate::progress::{Pass, Stop};
+use crate::scheme::Scheme;
 use crate::session::Session;
 use crate::training::{Fitted, MarginBracket};
 
@@ -39,6 +40,9 @@ pub struct TrainReport {
     pub updates: u64,
     /// Wrong answers in each pass.
     pub mistakes_per_epoch: Vec<u64>,
+    /// Examples visited in each pass; maximum margin leaves out those that it expects to change
+    /// nothing.
+    pub visits_per_epoch: Vec<u64>,
     /// Mean perceptron loss per visit in each pass.
     pub perceptron_loss_per_epoch: Vec<f64>,
     /// Mean hinge loss per visit in each pass.
@@ -183,6 +187,39 @@ pub fn support_vectors(model: &Model) -> Vec<(u64, f64)> {
         .map_or_else(Vec::new, |support| support.hardest())
 }
 
+/// The same, those of one α in the order of their margins, the smallest first: at the cap C all are
+/// equal.
+fn hardest_first(model: &Model, data: &Dataset, threads: usize) -> Result<Vec<(u64, f64)>> {
+    let mut support = support_vectors(model);
+    let tied = support.windows(2).any(|pair| pair[0].1 == pair[1].1);
+    if !tied || matches!(model.scheme, Scheme::OneVsOne { .. }) {
+        return Ok(support);
+    }
+    let place = |row: u64| data.position(row as usize - 1);
+    let rows: Vec<usize> = support.iter().map(|&(row, _)| place(row)).collect();
+    let matrix = data.matrix.select(rows.iter().copied());
+    let scores = model.scores(&matrix, threads)?;
+    let of_rows = scores.chunks_exact(model.scheme.discriminators());
+    let mut margins = std::collections::HashMap::new();
+    for ((&(row, _), &i), scores) in support.iter().zip(&rows).zip(of_rows) {
+        let truth = data.labels[i] as usize;
+        let margin = match scores {
+            [score] if truth == 1 => *score,
+            [score] => -score,
+            _ => {
+                let others = (scores.iter().enumerate()).filter(|(c, _)| *c != truth);
+                scores[truth] - others.map(|(_, s)| *s).fold(f64::NEG_INFINITY, f64::max)
+            }
+        };
+        margins.insert(row, margin);
+    }
+    support.sort_by(|a, b| {
+        let by_margin = margins[&a.0].total_cmp(&margins[&b.0]);
+        b.1.total_cmp(&a.1).then(by_margin).then(a.0.cmp(&b.0))
+    });
+    Ok(support)
+}
+
 /// The examples that a kernel learner corrected most often: row numbers from 1 and how
 /// often, the hardest first.
 pub fn hardest(model: &Model, most: usize) -> Vec<(u64, u64)> {
@@ -266,6 +303,7 @@ impl TrainReport {
             mistakes: progress.mistakes,
             updates: progress.updates,
             mistakes_per_epoch: progress.mistakes_per_epoch(),
+            visits_per_epoch: passes.iter().map(|p| p.visits).collect(),
             perceptron_loss_per_epoch: passes.iter().map(|p| p.mean(p.perceptron_loss)).collect(),
             hinge_loss_per_epoch: passes.iter().map(|p| p.mean(p.hinge_loss)).collect(),
             squared_error_per_epoch: options
@@ -294,7 +332,7 @@ impl TrainReport {
             options: options.changed(),
             largest_weights: largest_weights(model, &data.names, 10),
             planes: planes(model),
-            support_vectors: support_vectors(model),
+            support_vectors: hardest_first(model, data, threads)?,
             corrected_examples: match (&model.decision, &model.support) {
                 (Decision::Kernel(kernel), None) => Some(kernel.rows.len() as u64),
                 _ => None,

@@ -300,12 +300,17 @@ fn pass_table(report: &TrainReport) -> String {
         .validation_accuracy_per_epoch
         .iter()
         .any(Option::is_some);
-    let mut heading = vec![
-        "pass".to_owned(),
-        "mistakes".into(),
+    // Passes over some of the rows say how many.
+    let some = report.learner == "max-margin";
+    let mut heading = vec!["pass".to_owned()];
+    if some {
+        heading.push("rows visited".into());
+    }
+    heading.extend([
+        if some { "wrong there" } else { "mistakes" }.into(),
         "loss".into(),
         "hinge loss".into(),
-    ];
+    ]);
     if report.squared_error_per_epoch.is_some() {
         heading.push("squared error".into());
     }
@@ -316,12 +321,15 @@ fn pass_table(report: &TrainReport) -> String {
     let mut rows = vec![heading];
     for epoch in (1..=last).filter(|&e| shown(e, last)) {
         let i = epoch - 1;
-        let mut row = vec![
-            count(epoch as u64),
+        let mut row = vec![count(epoch as u64)];
+        if some {
+            row.push(count(report.visits_per_epoch[i]));
+        }
+        row.extend([
             count(report.mistakes_per_epoch[i]),
             short(report.perceptron_loss_per_epoch[i]),
             short(report.hinge_loss_per_epoch[i]),
-        ];
+        ]);
         row.extend(report.squared_error_per_epoch.as_ref().map(|e| short(e[i])));
         if validated {
             row.push(
