@@ -115,8 +115,8 @@ class Perceptron(PartialFit, EarlyStopping, Estimator):
     fit_intercept : bool, default=True
         Whether planes may stand off the origin. False is ``bias="none"``.
     max_iter : int, default=None
-        At most so many passes. None: about 3e8 visited numbers, at least 5 and at most 10000
-        passes.
+        At most so many passes. None: until further passes gain nothing, at most about 3e8
+        visited numbers.
     tol : float, default=None
         Stop when the mean perceptron loss has been above its best minus ``tol`` for
         ``n_iter_no_change`` passes in a row. None: never.
@@ -132,7 +132,7 @@ class Perceptron(PartialFit, EarlyStopping, Estimator):
         The seed of orders and random starts; None is 0.
     early_stopping : bool, default=False
         Hold out a part of the rows, by class, and stop when its accuracy has not risen for
-        ``n_iter_no_change`` passes.
+        ``n_iter_no_change`` passes; the best pass becomes the model.
     validation_fraction : float, default=0.1
         The part held out.
     n_iter_no_change : int, default=5
@@ -201,7 +201,8 @@ class Perceptron(PartialFit, EarlyStopping, Estimator):
         Updates that the theorem allows at that margin.
     stop_reason_ : str
         "separated" (proved by a sweep over all rows), "no_mistakes" (some rows lie exactly on
-        the boundary), "epoch_limit", "update_limit", "time_limit" or "no_improvement".
+        the boundary), "epoch_limit", "update_limit", "time_limit", "no_improvement"
+        or "no_gain".
 
     See Also
     --------

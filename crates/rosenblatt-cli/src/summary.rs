@@ -1,5 +1,6 @@
 //! What a training run found: the library's report, with what the program adds to it.
 
+use rosenblatt::metrics::Metrics;
 use rosenblatt::read::ReadReport;
 use rosenblatt::report::TrainReport;
 use serde::Serialize;
@@ -16,6 +17,9 @@ pub struct TrainSummary {
     pub scaling: Option<&'static str>,
     /// What was read.
     pub data: ReadReport,
+    /// Where the rows trained on and those held out went.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split: Option<[String; 2]>,
     /// Where the model went.
     pub model: Option<String>,
 }
@@ -29,4 +33,9 @@ pub struct CrossValidation {
     pub mean: f64,
     /// Their standard deviation.
     pub standard_deviation: f64,
+    /// Figures of all folds' predictions together; areas under curves are means over the folds,
+    /// since the scores of different models rank nothing together.
+    pub metrics: Option<Metrics>,
+    /// How long it took.
+    pub seconds: f64,
 }

@@ -30,6 +30,8 @@ pub enum Stream {
     Embedding = 6,
     /// Samples taken to estimate something.
     Sample = 7,
+    /// Resamples that tell how far an estimate may be off.
+    Bootstrap = 8,
 }
 
 fn split_mix(state: &mut u64) -> u64 {

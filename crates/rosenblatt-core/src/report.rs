@@ -6,9 +6,11 @@ use crate::data::{Dataset, FeatureNames};
 use crate::error::{Result, Wording};
 use crate::kernel::Spectrum;
 use crate::learner::LinearUnit;
+use crate::metrics::{Evaluation, Metrics};
 use crate::model::{Attempt, Decision, Model};
 use crate::options::{Bias, Options, Readout, choice_name};
 use crate::progress::{Pass, Stop};
+use crate::scheme::Scheme;
 use crate::session::Session;
 use crate::training::{Fitted, MarginBracket};
 
@@ -38,6 +40,9 @@ pub struct TrainReport {
     pub updates: u64,
     /// Wrong answers in each pass.
     pub mistakes_per_epoch: Vec<u64>,
+    /// Examples visited in each pass; maximum margin leaves out those that it expects to change
+    /// nothing.
+    pub visits_per_epoch: Vec<u64>,
     /// Mean perceptron loss per visit in each pass.
     pub perceptron_loss_per_epoch: Vec<f64>,
     /// Mean hinge loss per visit in each pass.
@@ -56,6 +61,12 @@ pub struct TrainReport {
     pub train_accuracy: Option<f64>,
     /// Accuracy of the saved read-out on held-out examples.
     pub validation: Option<Held>,
+    /// More figures of the same.
+    pub metrics: Option<Metrics>,
+    /// The pass, from 1, that is best by the metric on the held-out examples, where it was kept.
+    pub best_epoch: Option<u64>,
+    /// What tells which pass is best.
+    pub metric: &'static str,
     /// What always answering the commonest class would score.
     pub majority_accuracy: f64,
     /// R = max c_i‖x_i‖, lifted where the learner lifts.
@@ -176,6 +187,39 @@ pub fn support_vectors(model: &Model) -> Vec<(u64, f64)> {
         .map_or_else(Vec::new, |support| support.hardest())
 }
 
+/// The same, those of one α in the order of their margins, the smallest first: at the cap C all are
+/// equal.
+fn hardest_first(model: &Model, data: &Dataset, threads: usize) -> Result<Vec<(u64, f64)>> {
+    let mut support = support_vectors(model);
+    let tied = support.windows(2).any(|pair| pair[0].1 == pair[1].1);
+    if !tied || matches!(model.scheme, Scheme::OneVsOne { .. }) {
+        return Ok(support);
+    }
+    let place = |row: u64| data.position(row as usize - 1);
+    let rows: Vec<usize> = support.iter().map(|&(row, _)| place(row)).collect();
+    let matrix = data.matrix.select(rows.iter().copied());
+    let scores = model.scores(&matrix, threads)?;
+    let of_rows = scores.chunks_exact(model.scheme.discriminators());
+    let mut margins = std::collections::HashMap::new();
+    for ((&(row, _), &i), scores) in support.iter().zip(&rows).zip(of_rows) {
+        let truth = data.labels[i] as usize;
+        let margin = match scores {
+            [score] if truth == 1 => *score,
+            [score] => -score,
+            _ => {
+                let others = (scores.iter().enumerate()).filter(|(c, _)| *c != truth);
+                scores[truth] - others.map(|(_, s)| *s).fold(f64::NEG_INFINITY, f64::max)
+            }
+        };
+        margins.insert(row, margin);
+    }
+    support.sort_by(|a, b| {
+        let by_margin = margins[&a.0].total_cmp(&margins[&b.0]);
+        b.1.total_cmp(&a.1).then(by_margin).then(a.0.cmp(&b.0))
+    });
+    Ok(support)
+}
+
 /// The examples that a kernel learner corrected most often: row numbers from 1 and how
 /// often, the hardest first.
 pub fn hardest(model: &Model, most: usize) -> Vec<(u64, u64)> {
@@ -242,6 +286,11 @@ impl TrainReport {
             true => Some(model.accuracy(data, threads)?),
             false => None,
         };
+        let held_out = match validation {
+            Some(held) => Evaluation::of(model, held, threads)?.metrics(options.seed),
+            None => None,
+        };
+        let best_pass = progress.best.filter(|_| options.keeps_best_pass());
         let mut report = TrainReport {
             learner: options.learner.name(),
             readout: choice_name(readout),
@@ -254,6 +303,7 @@ impl TrainReport {
             mistakes: progress.mistakes,
             updates: progress.updates,
             mistakes_per_epoch: progress.mistakes_per_epoch(),
+            visits_per_epoch: passes.iter().map(|p| p.visits).collect(),
             perceptron_loss_per_epoch: passes.iter().map(|p| p.mean(p.perceptron_loss)).collect(),
             hinge_loss_per_epoch: passes.iter().map(|p| p.mean(p.hinge_loss)).collect(),
             squared_error_per_epoch: options
@@ -264,13 +314,15 @@ impl TrainReport {
             stop: stop.name(),
             stop_reason: reason(stop, options),
             train_accuracy,
-            validation: match validation {
-                Some(held) => Some(Held {
-                    accuracy: model.accuracy(held, threads)?,
+            validation: validation
+                .zip(held_out.as_ref())
+                .map(|(held, metrics)| Held {
+                    accuracy: metrics.accuracy,
                     examples: held.len() as u64,
                 }),
-                None => None,
-            },
+            metrics: held_out,
+            best_epoch: best_pass.map(|best| best.pass),
+            metric: choice_name(options.metric),
             majority_accuracy: most as f64 / data.len().max(1) as f64,
             radius: fitted.radius,
             margin: fitted.margin,
@@ -280,7 +332,7 @@ impl TrainReport {
             options: options.changed(),
             largest_weights: largest_weights(model, &data.names, 10),
             planes: planes(model),
-            support_vectors: support_vectors(model),
+            support_vectors: hardest_first(model, data, threads)?,
             corrected_examples: match (&model.decision, &model.support) {
                 (Decision::Kernel(kernel), None) => Some(kernel.rows.len() as u64),
                 _ => None,
@@ -310,10 +362,16 @@ impl TrainReport {
             && self.readout != "last"
             && let Some(errors) = errors.filter(|&e| e > 0)
         {
-            notes.push(format!(
+            notes.push(match self.best_epoch.filter(|&best| best < self.epochs) {
+                Some(best) => format!(
+                    "the running weights separate the training data; the saved {} hypothesis is that of pass {best}, the best on the held-out examples, and makes {errors} errors; ⟨keep last⟩ saves the last",
+                    self.readout
+                ),
+                None => format!(
                     "the running weights separate the training data, but the saved {} hypothesis makes {errors} errors; ⟨readout last⟩ saves the weights that separate",
                     self.readout
-                ));
+                ),
+            });
         }
         if stop == Stop::EpochLimit
             && errors == Some(0)

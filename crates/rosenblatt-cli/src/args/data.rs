@@ -2,9 +2,12 @@
 //! model remembers of them.
 
 use std::ops::Deref;
+use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use rosenblatt::read::{ColumnRole, Delimiter, Format, OnError, ReadOptions, ReadReport, Scale};
+use rosenblatt::read::{
+    ColumnRole, Delimiter, Format, OnError, ReadOptions, ReadReport, Scale, SplitBy,
+};
 use rosenblatt::{Error, Result};
 
 /// What the data options mean.
@@ -13,6 +16,7 @@ pub struct DataOptions {
     pub read: ReadOptions,
     pub scale: Option<Scale>,
     pub validate: Option<f64>,
+    pub validate_file: Option<PathBuf>,
 }
 
 struct DataParameter {
@@ -231,7 +235,7 @@ const DATA_PARAMETERS: &[DataParameter] = &[
     DataParameter {
         name: "validate",
         value: "FRACTION",
-        help: "hold out this fraction of each class and report accuracy on it after each pass",
+        help: "hold out this fraction of each class; the pass that is best on it becomes the model (see keep)",
         remembered: true,
         set: |o, t| match t.parse::<f64>() {
             Ok(f) if f > 0.0 && f < 1.0 => {
@@ -243,10 +247,49 @@ const DATA_PARAMETERS: &[DataParameter] = &[
             ))),
         },
     },
+    DataParameter {
+        name: "validate-file",
+        value: "FILE",
+        help: "the rows of this file are the held-out ones",
+        remembered: false,
+        set: |o, t| {
+            o.validate_file = Some(t.into());
+            Ok(())
+        },
+    },
+    DataParameter {
+        name: "groups",
+        value: "COLUMN",
+        help: "rows of one group (a person, a document) are held out together, by --validate and by --cv; the column is no feature",
+        remembered: true,
+        set: |o, t| split_by(o, SplitBy::Groups, t),
+    },
+    DataParameter {
+        name: "time",
+        value: "COLUMN",
+        help: "--validate holds out the last rows by this column of numbers or dates; the column is no feature",
+        remembered: true,
+        set: |o, t| split_by(o, SplitBy::Time, t),
+    },
 ];
 
+/// Names the column that rows are parted by.
+fn split_by(options: &mut DataOptions, by: SplitBy, column: &str) -> Result<()> {
+    if (options.read.split_column.as_ref()).is_some_and(|(before, _)| *before != by) {
+        return Err(
+            Error::options("--groups and --time say two ways to hold rows out")
+                .remedy("leave one out"),
+        );
+    }
+    options.read.split_column = Some((by, column.to_owned()));
+    Ok(())
+}
+
+/// What says which rows are held out.
+const HELD_OUT: [&str; 4] = ["validate", "validate-file", "groups", "time"];
+
 /// What was settled when a model was trained.
-const SETTLED: [&str; 7] = [
+const SETTLED: [&str; 10] = [
     "positive",
     "ignore",
     "column",
@@ -254,6 +297,9 @@ const SETTLED: [&str; 7] = [
     "scale",
     "precision",
     "validate",
+    "validate-file",
+    "groups",
+    "time",
 ];
 
 /// The data options given, as (name, text).
@@ -294,12 +340,12 @@ impl DataArgs {
 
     /// Refuses to hold examples out where all are used.
     pub fn refuse_held_out(&self) -> Result<()> {
-        match self.has("validate") {
-            true => Err(Error::options(
-                "--validate holds examples out of training, but this command does not train",
-            )
+        match HELD_OUT.iter().find(|name| self.has(name)) {
+            Some(name) => Err(Error::options(format!(
+                "--{name} holds examples out of training, but this command does not train"
+            ))
             .remedy("leave it out")),
-            false => Ok(()),
+            None => Ok(()),
         }
     }
 
@@ -310,7 +356,7 @@ impl DataArgs {
 
     /// Refuses options that have no meaning for files of this format.
     pub fn refuse_foreign_to(&self, format: Format) -> Result<()> {
-        const TABLES: [&str; 7] = [
+        const TABLES: [&str; 9] = [
             "label",
             "header",
             "delimiter",
@@ -318,6 +364,8 @@ impl DataArgs {
             "ignore",
             "column",
             "weight-column",
+            "groups",
+            "time",
         ];
         let table = format.is_table();
         let foreign = |name: &str| match name {

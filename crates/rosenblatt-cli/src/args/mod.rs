@@ -55,6 +55,7 @@ pub enum Command {
     /// Train a model on a file, report on the run, save the model
     #[command(after_help = "Examples:\n  rosenblatt train data.csv -o model.rbm\n  \
         rosenblatt train adult.data.gz --validate 0.1 --seed 1\n  \
+        rosenblatt train data.csv --validate 0.25 --save-split data -o model.rbm && rosenblatt test model.rbm data.test.csv\n  \
         rosenblatt train a.svm --readout last --epochs 50 -o a.rbm\n  \
         rosenblatt train data.csv --resume model.rbm --epochs 100 -o longer.rbm")]
     Train(Box<TrainArgs>),
@@ -63,7 +64,8 @@ pub enum Command {
         zcat new.csv.gz | rosenblatt predict model.rbm - --scores -o predicted.tsv")]
     Predict(Box<PredictArgs>),
     /// Evaluate a model on labelled rows
-    #[command(after_help = "Example:\n  rosenblatt test model.rbm test.csv")]
+    #[command(after_help = "Examples:\n  rosenblatt test model.rbm test.csv\n  \
+        rosenblatt test model.rbm test.csv --compare other.rbm")]
     Test(Box<TestArgs>),
     /// Decide whether the classes are linearly separable, with proof, margin, bound on updates, and what it means for a logistic regression
     #[command(after_help = "Examples:\n  rosenblatt check data.csv --label y\n  \
@@ -142,6 +144,9 @@ pub struct TrainArgs {
     /// K-fold cross-validation: train without each fold in turn and report the accuracy on it
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..))]
     pub cv: Option<u32>,
+    /// Save the rows trained on and those held out as PREFIX.train and PREFIX.test, with the extension of the format, before training
+    #[arg(long, value_name = "PREFIX")]
+    pub save_split: Option<PathBuf>,
     /// Save a checkpoint after a pass when this many seconds have passed since the last one
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
     pub save_every: f64,
@@ -188,6 +193,9 @@ pub struct TestArgs {
     pub model: PathBuf,
     /// The data: a file, or - for stdin
     pub data: PathBuf,
+    /// Compare with another model on the same rows, by McNemar's exact test
+    #[arg(long, value_name = "MODEL")]
+    pub compare: Option<PathBuf>,
     /// Write a self-contained HTML report
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,

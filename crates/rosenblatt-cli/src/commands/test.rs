@@ -1,19 +1,24 @@
 //! `test`: how good a model is on labelled rows.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use rosenblatt::Error;
-use rosenblatt::metrics::Evaluation;
-use rosenblatt::read::{LabelFound, load_model};
+use rosenblatt::data::{Dataset, FeatureNames, Layout};
+use rosenblatt::metrics::{Evaluation, Metrics, mcnemar};
+use rosenblatt::model::{Fingerprint, Model};
+use rosenblatt::read::{Batch, LabelFound, load_model};
+use serde::Serialize;
 use serde_json::json;
 
 use super::batches;
 use super::context::Context;
 use crate::args::TestArgs;
 use crate::output::{self, Done, Outcome};
-use crate::render::numbers::{count, counted, percent};
+use crate::render::numbers::{count, counted, percent, short};
 use crate::render::report::{Diagnostics, test_page};
 use crate::render::table::{Align, clipped, columns};
+use crate::render::train::figures;
 
 /// Classes whose confusion matrix is printed; that of more would not fit on a screen.
 const MOST_CLASSES: usize = 30;
@@ -31,9 +36,10 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
         &args.source,
     )?;
     let mut diagnostics = Diagnostics::new(&model, context.threads);
+    let (mut seen, mut right) = (Seen::default(), Vec::new());
     for batch in &mut batches {
         let batch = batch?;
-        let labels = batch.labels.ok_or_else(|| {
+        let labels = batch.labels.clone().ok_or_else(|| {
             Error::data("the rows have no labels, so there is nothing to test against")
                 .in_file(&args.data)
                 .remedy("use predict, or give --label or --labels")
@@ -43,7 +49,9 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
             _ => None,
         };
         let predicted = diagnostics.add(&batch.matrix, known, |i| batch.first_row + i)?;
+        seen.look(&model, &batch, &labels);
         for (label, class) in labels.iter().zip(predicted) {
+            right.push(*label == LabelFound::Class(class));
             match label {
                 LabelFound::Class(_) => {}
                 LabelFound::Unknown(text) => diagnostics.evaluation.count_unknown(text, class),
@@ -58,10 +66,20 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
             .in_file(&args.data)
             .into());
     }
+    let seen = seen.finding(&model);
+    let other = match &args.compare {
+        Some(path) => Some(compare(context, args, path, &right)?),
+        None => None,
+    };
+    let metrics = evaluation.metrics(model.options.seed);
     if let Some(path) = &args.report {
         let names = preparation.map(|p| p.feature_names());
         let file = args.data.display().to_string();
-        let page = test_page(&file, &model, &names.unwrap_or_default(), &diagnostics);
+        let names = names.unwrap_or_default();
+        let said: Vec<String> = (seen.as_ref().map(SeenFinding::text).into_iter())
+            .chain(other.as_ref().map(Comparison::text))
+            .collect();
+        let page = test_page(&file, &model, &names, &diagnostics, &said);
         output::write_bytes(path, page.as_bytes())?;
     }
     if args.json {
@@ -75,15 +93,23 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
             "predicted_for_unknown_labels": evaluation.predicted_for_unknown(),
             "by_class": evaluation.by_class(),
             "auc": evaluation.auc(),
+            "metrics": metrics,
+            "trained_on": seen,
+            "compare": other,
             "unknown_labels": evaluation.unknown().iter().map(|(label, n)| json!({"label": label, "examples": n})).collect::<Vec<_>>(),
         }))?;
     } else {
-        output::print(&text(evaluation))?;
+        let mut lines = text(evaluation, metrics.as_ref());
+        let said = seen.as_ref().map(SeenFinding::text).into_iter();
+        for line in said.chain(other.as_ref().map(Comparison::text)) {
+            let _ = write!(lines, "\n{line}\n");
+        }
+        output::print(&lines)?;
     }
     Ok(Done::Finished)
 }
 
-fn text(evaluation: &Evaluation) -> String {
+fn text(evaluation: &Evaluation, metrics: Option<&Metrics>) -> String {
     let mut text = String::new();
     let accuracy = evaluation.accuracy().unwrap_or(0.0);
     let _ = writeln!(
@@ -94,11 +120,8 @@ fn text(evaluation: &Evaluation) -> String {
         counted(evaluation.examples(), "example", "examples"),
         percent(1.0 - accuracy)
     );
-    if let Some(auc) = evaluation.auc() {
-        let _ = writeln!(
-            text,
-            "AUC {auc:.4}: the probability that a positive example scores above a negative one"
-        );
+    for line in metrics.map(figures).unwrap_or_default() {
+        let _ = writeln!(text, "{line}");
     }
     if !evaluation.unknown().is_empty() {
         let shown: Vec<String> = evaluation
@@ -154,14 +177,154 @@ fn text(evaluation: &Evaluation) -> String {
     text
 }
 
+/// How many rows the model was trained on.
+#[derive(Default)]
+struct Seen {
+    /// Rows that it would know.
+    looked_at: u64,
+    /// Of these, those that it knows.
+    found: u64,
+    rows: u64,
+    /// What the rows would add to the fingerprint of all.
+    hash: u64,
+}
+
+/// That rows were trained on.
+#[derive(Serialize)]
+struct SeenFinding {
+    /// Rows that the model knows, label included.
+    rows: u64,
+    /// Of so many that it would know.
+    of: u64,
+}
+
+impl Seen {
+    fn look(&mut self, model: &Model, batch: &Batch, labels: &[LabelFound]) {
+        let class = |label: &LabelFound| match label {
+            LabelFound::Class(class) => Some(*class),
+            _ => None,
+        };
+        if let Some(rows) = &model.seen_rows {
+            for (i, label) in labels.iter().enumerate() {
+                let Some(class) = class(label) else { continue };
+                if let Some(found) = rows.contains(batch.matrix.row(i), class) {
+                    self.looked_at += 1;
+                    self.found += u64::from(found);
+                }
+            }
+        } else if let Some(labels) = labels.iter().map(class).collect::<Option<Vec<u32>>>() {
+            let part = Dataset {
+                matrix: batch.matrix.clone(),
+                labels,
+                classes: model.classes.clone(),
+                weights: None,
+                names: FeatureNames::default(),
+                layout: Layout::AsGiven,
+            };
+            let (hash, _) = Fingerprint::of_part(&part, batch.first_row);
+            self.hash = self.hash.wrapping_add(hash);
+        }
+        self.rows += labels.len() as u64;
+    }
+
+    /// What is worth saying.
+    fn finding(self, model: &Model) -> Option<SeenFinding> {
+        let trained_on = &model.trained_on;
+        if self.looked_at == 0 && self.rows == trained_on.examples && self.hash == trained_on.hash {
+            let rows = self.rows;
+            return Some(SeenFinding { rows, of: rows });
+        }
+        (self.found > 0).then_some(SeenFinding {
+            rows: self.found,
+            of: self.looked_at,
+        })
+    }
+}
+
+impl SeenFinding {
+    fn text(&self) -> String {
+        if self.rows == self.of {
+            return "warning: the model was trained on these rows, so the figures say little about new ones; hold rows out with train --validate, and keep them with --save-split".into();
+        }
+        format!(
+            "note: {} of {} equal rows that the model was trained on, label included; where these are the same cases, the figures flatter",
+            percent(self.rows as f64 / self.of as f64),
+            counted(self.of, "row looked up", "rows looked up"),
+        )
+    }
+}
+
+/// Two models on the same rows.
+#[derive(Serialize)]
+struct Comparison {
+    model: String,
+    accuracy: f64,
+    /// Rows that the tested model alone has right.
+    only_this: u64,
+    /// Rows that the other alone has right.
+    only_other: u64,
+    /// Of McNemar's exact test.
+    p_value: f64,
+}
+
+/// Compares with the model in a file; `right` says which rows the tested one has right.
+fn compare(
+    context: Context,
+    args: &TestArgs,
+    path: &Path,
+    right: &[bool],
+) -> rosenblatt::Result<Comparison> {
+    let (model, preparation) = load_model(path)?;
+    let preparation = preparation.as_ref();
+    let mut others = Vec::with_capacity(right.len());
+    for batch in batches::open(context, &model, preparation, &args.data, &args.source)? {
+        let batch = batch?;
+        let predicted = model.predict(&batch.matrix, context.threads)?;
+        // A label is the same for both by its name.
+        let labels = batch.labels.unwrap_or_default();
+        others.extend((labels.iter().zip(predicted)).map(|(l, c)| *l == LabelFound::Class(c)));
+    }
+    if others.len() != right.len() {
+        return Err(Error::data(format!(
+            "{} reads {} rows of the file, not {}",
+            path.display(),
+            others.len(),
+            right.len()
+        ))
+        .remedy("compare models that read the file alike"));
+    }
+    let only = |a: &[bool], b: &[bool]| a.iter().zip(b).filter(|(a, b)| **a && !**b).count() as u64;
+    let (only_this, only_other) = (only(right, &others), only(&others, right));
+    let hits = others.iter().filter(|r| **r).count();
+    Ok(Comparison {
+        model: path.display().to_string(),
+        accuracy: hits as f64 / others.len().max(1) as f64,
+        only_this,
+        only_other,
+        p_value: mcnemar(only_this, only_other),
+    })
+}
+
+impl Comparison {
+    fn text(&self) -> String {
+        let verdict = match self.p_value < 0.05 {
+            true => "chance alone would seldom make such a difference",
+            false => "chance alone may make such a difference",
+        };
+        format!(
+            "compared with {}: its accuracy is {}; {} right by this model alone, {} by the other alone; McNemar's exact test p = {}: {verdict}",
+            self.model,
+            percent(self.accuracy),
+            counted(self.only_this, "row", "rows"),
+            count(self.only_other),
+            short(self.p_value)
+        )
+    }
+}
+
 /// The confusion matrix, with a line for labels that the model does not know.
 fn confusion(evaluation: &Evaluation) -> String {
-    let names: Vec<String> = evaluation
-        .classes()
-        .names()
-        .iter()
-        .map(|n| clipped(n, 14))
-        .collect();
+    let names = distinct_heads(evaluation.classes().names());
     let mut rows = vec![
         std::iter::once("truth \\ predicted".to_owned())
             .chain(names.iter().cloned())
@@ -185,4 +348,65 @@ fn confusion(evaluation: &Evaluation) -> String {
     let mut align = vec![Align::Right; names.len() + 1];
     align[0] = Align::Left;
     columns(&rows, &align, 0)
+}
+
+/// Names short enough for the heads of columns. Where they would look alike, their ends are shown,
+/// or else their numbers before them.
+fn distinct_heads(names: &[String]) -> Vec<String> {
+    const WIDTH: usize = 14;
+    let distinct = |heads: &[String]| {
+        let set: std::collections::BTreeSet<&String> = heads.iter().collect();
+        set.len() == heads.len()
+    };
+    let starts: Vec<String> = names.iter().map(|n| clipped(n, WIDTH)).collect();
+    if distinct(&starts) {
+        return starts;
+    }
+    let end = |name: &String| match name.chars().count() > WIDTH {
+        true => {
+            let skipped = name.chars().count() + 1 - WIDTH;
+            let rest: String = name.chars().skip(skipped).collect();
+            format!("…{}", clipped(&rest, WIDTH))
+        }
+        false => clipped(name, WIDTH),
+    };
+    let ends: Vec<String> = names.iter().map(end).collect();
+    if distinct(&ends) {
+        return ends;
+    }
+    let numbered = (1..).zip(names);
+    numbered
+        .map(|(i, name)| clipped(&format!("{i} {name}"), WIDTH))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::distinct_heads;
+
+    #[test]
+    fn no_two_columns_of_the_confusion_matrix_have_one_head() {
+        let heads = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|n| (*n).to_owned()).collect();
+            distinct_heads(&names)
+        };
+        assert_eq!(heads(&["yes", "no"]), ["yes", "no"]);
+        let long = ["comp.sys.ibm.pc.hardware", "comp.sys.ibm.mac.hardware"];
+        for names in [
+            &[
+                "customer left early",
+                "customer left late",
+                "customer left never",
+            ][..],
+            &long,
+        ] {
+            let found = heads(names);
+            let set: std::collections::BTreeSet<&String> = found.iter().collect();
+            assert_eq!(set.len(), names.len(), "{found:?}");
+            assert!(
+                found.iter().all(|head| head.chars().count() <= 14),
+                "{found:?}"
+            );
+        }
+    }
 }

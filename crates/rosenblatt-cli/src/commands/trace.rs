@@ -1,7 +1,7 @@
 //! `trace`: the steps of a run as a table.
 
 use rosenblatt::Options;
-use rosenblatt::data::{Dataset, Layout};
+use rosenblatt::data::{Dataset, Layout, Precision};
 use rosenblatt::model::Model;
 use rosenblatt::options::{Bias, Order, Readout};
 use rosenblatt::progress::Stop;
@@ -41,6 +41,9 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
     args.source.refuse_held_out()?;
     // A trace is held against hand calculation: the numbers as they are.
     data_options.scale.get_or_insert(Scale::None);
+    if !args.source.has("precision") {
+        data_options.read.precision = Precision::F64;
+    }
     let raw = read::read(&args.data, &data_options.read)?;
     args.source
         .refuse_foreign(raw.report(), raw.label_texts())?;

@@ -12,18 +12,20 @@ use rosenblatt::data::{Dataset, split};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::Model;
 use rosenblatt::progress::Stop;
-use rosenblatt::read::{Scale, load_model};
+use rosenblatt::read::{Format, Part, Scale, SplitBy, copy_rows, load_model};
 use rosenblatt::report::{Seconds, TrainReport};
 use rosenblatt::training::Fitted;
 use rosenblatt::{Error, Options};
 
 use self::callback::TrainCallback;
 use self::loading::{Loaded, load, load_cached, load_streamed};
+use self::preparing::held_out_file;
 use super::cached;
 use super::context::{Context, in_data, interrupt_flag};
 use crate::args::{DataArgs, DataOptions, TrainArgs};
 use crate::output::{self, Done, Failure, Outcome};
 use crate::render;
+use crate::render::numbers::counted;
 use crate::summary::TrainSummary;
 
 pub fn run(context: Context, args: &TrainArgs) -> Outcome {
@@ -47,11 +49,7 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     if options.learner.kernel() == Some(Kernel::Precomputed) {
         leave_kernel_values(&mut data_options)?;
     }
-    if options.patience.is_some() && data_options.validate.is_none() {
-        return Err(Error::options("--patience needs held-out examples")
-            .remedy("add --validate 0.1")
-            .into());
-    }
+    check_held_out(args, &options, &data_options)?;
     check_outputs(args)?;
     let job = Job {
         context,
@@ -62,6 +60,46 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         data: &data_options,
     };
     job.run()
+}
+
+/// Refuses options about held-out examples that contradict each other or have none to work on.
+fn check_held_out(args: &TrainArgs, options: &Options, data: &DataOptions) -> Result<(), Failure> {
+    let refuse = |what: String, remedy: &str| Err(Error::options(what).remedy(remedy).into());
+    let (file, fraction) = (data.validate_file.is_some(), data.validate.is_some());
+    let given = |name: &str| args.learner.given.iter().any(|(n, _)| *n == name);
+    let needs = [
+        ("patience", options.patience.is_some()),
+        ("metric", given("metric")),
+        ("keep", given("keep")),
+    ];
+    if !(file || fraction)
+        && let Some((name, _)) = needs.iter().find(|(_, asked)| *asked)
+    {
+        let what = format!("--{name} needs held-out examples");
+        return refuse(what, "add --validate 0.1");
+    }
+    if args.save_split.is_some() && !fraction {
+        let what = "--save-split saves the two parts that --validate makes";
+        return refuse(what.into(), "add --validate 0.25");
+    }
+    if file && (fraction || args.cv.is_some()) {
+        let what = "--validate-file says which rows are held out, so none of the data are";
+        return refuse(
+            what.into(),
+            "leave out --validate and --cv, or --validate-file",
+        );
+    }
+    match &data.read.split_column {
+        Some((SplitBy::Time, _)) if args.cv.is_some() => refuse(
+            "--cv trains on rows that are later than those held out, which --time forbids".into(),
+            "use --validate with --time",
+        ),
+        Some(_) if !fraction && args.cv.is_none() => refuse(
+            "--groups and --time say which rows are held out together".into(),
+            "add --validate 0.25, or --cv 5 with --groups",
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses to resume a run up to a number of passes that it has made already.
@@ -131,6 +169,7 @@ impl Job<'_> {
         }
         let prepared = &loaded.prepared;
         let (train, held_out) = (&prepared.train, prepared.held_out.as_ref());
+        self.warn_of_missing_classes(train, held_out);
         if args.dry_run {
             let took = Seconds {
                 read: read_seconds,
@@ -148,6 +187,7 @@ impl Job<'_> {
             );
         }
 
+        let split = self.save_split(&loaded)?;
         let training = Instant::now();
         let fitted = self.train(&loaded)?;
         let train_seconds = training.elapsed().as_secs_f64();
@@ -161,7 +201,8 @@ impl Job<'_> {
             return Ok(done);
         }
         let mut report = TrainReport::new(&fitted, train, held_out, self.context.threads)?;
-        report.seconds.read = read_seconds;
+        let cv_seconds = loaded.cv.as_ref().map_or(0.0, |cv| cv.seconds);
+        report.seconds.read = read_seconds - cv_seconds;
         report.seconds.parse = loaded.parse_seconds;
         report.seconds.train = train_seconds;
         let summary = TrainSummary {
@@ -169,6 +210,7 @@ impl Job<'_> {
             scaling: render::train::describe_scaling(&prepared.preparation),
             cv: loaded.cv.clone(),
             data: loaded.report.clone(),
+            split,
             model,
         };
         if let Some(path) = &args.report {
@@ -188,8 +230,80 @@ impl Job<'_> {
         Ok(done)
     }
 
-    /// The examples: from a cache, streamed, or read whole.
+    /// The examples, and those of the file that holds the held-out ones.
     fn load(&self, since: Instant) -> Result<Loaded, Failure> {
+        let mut loaded = self.load_data(since)?;
+        if let Some(path) = &self.data.validate_file {
+            let prepared = &mut loaded.prepared;
+            let (held_out, unknown) =
+                held_out_file(path, &prepared.preparation, &prepared.train, self.data)?;
+            prepared.held_out = Some(held_out);
+            for (label, rows) in unknown {
+                let rows = counted(rows, "row", "rows");
+                output::say(
+                    self.context.quiet,
+                    &format!(
+                        "warning: {rows} of {} left out: no training row has the label {label:?}",
+                        path.display()
+                    ),
+                );
+            }
+        }
+        Ok(loaded)
+    }
+
+    /// Says so where a class has no examples to train on, or none held out.
+    fn warn_of_missing_classes(&self, train: &Dataset, held_out: Option<&Dataset>) {
+        let Some(held_out) = held_out else { return };
+        let parts = [("training", train), ("held-out", held_out)];
+        for (name, part) in parts {
+            let counts = part.class_counts();
+            let missing = (0..).zip(counts).filter(|(_, n)| *n == 0);
+            let missing: Vec<&str> = missing.map(|(c, _)| part.classes.name(c)).collect();
+            if !missing.is_empty() {
+                output::say(
+                    self.context.quiet,
+                    &format!(
+                        "warning: no {name} example has the class {}",
+                        missing.join(", ")
+                    ),
+                );
+            }
+        }
+    }
+
+    /// Saves the rows trained on and those held out as files of their own, where that is asked
+    /// for; says where.
+    fn save_split(&self, loaded: &Loaded) -> Result<Option<[String; 2]>, Failure> {
+        let args = self.args;
+        let (Some(prefix), Some(parts)) = (&args.save_split, &loaded.prepared.parts) else {
+            return Ok(None);
+        };
+        let extension = match loaded.report.format {
+            Format::Csv => "csv",
+            Format::Tsv => "tsv",
+            _ => "svm",
+        };
+        let named = |part: &str| {
+            let mut name = prefix.clone().into_os_string();
+            name.push(format!(".{part}.{extension}"));
+            PathBuf::from(name)
+        };
+        let paths = [named("train"), named("test")];
+        for path in &paths {
+            output::refuse_overwriting(&args.data, path)?;
+            let others = [args.output.as_ref(), args.report.as_ref()];
+            (others.into_iter().flatten())
+                .try_for_each(|other| output::refuse_same(path, other))?;
+        }
+        let parts = [(&paths[0], &parts.train), (&paths[1], &parts.held_out)];
+        let parts = parts.map(|(path, rows)| Part { path, rows });
+        copy_rows(&args.data, &self.data.read, loaded.report.rows, &parts)?;
+        Ok(Some(paths.map(|path| path.display().to_string())))
+    }
+
+    /// The examples: from a cache, streamed, or read whole.
+    fn load_data(&self, since: Instant) -> Result<Loaded, Failure> {
         let (context, args, data) = (self.context, self.args, self.data);
         let source = self.source.clone();
         if cached::is_cache(&args.data, data) || (args.cache && !args.dry_run) {
@@ -260,8 +374,7 @@ impl Job<'_> {
     fn is_reported(&self) -> bool {
         let args = self.args;
         let asked = args.json || args.report.is_some() || args.cv.is_some();
-        let validated = self.data.validate.is_some();
-        !self.context.quiet || args.output.is_none() || asked || validated
+        !self.context.quiet || args.output.is_none() || asked
     }
 
     fn print(&self, summary: &TrainSummary) -> Result<(), Failure> {

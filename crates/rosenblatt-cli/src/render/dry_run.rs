@@ -3,6 +3,7 @@
 use rosenblatt::Options;
 use rosenblatt::data::Dataset;
 use rosenblatt::learner::NetworkLearner;
+use rosenblatt::options::DataSize;
 use rosenblatt::read::ReadReport;
 use rosenblatt::report::Seconds;
 use rosenblatt::scheme::Scheme;
@@ -24,15 +25,20 @@ pub fn dry_run(
 ) -> Outcome {
     let scheme = Scheme::new(train.classes.len(), options.multiclass);
     let non_zeros = train.matrix.non_zeros();
-    let epochs = options
-        .epochs
-        .unwrap_or_else(|| Options::default_epochs(non_zeros, scheme.discriminators()));
+    let size = DataSize::of(&train.matrix, scheme.discriminators());
+    let epochs = (options.epochs).unwrap_or_else(|| options.learner.default_epochs(size));
+    let ends_without_gain = options.epochs.is_none() && options.ends_without_gain();
+    let expected = match ends_without_gain {
+        true => Options::usual_passes(size).min(epochs),
+        false => epochs,
+    };
     let weights =
         Weights::bytes_needed(scheme.discriminators(), train.features()).unwrap_or(usize::MAX);
     let memory = train.matrix.bytes() as u64
         + held_out.map_or(0, |d| d.matrix.bytes() as u64)
         + 3 * weights as u64;
-    let estimate = epochs as f64 * pass_seconds(train, scheme, options);
+    let pass = pass_seconds(size, train, scheme, options);
+    let (estimate, most) = (expected as f64 * pass, epochs as f64 * pass);
     if json {
         output::print_json(&json!({
             "dry_run": true,
@@ -44,8 +50,10 @@ pub fn dry_run(
             "held_out": held_out.map(Dataset::len),
             "discriminators": scheme.discriminators(),
             "epochs_at_most": epochs,
+            "epochs_expected": expected,
             "memory_bytes": memory,
-            "seconds_at_most": estimate,
+            "seconds_at_most": most,
+            "seconds_expected": { "read": took.read, "train": estimate },
             "seconds": took,
         }))?;
         return Ok(Done::Finished);
@@ -69,7 +77,7 @@ pub fn dry_run(
     page.section(
         "would run",
         &format!(
-            " {} over {}, {}, at most {} passes",
+            " {} over {}, {}, about {} of at most {} passes",
             options.learner.name(),
             counted(non_zeros as u64, "non-zero value", "non-zero values"),
             counted(
@@ -77,17 +85,26 @@ pub fn dry_run(
                 "discriminator",
                 "discriminators"
             ),
+            count(expected),
             count(epochs)
         ),
     );
     page.section("memory", &format!("about {}", bytes(memory)));
-    page.section("time", &format!("at most about {}", seconds(estimate)));
+    page.section(
+        "time",
+        &format!(
+            "about {}: {} reading (as it took now), about {} training",
+            seconds(took.read + estimate),
+            seconds(took.read),
+            seconds(estimate)
+        ),
+    );
     output::print(&page.text)?;
     Ok(Done::Finished)
 }
 
 /// What a pass takes, about, from measurement.
-fn pass_seconds(train: &Dataset, scheme: Scheme, options: &Options) -> f64 {
+fn pass_seconds(size: DataSize, train: &Dataset, scheme: Scheme, options: &Options) -> f64 {
     let k = scheme.discriminators();
     if let Some(network) = options.learner.settings::<NetworkLearner>() {
         // Half a nanosecond for each product there and back, 32 units at a time.
@@ -100,6 +117,5 @@ fn pass_seconds(train: &Dataset, scheme: Scheme, options: &Options) -> f64 {
             .map(|l| l[0] as f64 * l[1].next_multiple_of(32) as f64);
         return 3.0 * 0.5e-9 * train.len() as f64 * layers.sum::<f64>();
     }
-    // Two nanoseconds for each number and four discriminators.
-    train.matrix.non_zeros() as f64 * 2e-9 * (k as f64 / 4.0).max(1.0)
+    size.pass_work() * 2e-9
 }

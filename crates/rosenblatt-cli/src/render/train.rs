@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use rosenblatt::Wording;
+use rosenblatt::metrics::{Interval, Metrics};
 use rosenblatt::model::Model;
 use rosenblatt::read::{ColumnRole, Preparation, ReadReport, Scale};
 use rosenblatt::report::{Discriminator, PlaneReport, TrainReport};
@@ -56,16 +57,17 @@ pub fn text(summary: &TrainSummary, colour: bool) -> String {
     }
     if let Some(cv) = &summary.cv {
         let each: Vec<String> = cv.accuracies.iter().map(|&a| percent(a)).collect();
-        page.section(
-            "folds",
-            &format!(
-                "accuracy {} on average, standard deviation {}, over {}: {}",
-                percent(cv.mean),
-                percent(cv.standard_deviation),
-                counted(cv.accuracies.len() as u64, "fold", "folds"),
-                each.join(", ")
-            ),
+        let mut text = format!(
+            "accuracy {} on average, standard deviation {}, over {}: {}",
+            percent(cv.mean),
+            percent(cv.standard_deviation),
+            counted(cv.accuracies.len() as u64, "fold", "folds"),
+            each.join(", ")
         );
+        if let Some(metrics) = &cv.metrics {
+            let _ = write!(text, "\n{}", figures(metrics).join("\n"));
+        }
+        page.section("folds", &text);
     }
     let mut options = format!(
         "{}, readout {}, seed {}",
@@ -81,6 +83,9 @@ pub fn text(summary: &TrainSummary, colour: bool) -> String {
     page.section("learner", &options);
     page.section("passes", &pass_table(report));
     page.section("stopped", &report.stop_reason);
+    if let Some(best) = report.best_epoch {
+        page.section("kept", &kept(best, report));
+    }
     if report.learner == "perceptron" || report.learner == "kernel" {
         page.section("updates", &updates(report));
     }
@@ -88,6 +93,9 @@ pub fn text(summary: &TrainSummary, colour: bool) -> String {
         page.section("planes", &planes(&report.planes));
     }
     page.section("accuracy", &accuracy(report));
+    if let Some(metrics) = &report.metrics {
+        page.section("held out", &figures(metrics).join("\n"));
+    }
     if !report.largest_weights.is_empty() {
         page.section("weights", &weights(&report.largest_weights, 8, 12));
     }
@@ -115,18 +123,22 @@ pub fn text(summary: &TrainSummary, colour: bool) -> String {
     for note in &report.notes {
         page.section("note", &note.as_command_line());
     }
+    if let Some([train, held_out]) = &summary.split {
+        page.section("split", &format!("trained on {train}, held out {held_out}"));
+    }
     match &summary.model {
         Some(path) => page.section("model", path),
         None => page.section("model", "not saved; add -o MODEL"),
     }
-    page.section(
-        "time",
-        &format!(
-            "{} reading, {} training",
-            seconds(report.seconds.read),
-            seconds(report.seconds.train)
-        ),
+    let mut time = format!(
+        "{} reading, {} training",
+        seconds(report.seconds.read),
+        seconds(report.seconds.train)
     );
+    if let Some(cv) = &summary.cv {
+        let _ = write!(time, ", {} cross-validation", seconds(cv.seconds));
+    }
+    page.section("time", &time);
     page.text
 }
 
@@ -224,6 +236,8 @@ pub fn column_rows(data: &ReadReport) -> Vec<Vec<String>> {
             ColumnRole::Ignore => "ignored",
             ColumnRole::Label => "label",
             ColumnRole::Weight => "weight",
+            ColumnRole::Groups => "groups",
+            ColumnRole::Time => "time",
         };
         let mut detail = Vec::new();
         if let Some(levels) = column.levels {
@@ -286,12 +300,17 @@ fn pass_table(report: &TrainReport) -> String {
         .validation_accuracy_per_epoch
         .iter()
         .any(Option::is_some);
-    let mut heading = vec![
-        "pass".to_owned(),
-        "mistakes".into(),
+    // Passes over some of the rows say how many.
+    let some = report.learner == "max-margin";
+    let mut heading = vec!["pass".to_owned()];
+    if some {
+        heading.push("rows visited".into());
+    }
+    heading.extend([
+        if some { "wrong there" } else { "mistakes" }.into(),
         "loss".into(),
         "hinge loss".into(),
-    ];
+    ]);
     if report.squared_error_per_epoch.is_some() {
         heading.push("squared error".into());
     }
@@ -302,12 +321,15 @@ fn pass_table(report: &TrainReport) -> String {
     let mut rows = vec![heading];
     for epoch in (1..=last).filter(|&e| shown(e, last)) {
         let i = epoch - 1;
-        let mut row = vec![
-            count(epoch as u64),
+        let mut row = vec![count(epoch as u64)];
+        if some {
+            row.push(count(report.visits_per_epoch[i]));
+        }
+        row.extend([
             count(report.mistakes_per_epoch[i]),
             short(report.perceptron_loss_per_epoch[i]),
             short(report.hinge_loss_per_epoch[i]),
-        ];
+        ]);
         row.extend(report.squared_error_per_epoch.as_ref().map(|e| short(e[i])));
         if validated {
             row.push(
@@ -351,6 +373,104 @@ pub fn updates(report: &TrainReport) -> String {
         (None, _) => text.push_str("; the margin is unknown, so the bound does not apply"),
     }
     text
+}
+
+/// Which pass became the model.
+pub fn kept(best: u64, report: &TrainReport) -> String {
+    let passes = counted(report.epochs, "pass", "passes");
+    let metric = report.metric.replace('-', " ");
+    if report.epochs == 1 {
+        return "the only pass".into();
+    }
+    match best == report.epochs {
+        true => format!(
+            "the last of {passes}, the best by {metric} on the held-out examples; chosen on them, so their figures may flatter a little"
+        ),
+        false => format!(
+            "pass {best} of {passes}, the best by {metric} on the held-out examples; chosen on them, so their figures flatter a little; --keep last saves the last"
+        ),
+    }
+}
+
+/// Figures for all classes together with their 95 % intervals, line by line; where classes are
+/// imbalanced, those of the rarest.
+pub fn figures(metrics: &Metrics) -> Vec<String> {
+    let interval = |[low, high]: Interval| format!("{:.1} to {:.1}", 100.0 * low, 100.0 * high);
+    let share = |name: &str, value: f64, within: Interval| {
+        format!("{name} {} ({})", percent(value), interval(within))
+    };
+    let number = |name: &str, value: f64, [low, high]: Interval| {
+        format!("{name} {value:.3} ({low:.3} to {high:.3})")
+    };
+    let within = &metrics.intervals;
+    let mut lines = vec![
+        [
+            format!(
+                "accuracy {} (95 % interval {})",
+                percent(metrics.accuracy),
+                interval(within.accuracy)
+            ),
+            share(
+                "balanced accuracy",
+                metrics.balanced_accuracy,
+                within.balanced_accuracy,
+            ),
+        ]
+        .join(", "),
+        [
+            share("macro F1", metrics.macro_f1, within.macro_f1),
+            share("weighted F1", metrics.weighted_f1, within.weighted_f1),
+            number("Matthews correlation", metrics.mcc, within.mcc),
+        ]
+        .join(", "),
+    ];
+    let ranks = [
+        ("AUC", metrics.auc, within.auc),
+        (
+            "average precision",
+            metrics.average_precision,
+            within.average_precision,
+        ),
+    ];
+    let ranks: Vec<String> = ranks
+        .into_iter()
+        .filter_map(|(name, value, interval)| {
+            Some(match interval {
+                Some(interval) => number(name, value?, interval),
+                None => format!("{name} {:.3} on average", value?),
+            })
+        })
+        .collect();
+    if !ranks.is_empty() {
+        lines.push(ranks.join(", "));
+    }
+    lines.extend(rarest(metrics));
+    lines
+}
+
+/// The class with the fewest examples, where it has fewer than half its even share.
+fn rarest(metrics: &Metrics) -> Option<String> {
+    let classes = &metrics.by_class;
+    let all: u64 = classes.iter().map(|c| c.examples).sum();
+    let rarest = classes
+        .iter()
+        .filter(|c| c.examples > 0)
+        .min_by_key(|c| c.examples)?;
+    if rarest.examples * 2 * classes.len() as u64 > all {
+        return None;
+    }
+    let [low, high] = rarest.recall_interval?;
+    let figure = |share: Option<f64>| share.map_or_else(|| "–".to_owned(), percent);
+    Some(format!(
+        "rarest class {} ({}): recall {} ({:.1} to {:.1}), precision {}, F1 {}",
+        clipped(&rarest.class, 30),
+        counted(rarest.examples, "example", "examples"),
+        figure(rarest.recall),
+        100.0 * low,
+        100.0 * high,
+        figure(rarest.precision),
+        figure(rarest.f1)
+    ))
 }
 
 /// How good each plane of largest margin is.

@@ -81,8 +81,8 @@ noisy.csv class-weight=balanced
 noisy.csv class-weight=+1=3,-1=0.5 readout=last
 noisy.csv class-weight=balanced readout=voted
 noisy.csv class-weight=balanced readout=pocket margin-demand=1
-noisy.csv scale=standard validate=0.2
-noisy.csv scale=standard validate=0.25 patience=2 epochs=40
+noisy.csv scale=standard validate=0.2 keep=last
+noisy.csv scale=standard validate=0.25 patience=2 epochs=40 keep=last
 noisy.csv scale=minmax readout=random
 noisy.csv precision=f64
 noisy.csv precision=f64 readout=voted order=random
@@ -119,7 +119,7 @@ words.svm scale=unit-rows
 words.svm scale=standard
 words.svm precision=f64 order=random
 words.svm start=random:1
-words.svm class-weight=balanced validate=0.1
+words.svm class-weight=balanced validate=0.1 keep=last
 words.svm cache
 words.svm cache precision=f64 readout=last
 many-words.svm epochs=3
@@ -182,7 +182,7 @@ penguins label=species multiclass=argmax scale=standard
 penguins label=species multiclass=ovr scale=standard readout=pocket
 penguins label=species multiclass=ovo scale=minmax readout=voted
 penguins label=species positive=Gentoo scale=standard readout=averaged-normalised
-penguins label=species multiclass=argmax scale=standard validate=0.2 patience=3 epochs=20
+penguins label=species multiclass=argmax scale=standard validate=0.2 patience=3 epochs=20 keep=last
 penguins label=sex multiclass=argmax scale=standard on-error=skip
 sphere.svm resume-after=2 readout=last
 sphere.svm resume-after=2 readout=averaged

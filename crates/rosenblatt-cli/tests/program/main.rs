@@ -7,6 +7,7 @@ mod cache;
 mod common;
 mod experiment;
 mod golden;
+mod held_out;
 mod help;
 mod max_margin;
 mod one_answer;

@@ -425,3 +425,60 @@ fn the_dual_program_has_a_solution_iff_the_rows_are_separable() {
     // Rows 1 and 2 need 2a − b ≥ 1 and 2b − a ≥ 1: both 1; row 3 needs 1.
     assert!((number(&found["dual_lp"]["objective"]) - 3.0).abs() < 1e-9);
 }
+
+#[test]
+fn passes_say_how_many_rows_they_visited_and_the_hardest_have_the_smallest_margins() {
+    let place = Place::new();
+    let data = place.to("noisy.csv");
+    let generate = [
+        "generate",
+        "separable",
+        "-n",
+        "600",
+        "-d",
+        "4",
+        "--noise",
+        "0.15",
+    ];
+    ok(&[&generate[..], &["--seed", "2", "-o", &data]].concat());
+    let report = json(&["train", &data, "--learner", "max-margin", "--c", "1"]);
+    let visits = report["visits_per_epoch"].as_array().unwrap();
+    let mistakes = report["mistakes_per_epoch"].as_array().unwrap();
+    assert_eq!(visits.len(), mistakes.len());
+    let text = ok(&["train", &data, "--learner", "max-margin", "--c", "1"]);
+    assert!(
+        text.contains("rows visited") && text.contains("wrong there"),
+        "{text}"
+    );
+    assert!(!ok(&["train", &data, "--epochs", "2"]).contains("rows visited"));
+    // At the cap, an error counts as hard as its margin says, wherever it stands in the file.
+    let support = report["support_vectors"].as_array().unwrap();
+    let at_cap: Vec<u64> = support
+        .iter()
+        .filter(|s| s[1] == 1.0)
+        .map(|s| s[0].as_u64().unwrap())
+        .collect();
+    assert!(at_cap.len() > 20);
+    assert!(!at_cap.is_sorted());
+    let model = place.to("m.rbm");
+    ok(&[
+        "train",
+        &data,
+        "--learner",
+        "max-margin",
+        "--c",
+        "1",
+        "-o",
+        &model,
+    ]);
+    let scores = ok(&["predict", &model, &data, "--scores"]);
+    let rows: Vec<&str> = scores.lines().collect();
+    let labels = std::fs::read_to_string(&data).unwrap();
+    let labels: Vec<bool> = labels.lines().skip(1).map(|l| l.starts_with('+')).collect();
+    let margin = |row: u64| -> f64 {
+        let i = row as usize - 1;
+        let score: f64 = rows[i].split('\t').nth(1).unwrap().parse().unwrap();
+        if labels[i] { score } else { -score }
+    };
+    assert!(at_cap.is_sorted_by(|&a, &b| margin(a) <= margin(b)));
+}

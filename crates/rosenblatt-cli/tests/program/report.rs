@@ -24,7 +24,9 @@ fn a_model_saved_quietly_is_the_whole_result() {
     let (report, model) = saved("loud.rbm", &[]);
     assert!(report.contains("stopped"));
     assert_eq!(saved("quiet.rbm", &["--quiet"]), (String::new(), model));
-    for asked in [&["--json"][..], &["--cv", "3"], &["--validate", "0.25"]] {
+    let held = saved("held.rbm", &["--quiet", "--validate", "0.25"]).0;
+    assert_eq!(held, "");
+    for asked in [&["--json"][..], &["--cv", "3"]] {
         let said = saved("asked.rbm", &[&["--quiet"], asked].concat()).0;
         assert!(said.contains("stop"), "{asked:?}: {said}");
     }

@@ -357,7 +357,7 @@ impl<'a> Backpropagation<'a> {
             }
             attempt.passes += 1;
             let (loss, mistakes) = (pass.squared_error, pass.mistakes);
-            pass.validation_accuracy = recorder.validation_accuracy(self)?;
+            recorder.validate(self, &mut pass, progress)?;
             progress.passes.push(pass);
             recorder.pass_done(self, progress)?;
             if !loss.is_finite() {

@@ -98,6 +98,7 @@ impl Declared for LinearUnit {
         "start",
         "time-limit",
         "patience",
+        "metric",
     ];
 }
 
@@ -361,7 +362,7 @@ impl<'a> Descent<'a> {
                 pass.updates = 1;
             }
             progress.count(&pass);
-            pass.validation_accuracy = recorder.validation_accuracy(self)?;
+            recorder.validate(self, &mut pass, progress)?;
             progress.passes.push(pass);
             recorder.pass_done(self, progress)?;
             if converged {

@@ -95,8 +95,14 @@ impl Declared for NetworkLearner {
             set: |l, t| count(t).map(|v| l.restarts = v),
         },
     ];
-    const TAKES: &'static [&'static str] =
-        &["epochs", "learning-rate", "order", "time-limit", "patience"];
+    const TAKES: &'static [&'static str] = &[
+        "epochs",
+        "learning-rate",
+        "order",
+        "time-limit",
+        "patience",
+        "metric",
+    ];
 }
 
 impl Learner for NetworkLearner {

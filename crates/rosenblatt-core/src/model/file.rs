@@ -10,7 +10,8 @@ use std::path::Path;
 use super::parts::Parts;
 use super::weights_file::{leaves_out_zeros, put_weights, take_weights};
 use super::{
-    Decision, Fingerprint, LinearState, Model, StoredPreparation, SupportVectors, Voted, state_file,
+    Decision, Fingerprint, LinearState, Model, SeenRows, StoredPreparation, SupportVectors, Voted,
+    state_file,
 };
 use crate::data::{Classes, Precision};
 use crate::embedding::Embedding;
@@ -38,6 +39,11 @@ impl Model {
         let mut parts = Parts::new();
         parts.put_fact("scheme", self.scheme);
         parts.put_fact("trained_on", self.trained_on);
+        if let Some(rows) = &self.seen_rows {
+            let (hashes, all) = rows.parts();
+            parts.put("seen_rows", hashes.to_vec());
+            parts.put_fact("seen_rows.all", all);
+        }
         let options: serde_json::Map<String, serde_json::Value> = self
             .options
             .values()
@@ -83,6 +89,7 @@ impl Model {
         }
         let scheme: Scheme = parts.take_fact("scheme")?;
         let trained_on: Fingerprint = parts.take_fact("trained_on")?;
+        let seen_rows = take_seen_rows(&mut parts)?;
         let values: BTreeMap<String, String> = parts.take_fact("options")?;
         let options = Options::from_values(&values).map_err(bad)?;
         let names = parts.take_strings("classes")?;
@@ -121,6 +128,7 @@ impl Model {
             state,
             support,
             trained_on,
+            seen_rows,
             embedding,
             preparation,
             recipe,
@@ -157,6 +165,16 @@ impl Model {
         let bytes = std::fs::read(path).map_err(|e| Error::io(path, &e))?;
         Self::from_bytes(&bytes).map_err(|e| e.in_file(path))
     }
+}
+
+/// Which rows the model was trained on; older files do not say.
+fn take_seen_rows(parts: &mut Parts<'_>) -> Result<Option<SeenRows>> {
+    let Some(hashes) = parts.take_optional("seen_rows")? else {
+        return Ok(None);
+    };
+    let rows = SeenRows::from_parts(hashes, parts.take_fact("seen_rows.all")?);
+    let rows = rows.ok_or_else(|| bad("the hashes of the rows are out of order"))?;
+    Ok(Some(rows))
 }
 
 /// What the options and the seed do not already say.

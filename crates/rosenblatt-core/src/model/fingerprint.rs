@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::data::Dataset;
+use crate::data::{Dataset, Row};
 use crate::parallel;
 
 /// What can be said of a data set in a few numbers: its size, and a hash of its content.
@@ -20,7 +20,7 @@ pub struct Fingerprint {
 }
 
 /// Rows that a thread takes at a time.
-const BLOCK: usize = 256;
+pub(super) const BLOCK: usize = 256;
 
 fn mix(hash: u64, value: u64) -> u64 {
     (hash ^ value).wrapping_mul(ODD).rotate_left(29)
@@ -36,15 +36,30 @@ fn share(j: u32, x: f64) -> u64 {
     mixed ^ mixed >> 29
 }
 
+/// The hash of a row's values, and how many are not zero.
+#[inline]
+fn hash_values(row: Row<'_>) -> (u64, u64) {
+    let (mut values, mut non_zeros) = (0u64, 0);
+    row.for_each(|j, x| {
+        values = values.wrapping_add(share(j as u32, x));
+        non_zeros += 1;
+    });
+    (values, non_zeros)
+}
+
+/// The hash of a row and its class, wherever it stands.
+pub(super) fn hash_row(row: Row<'_>, class: u32) -> u64 {
+    let (values, non_zeros) = hash_values(row);
+    let hash = mix(mix(class.into(), values), non_zeros);
+    let hash = (hash ^ hash >> 32).wrapping_mul(ODD);
+    hash ^ hash >> 29
+}
+
 /// The hash of example `i`, which is row `number` of its source, and how many values of it are
 /// not zero.
 #[inline]
 fn hash_example(data: &Dataset, i: usize, number: u32) -> (u64, u64) {
-    let (mut values, mut non_zeros) = (0u64, 0);
-    data.row(i).for_each(|j, x| {
-        values = values.wrapping_add(share(j as u32, x));
-        non_zeros += 1;
-    });
+    let (values, non_zeros) = hash_values(data.row(i));
     let mut hash = mix(mix(number.into(), data.labels[i].into()), values);
     if let Some(weights) = &data.weights {
         hash = mix(hash, weights[i].to_bits());

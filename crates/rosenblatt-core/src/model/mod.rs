@@ -10,6 +10,7 @@ mod network;
 mod network_file;
 mod parts;
 mod preparation;
+mod seen_rows;
 mod state_file;
 mod support_vectors;
 mod voted;
@@ -26,6 +27,7 @@ pub use network::{Activation, Attempt, Layer, Network};
 pub use parts::seal;
 pub use parts::{Array, Element, Parts};
 pub use preparation::StoredPreparation;
+pub use seen_rows::SeenRows;
 pub(crate) use support_vectors::relative_gap;
 pub use support_vectors::{Optimum, SupportVectors};
 pub use voted::Voted;
@@ -72,6 +74,8 @@ pub struct Model {
     pub support: Option<SupportVectors>,
     /// A fingerprint of the examples it was trained on.
     pub trained_on: Fingerprint,
+    /// Which rows those were, unless they were very many or came in parts.
+    pub seen_rows: Option<SeenRows>,
     /// Features made of features before anything else, where the options ask for it.
     pub embedding: Option<Embedding>,
     /// How raw files become its features; `None` if it was trained on arrays.

@@ -47,6 +47,46 @@ choices! {
         Pocket = "pocket",
     }
 
+    /// How long a mistake-driven run goes on where nothing else ends it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Until {
+        /// Until passes gain nothing, once more than milliseconds were spent.
+        #[default]
+        NoGain = "no-gain",
+        /// Until the examples are separated, or the limit on passes.
+        Separated = "separated",
+    }
+
+    /// Which pass becomes the model where held-out examples tell passes apart.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Keep {
+        /// The best by the metric on the held-out examples; of equal ones the last.
+        #[default]
+        Best = "best",
+        /// The last.
+        Last = "last",
+    }
+
+    /// What says how good predictions are.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Metric {
+        /// The share of right predictions.
+        #[default]
+        Accuracy = "accuracy",
+        /// The mean recall of the classes.
+        BalancedAccuracy = "balanced-accuracy",
+        /// The mean F1 of the classes.
+        MacroF1 = "macro-f1",
+        /// The mean F1 of the classes, each weighted by its examples.
+        WeightedF1 = "weighted-f1",
+        /// The area under the ROC curve, of two classes.
+        Auc = "auc",
+        /// The area under the steps of precision over recall, of two classes.
+        AveragePrecision = "average-precision",
+        /// Matthews correlation.
+        Mcc = "mcc",
+    }
+
     /// When does a score call for an update?
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum Ties {

@@ -12,8 +12,8 @@ mod parameters;
 
 pub(crate) use choices::choices;
 pub use choices::{
-    AtZero, Bias, Choice, ClassWeight, Multiclass, Order, Readout, Start, Ties, choice_name,
-    parse_choice,
+    AtZero, Bias, Choice, ClassWeight, Keep, Metric, Multiclass, Order, Readout, Start, Ties,
+    Until, choice_name, parse_choice,
 };
 pub use learner::{DataSize, Declared, DynLearner, Learner, LearnerChoice};
 pub(crate) use learner::{check_mistake_driven_partial_fit, needs_all_examples};
@@ -66,6 +66,12 @@ pub struct Options {
     pub max_updates: Option<u64>,
     /// Passes without better validation accuracy after which to stop.
     pub patience: Option<u64>,
+    /// How long a run goes on where no number of passes is given.
+    pub until: Until,
+    /// Which pass becomes the model where there are held-out examples.
+    pub keep: Keep,
+    /// What tells which pass is best.
+    pub metric: Metric,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -93,6 +99,11 @@ impl Options {
             })
     }
 
+    /// Whether the pass that is best by held-out examples becomes the model.
+    pub fn keeps_best_pass(&self) -> bool {
+        self.keep == Keep::Best && self.learner.keeps_best_pass()
+    }
+
     /// η for perceptrons.
     pub fn rate(&self) -> f64 {
         self.learning_rate.unwrap_or(1.0)
@@ -106,8 +117,27 @@ impl Options {
         ((VISITED_NUMBERS / work) as u64).clamp(5, 10_000)
     }
 
-    /// The same for kernel learners, whose work grows with the square of the examples; late
-    /// passes make few updates and cost little.
+    /// Whether a run ends where passes gain nothing, without a number of them.
+    pub fn ends_without_gain(&self) -> bool {
+        self.until == Until::NoGain
+            && self.learner.is_mistake_driven()
+            && self.learner.keeps_weights()
+    }
+
+    /// How many passes a run that ends where they gain nothing makes, as a rule.
+    pub fn usual_passes(size: DataSize) -> u64 {
+        Self::free_passes(size).max(10)
+    }
+
+    /// How many passes take about three hundredths of a second, so that no run is ended before
+    /// them for want of gain.
+    pub fn free_passes(size: DataSize) -> u64 {
+        const WORK: f64 = 1.5e7;
+        (WORK / size.pass_work()) as u64
+    }
+
+    /// [`default_epochs`](Self::default_epochs) of kernel learners, whose work grows with the
+    /// square of the examples; late passes make few updates and cost little.
     pub fn default_kernel_epochs(non_zeros: usize, examples: usize) -> u64 {
         const MULTIPLICATIONS: f64 = 3e12;
         let pass = (non_zeros as f64).max(1.0) * (examples as f64).max(1.0);

@@ -6,7 +6,15 @@ use super::{Options, Order};
 
 /// The parameters that say when a run stops. Every mistake-driven learner takes them, and they may
 /// change when a run is resumed.
-pub(crate) const STOP_PARAMETERS: &[&str] = &["epochs", "time-limit", "max-updates", "patience"];
+pub(crate) const STOP_PARAMETERS: &[&str] = &[
+    "epochs",
+    "until",
+    "time-limit",
+    "max-updates",
+    "patience",
+    "keep",
+    "metric",
+];
 
 /// The shared parameters that every learner takes.
 pub(crate) const COMMON_PARAMETERS: &[&str] =
@@ -25,7 +33,7 @@ pub const SHARED_PARAMETERS: &[Parameter<Options>] = &[
     Parameter {
         name: "epochs",
         value: "N",
-        help: "stop after N passes; auto: as many as visit about 3e8 non-zero values, between 5 and 10000; ten times that for max-margin",
+        help: "stop after N passes; auto: until nothing is gained (see until), at most as many as visit about 3e8 non-zero values, between 5 and 10000; ten times that for max-margin",
         get: |o| optional(&o.epochs, "auto"),
         set: |o, t| auto(t, "auto", count).map(|v| o.epochs = v),
     },
@@ -127,9 +135,30 @@ pub const SHARED_PARAMETERS: &[Parameter<Options>] = &[
     Parameter {
         name: "patience",
         value: "N",
-        help: "stop after N passes without better validation accuracy (needs held-out examples)",
+        help: "stop after N passes without a better metric on the held-out examples (needs such)",
         get: |o| optional(&o.patience, "none"),
         set: |o, t| auto(t, "none", count).map(|v| o.patience = v),
+    },
+    Parameter {
+        name: "until",
+        value: "WHEN",
+        help: "without a number of passes: no-gain (separated, or further passes gain nothing; the page on performance has the rule) or separated (run on)",
+        get: |o| choice_name(o.until).into(),
+        set: |o, t| parse_choice(t).map(|v| o.until = v),
+    },
+    Parameter {
+        name: "keep",
+        value: "PASS",
+        help: "which pass becomes the model where examples are held out: best (by the metric on them) or last",
+        get: |o| choice_name(o.keep).into(),
+        set: |o, t| parse_choice(t).map(|v| o.keep = v),
+    },
+    Parameter {
+        name: "metric",
+        value: "METRIC",
+        help: "which pass is best on the held-out examples: by accuracy, balanced-accuracy, macro-f1, weighted-f1, auc, average-precision or mcc (Matthews correlation)",
+        get: |o| choice_name(o.metric).into(),
+        set: |o, t| parse_choice(t).map(|v| o.metric = v),
     },
     Parameter {
         name: "seed",

@@ -88,8 +88,37 @@ pub struct Progress {
     pub pocket: Pocket,
     /// The sampling of the `random` read-out.
     pub reservoir: Reservoir,
+    /// The best pass by the held-out examples.
+    #[serde(default)]
+    pub best: Option<BestPass>,
     /// Why the run ended, once it has.
     pub stop: Option<Stop>,
+}
+
+/// The pass that the metric on held-out examples puts first.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct BestPass {
+    /// The last pass, from 1, of the highest score.
+    pub pass: u64,
+    /// The first pass that reached it.
+    pub reached: u64,
+    /// The score: the metric.
+    pub score: f64,
+}
+
+impl BestPass {
+    /// The better of what was best and pass `pass` with this score.
+    pub(crate) fn after(best: Option<Self>, pass: u64, score: f64) -> Self {
+        match best {
+            Some(best) if score < best.score => best,
+            Some(best) if score == best.score => BestPass { pass, ..best },
+            _ => BestPass {
+                pass,
+                reached: pass,
+                score,
+            },
+        }
+    }
 }
 
 impl Progress {

@@ -29,8 +29,10 @@ pub enum Stop {
     UpdateLimit,
     /// The limit on time.
     TimeLimit,
-    /// Validation accuracy did not improve for as many passes as patience allows.
+    /// The metric on held-out examples did not improve for as many passes as patience allows.
     NoImprovement,
+    /// Further passes gained nothing.
+    NoGain,
     /// The caller asked to stop.
     Interrupted,
     /// The gradient is as small as the tolerance asks.
@@ -59,6 +61,7 @@ impl Stop {
             Stop::UpdateLimit => "update_limit",
             Stop::TimeLimit => "time_limit",
             Stop::NoImprovement => "no_improvement",
+            Stop::NoGain => "no_gain",
             Stop::Interrupted => "interrupted",
             Stop::Converged => "converged",
             Stop::Stalled => "stalled",
@@ -102,8 +105,9 @@ impl fmt::Display for Stop {
             Stop::UpdateLimit => f.write_str("stopped at the update limit"),
             Stop::TimeLimit => f.write_str("stopped at the time limit"),
             Stop::NoImprovement => {
-                f.write_str("stopped because validation accuracy no longer improved")
+                f.write_str("stopped because the held-out examples were predicted no better")
             }
+            Stop::NoGain => f.write_str("stopped because further passes gained nothing"),
             Stop::Interrupted => f.write_str("interrupted"),
             Stop::Converged => f.write_str("converged: the gradient is within the tolerance"),
             Stop::Stalled => f.write_str(
@@ -133,6 +137,8 @@ pub(crate) struct Limits<'a> {
     pub started: Instant,
     /// The limit on passes.
     pub epochs: u64,
+    /// Passes that are always allowed, where the run may end because others gain nothing.
+    pub free_passes: Option<u64>,
 }
 
 impl Limits<'_> {
@@ -167,16 +173,38 @@ impl Limits<'_> {
         spent.then_some(Stop::UpdateLimit)
     }
 
-    /// Whether the last `patience` passes brought no better validation accuracy.
+    /// Whether the passes made are enough.
     pub(crate) fn after_pass(&self, progress: &Progress) -> Option<Stop> {
-        let patience = self.options.patience?;
-        let mut best = (0, f64::NEG_INFINITY);
-        for (epoch, pass) in progress.passes.iter().enumerate() {
-            if let Some(accuracy) = pass.validation_accuracy.filter(|&a| a > best.1) {
-                best = (epoch, accuracy);
-            }
+        self.out_of_patience(progress)
+            .or_else(|| self.without_gain(progress))
+    }
+
+    /// Whether further passes gain nothing; `bench/passes` is the experiment behind the numbers.
+    fn without_gain(&self, progress: &Progress) -> Option<Stop> {
+        const FEWEST: u64 = 5;
+        const USUAL: u64 = 10;
+        const MOST: u64 = 20;
+        let made = progress.passes.len() as u64;
+        if made < self.free_passes?.max(FEWEST) {
+            return None;
         }
-        let waited = progress.passes.len() as u64 > best.0 as u64 + patience;
+        let mistakes = |pass: u64| progress.passes[pass as usize - 1].mistakes as f64;
+        let gains = match progress.best {
+            // The best pass lies in the second half.
+            Some(best) => made < 2 * best.reached,
+            // Fewer mistakes than at first; then only where half of them still vanish, so that
+            // the run is about to separate.
+            None if made < USUAL => mistakes(made) < 0.95 * mistakes(1),
+            None => mistakes(made) < 0.5 * mistakes(made.div_ceil(2)),
+        };
+        (!gains || made >= MOST).then_some(Stop::NoGain)
+    }
+
+    /// Whether the last `patience` passes brought no better metric on the held-out examples.
+    fn out_of_patience(&self, progress: &Progress) -> Option<Stop> {
+        let patience = self.options.patience?;
+        let best = progress.best.map_or(1, |best| best.reached);
+        let waited = progress.passes.len() as u64 >= best + patience;
         waited.then_some(Stop::NoImprovement)
     }
 }

@@ -10,8 +10,8 @@ use crate::data::{Dataset, FeatureNames};
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
 use crate::learner::LearnerEntry;
-use crate::model::{Decision, Fingerprint, LinearState, Model};
-use crate::options::{DataSize, Options};
+use crate::model::{Decision, Fingerprint, LinearState, Model, SeenRows};
+use crate::options::{DataSize, Metric, Options, choice_name};
 use crate::parallel;
 use crate::progress::{Limits, Progress};
 use crate::scheme::Scheme;
@@ -131,6 +131,7 @@ impl<'a> Session<'a> {
         let options = self.options;
         options.validate()?;
         check_data(data)?;
+        self.check_metric(data)?;
         let raw = data;
         let embedding = match self.from {
             // Its weights speak of the features it has learnt to make.
@@ -160,18 +161,30 @@ impl<'a> Session<'a> {
         }
         let known = self.fingerprint;
         let fingerprint = known.unwrap_or_else(|| Fingerprint::of(raw, self.threads));
-        let (progress, state) = self.resumed(raw, scheme, fingerprint)?;
+        let (mut progress, state) = self.resumed(raw, scheme, fingerprint)?;
+        let mut best = None;
+        match self.from {
+            Origin::Run(model) if self.resumes_best(model) => {
+                if options.keeps_best_pass() && progress.best.is_some() {
+                    best = Some((model.decision.clone(), model.support.clone()));
+                }
+            }
+            _ => progress.best = None,
+        }
+        let seen_rows = match self.from {
+            // Rows seen before are not at hand.
+            Origin::Weights(_) => None,
+            _ => SeenRows::of(raw, self.threads),
+        };
         let made_before = match self.from {
             Origin::Weights(_) => progress.passes.len() as u64,
             _ => 0,
         };
-        let epochs = options.epochs.unwrap_or_else(|| {
-            options.learner.default_epochs(DataSize {
-                non_zeros: data.matrix.non_zeros(),
-                examples: data.len(),
-                discriminators: scheme.discriminators(),
-            })
-        });
+        let size = DataSize::of(&data.matrix, scheme.discriminators());
+        let epochs = (options.epochs).unwrap_or_else(|| options.learner.default_epochs(size));
+        let ends_without_gain = options.epochs.is_none()
+            && options.ends_without_gain()
+            && !matches!(self.from, Origin::Weights(_));
         let training = Training {
             data,
             sample_weights: &sample_weights,
@@ -182,6 +195,7 @@ impl<'a> Session<'a> {
                 interrupt: self.interrupt,
                 started,
                 epochs: made_before + epochs,
+                free_passes: ends_without_gain.then(|| Options::free_passes(size)),
             },
             resources: self.resources(),
             separability_test: self.separability_test,
@@ -200,10 +214,12 @@ impl<'a> Session<'a> {
                 validation: self.validation,
                 template: Model {
                     trained_on: fingerprint,
+                    seen_rows,
                     ..template(options, data, scheme, embedding.clone())
                 },
                 data,
                 threads: self.threads,
+                best,
             },
         };
         LearnerEntry::fit(training)
@@ -250,6 +266,27 @@ impl<'a> Session<'a> {
         Ok((progress, model.state.clone()))
     }
 
+    /// Whether the run that is resumed chose its best pass as this one does.
+    fn resumes_best(&self, model: &Model) -> bool {
+        let (before, now) = (&model.options, self.options);
+        let same = self.validation.is_some() && before.metric == now.metric;
+        same && (before.keeps_best_pass() || !now.keeps_best_pass())
+    }
+
+    /// Refuses a metric that says nothing of these classes.
+    fn check_metric(&self, data: &Dataset) -> Result<()> {
+        let of_two = matches!(self.options.metric, Metric::Auc | Metric::AveragePrecision);
+        if of_two && data.classes.len() > 2 {
+            let name = choice_name(self.options.metric);
+            return Err(Error::options(format!(
+                "⟨metric {name}⟩ is for two classes, and these are {}",
+                data.classes.len()
+            ))
+            .remedy("use macro-f1 or balanced-accuracy, or name the ⟨positive⟩ class"));
+        }
+        Ok(())
+    }
+
     /// What a learner may use; only one over a kernel has to know how much memory is free.
     fn resources(&self) -> Resources {
         let memory = self
@@ -281,6 +318,7 @@ fn template(
         state: None,
         support: None,
         trained_on: Fingerprint::default(),
+        seen_rows: None,
         embedding,
         preparation: None,
         recipe: Vec::new(),

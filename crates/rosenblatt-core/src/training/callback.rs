@@ -3,9 +3,10 @@
 use super::hypothesis::Snapshot;
 use crate::data::Dataset;
 use crate::error::Result;
-use crate::model::Model;
-use crate::options::Readout;
-use crate::progress::{Pass, Progress};
+use crate::metrics::Evaluation;
+use crate::model::{Decision, Model, SupportVectors};
+use crate::options::{Metric, Readout};
+use crate::progress::{BestPass, Pass, Progress};
 
 /// One visit of a run, as a teacher would write it on the board.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,6 +74,9 @@ pub(crate) struct Recorder<'a> {
     pub template: Model,
     pub data: &'a Dataset,
     pub threads: usize,
+    /// What becomes the model of the pass that is best by the held-out examples, where it is to be
+    /// kept.
+    pub best: Option<(Decision, Option<SupportVectors>)>,
 }
 
 impl Recorder<'_> {
@@ -86,25 +90,54 @@ impl Recorder<'_> {
     }
 
     fn without_state(&self, learner: &mut impl Snapshot, progress: &Progress) -> Model {
+        let (decision, support) = match &self.best {
+            Some(best) => best.clone(),
+            None => (
+                learner.decision(self.data, self.template.options.readout()),
+                learner.support(),
+            ),
+        };
         Model {
-            decision: learner.decision(self.data, self.template.options.readout()),
+            decision,
             progress: progress.clone(),
-            support: learner.support(),
+            support,
             ..self.template.clone()
         }
     }
 
-    /// The accuracy on held-out examples, where there are any and the read-out makes it cheap.
-    pub(crate) fn validation_accuracy(&self, learner: &mut impl Snapshot) -> Result<Option<f64>> {
-        let readout = self.template.options.readout();
+    /// Measures a pass that ends by the held-out examples, where there are any and the read-out
+    /// makes it cheap, and keeps it if it is the best.
+    pub(crate) fn validate(
+        &mut self,
+        learner: &mut impl Snapshot,
+        pass: &mut Pass,
+        progress: &mut Progress,
+    ) -> Result<()> {
+        let (options, threads) = (&self.template.options, self.threads);
+        let readout = options.readout();
         let Some(validation) = self.validation.filter(|_| readout != Readout::Voted) else {
-            return Ok(None);
+            return Ok(());
         };
         let model = Model {
             decision: learner.decision(self.data, readout),
             ..self.template.clone()
         };
-        model.accuracy(validation, self.threads).map(Some)
+        let score = if options.metric == Metric::Accuracy {
+            pass.validation_accuracy = Some(model.accuracy(validation, threads)?);
+            pass.validation_accuracy
+        } else {
+            let found = Evaluation::of(&model, validation, threads)?;
+            pass.validation_accuracy = found.accuracy();
+            found.score(options.metric)
+        };
+        let Some(score) = score else { return Ok(()) };
+        let number = progress.passes.len() as u64 + 1;
+        let best = BestPass::after(progress.best, number, score);
+        progress.best = Some(best);
+        if best.pass == number && options.keeps_best_pass() {
+            self.best = Some((model.decision, learner.support()));
+        }
+        Ok(())
     }
 
     /// A pass is on record: reports it and hands a checkpoint over if one is wanted.

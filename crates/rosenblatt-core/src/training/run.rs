@@ -409,14 +409,12 @@ impl<'a, 'f, H: Hypothesis, S: StepSize> Run<'a, 'f, H, S> {
 
     fn end_pass(&mut self) -> Result<()> {
         let mut pass = std::mem::take(&mut self.training.progress.current);
-        pass.validation_accuracy = self
-            .training
-            .recorder
-            .validation_accuracy(self.hypothesis)?;
-        self.training.progress.passes.push(pass);
-        self.training
-            .recorder
-            .pass_done(self.hypothesis, &self.training.progress)
+        let Training {
+            progress, recorder, ..
+        } = &mut *self.training;
+        recorder.validate(self.hypothesis, &mut pass, progress)?;
+        progress.passes.push(pass);
+        recorder.pass_done(self.hypothesis, progress)
     }
 }
 

@@ -19,6 +19,7 @@ mod assemble;
 mod batches;
 mod certificate;
 mod chunk;
+mod copy_rows;
 mod delimited;
 mod delimiter_index;
 mod dispatch;
@@ -43,6 +44,7 @@ mod scale;
 mod sniff;
 mod source;
 mod sparse;
+mod split_column;
 mod streamed;
 mod table;
 #[cfg(test)]
@@ -50,6 +52,7 @@ mod tests;
 
 pub use batches::{Batch, Batches, BatchesReport, LabelFound};
 pub use certificate::certificate_fields;
+pub use copy_rows::{Part, copy_rows};
 pub use delimited::Delimiter;
 pub(crate) use format::CACHE_NAME;
 pub use format::Format;
@@ -62,6 +65,7 @@ pub use raw::Raw;
 pub use report::{ColumnKind, ColumnReport, ColumnRole, LongDecimal, ReadReport};
 pub use row_errors::OnError;
 pub use scale::Scale;
+pub use split_column::SplitBy;
 pub use streamed::Streamed;
 pub use table::role::Unseen;
 

@@ -10,6 +10,7 @@ use super::format::Format;
 use super::labels::LabelRules;
 use super::report::ColumnKind;
 use super::row_errors::OnError;
+use super::split_column::SplitBy;
 
 /// How a file is to be read. The default guesses everything.
 #[derive(Debug, Clone)]
@@ -38,6 +39,8 @@ pub struct ReadOptions {
     pub on_error: OnError,
     /// The column with the weights of the rows.
     pub weight_column: Option<String>,
+    /// A column that rows are parted by, and which is no feature.
+    pub split_column: Option<(SplitBy, String)>,
     /// How many bits values keep.
     pub precision: Precision,
     /// The number of threads.
@@ -69,6 +72,7 @@ impl Default for ReadOptions {
             columns: Vec::new(),
             on_error: OnError::Fail,
             weight_column: None,
+            split_column: None,
             precision: Precision::F32,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             keep_long_decimals: false,

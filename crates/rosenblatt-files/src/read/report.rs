@@ -101,6 +101,10 @@ pub enum ColumnRole {
     Label,
     /// The weight of the row.
     Weight,
+    /// The group of the row, by which rows are held out together.
+    Groups,
+    /// The time of the row, by which the last rows are held out.
+    Time,
 }
 
 impl From<ColumnKind> for ColumnRole {

@@ -425,3 +425,43 @@ fn the_linear_unit_goes_on_as_if_it_had_not_stopped() {
         "{stops:?}"
     );
 }
+
+#[test]
+fn the_best_pass_by_held_out_rows_is_kept_and_remembered() {
+    let rows = |seed| {
+        let mut toy = common::reals(seed, 200, 4, 2);
+        toy.labels = (0..200u32).map(|i| i * 7919 % 13 % 2).collect();
+        toy.dataset()
+    };
+    let (data, held_out) = (rows(5), rows(6));
+    let train = |options: &Options, from: Option<&Model>| {
+        let session = Session::new(options).validate_on(Some(&held_out));
+        session.resume(from).train(&data).unwrap().model
+    };
+    for metric in [Metric::Accuracy, Metric::MacroF1, Metric::Auc] {
+        let options = |epochs, keep| Options {
+            epochs: Some(epochs),
+            keep,
+            metric,
+            ..Options::default()
+        };
+        let unbroken = train(&options(15, Keep::Best), None);
+        let best = unbroken.progress.best.unwrap();
+        assert!(best.reached <= best.pass && best.pass < 15, "{best:?}");
+        // It is what a run of so many passes ends with.
+        let shorter = train(&options(best.pass, Keep::Last), None);
+        assert_eq!(unbroken.decision, shorter.decision);
+        let found = Evaluation::of(&unbroken, &held_out, 1).unwrap();
+        assert_eq!(found.score(metric), Some(best.score));
+        let last = train(&options(15, Keep::Last), None);
+        assert_ne!(unbroken.decision, last.decision);
+        assert_eq!(unbroken.state, last.state);
+        for first in [1, best.pass, best.pass + 1] {
+            let broken = train(&options(first, Keep::Best), None);
+            let bytes = broken.to_bytes().unwrap();
+            let broken = Model::from_bytes(&bytes).unwrap();
+            let broken = train(&options(15, Keep::Best), Some(&broken));
+            assert_same_run(&broken, &unbroken, "across a stop");
+        }
+    }
+}

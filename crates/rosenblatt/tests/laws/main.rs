@@ -20,8 +20,12 @@ use rosenblatt::Options;
 use rosenblatt::Session;
 use rosenblatt::data::Dataset;
 use rosenblatt::learner::{Gradient, LinearUnit};
+use rosenblatt::metrics::Evaluation;
 use rosenblatt::model::Model;
-use rosenblatt::options::{AtZero, Bias, ClassWeight, Multiclass, Order, Readout, Start, Ties};
+use rosenblatt::options::{
+    AtZero, Bias, ClassWeight, DataSize, Keep, Metric, Multiclass, Order, Readout, Start, Ties,
+    Until,
+};
 use rosenblatt::progress::Stop;
 use rosenblatt::training::{Callback, Fitted, Step};
 

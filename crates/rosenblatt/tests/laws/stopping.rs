@@ -140,3 +140,29 @@ fn a_lucky_epoch_of_draws_is_not_called_separated() {
     }
     assert!(lucky > 100, "{lucky} lucky epochs");
 }
+
+#[test]
+fn a_run_that_gains_nothing_ends_after_the_work_that_is_always_done() {
+    let mut toy = common::reals(1, 20_000, 20, 2);
+    toy.labels = (0..20_000u32).map(|i| i * 7919 % 13 % 2).collect();
+    let data = toy.dataset();
+    let run = |options: &Options| trained(&data, options).model;
+    let plain = run(&Options::default());
+    let size = DataSize::of(&data.matrix, 1);
+    assert_eq!(plain.progress.stop, Some(Stop::NoGain));
+    assert_eq!(plain.progress.epochs(), Options::free_passes(size));
+    assert_eq!(plain.progress.epochs(), 37);
+    // The same weights as that many passes, and a run on is not ended.
+    let counted = run(&Options {
+        epochs: Some(37),
+        ..Options::default()
+    });
+    assert_eq!(counted.progress.stop, Some(Stop::EpochLimit));
+    assert_eq!(counted.decision, plain.decision);
+    let on = run(&Options {
+        until: Until::Separated,
+        max_updates: Some(2 * plain.progress.updates),
+        ..Options::default()
+    });
+    assert_eq!(on.progress.stop, Some(Stop::UpdateLimit));
+}

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use rosenblatt::Options;
 use rosenblatt::data::Dataset;
 use rosenblatt::model::Model;
+use rosenblatt::options::DataSize;
 use rosenblatt::progress::Pass;
 use rosenblatt::read::Preparation;
 use rosenblatt::training::Callback;
@@ -40,7 +41,11 @@ impl<'a> TrainCallback<'a> {
             } else {
                 1
             };
-            Options::default_epochs(data.matrix.non_zeros(), k)
+            let size = DataSize::of(&data.matrix, k);
+            match options.ends_without_gain() {
+                true => Options::usual_passes(size),
+                false => options.learner.default_epochs(size),
+            }
         });
         TrainCallback {
             bar: render::progress::Progress::new(context.quiet, epochs, "training"),

@@ -1,8 +1,11 @@
 //! From a file as read to examples ready for training, some of them held out.
 
-use rosenblatt::data::{Dataset, Layout, split};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rosenblatt::data::{Dataset, Layout, Matrix, split};
 use rosenblatt::options::Order;
-use rosenblatt::read::{Preparation, Raw};
+use rosenblatt::read::{Batches, LabelFound, Preparation, Raw, ReadOptions};
 use rosenblatt::{Error, Options};
 
 use crate::args::DataOptions;
@@ -39,10 +42,18 @@ pub(super) fn prepare(
             parts: None,
         });
     };
-    let parts = split::hold_out(raw.labels(), fraction, options.seed);
+    let parts = match (raw.groups()?, raw.times()?) {
+        (Some(groups), _) => split::hold_out_groups(&groups, fraction, options.seed),
+        (_, Some(times)) => split::hold_out_last(&times, fraction),
+        _ => split::hold_out(raw.labels(), fraction, options.seed),
+    };
     if parts.held_out.is_empty() {
+        let parted = match &data.read.split_column {
+            Some((_, name)) => format!(" by the column {name}"),
+            None => String::new(),
+        };
         return Err(Error::options(format!(
-            "--validate {fraction} holds out no example of {}",
+            "--validate {fraction} holds out no example of {}{parted}",
             raw.rows()
         ))
         .remedy("use a larger fraction"));
@@ -69,4 +80,52 @@ pub(super) fn prepare_split(
         held_out: Some(held_out),
         parts: None,
     })
+}
+
+/// The rows of another file as held-out examples, and labels among them that no training row has,
+/// with how many rows have each; these rows are left out.
+pub(super) fn held_out_file(
+    path: &Path,
+    preparation: &Preparation,
+    train: &Dataset,
+    data: &DataOptions,
+) -> rosenblatt::Result<(Dataset, BTreeMap<String, u64>)> {
+    let mut matrix = Matrix::empty_sparse(train.features(), train.matrix.precision());
+    let (mut labels, mut unknown) = (Vec::new(), BTreeMap::new());
+    // How a file looks is found out for each; where its labels are is part of the preparation.
+    let options = ReadOptions {
+        header: data.read.header,
+        comment: data.read.comment.clone(),
+        on_error: data.read.on_error,
+        threads: data.read.threads,
+        ..ReadOptions::default()
+    };
+    for batch in Batches::open(path, preparation, &train.classes, &options)? {
+        let batch = batch?;
+        let found = batch.labels.ok_or_else(|| {
+            Error::data("the held-out rows have no labels")
+                .in_file(path)
+                .remedy("give rows with a label")
+        })?;
+        for (i, label) in found.into_iter().enumerate() {
+            let text = match label {
+                LabelFound::Class(class) => {
+                    let mut row = Vec::new();
+                    (batch.matrix.row(i)).for_each(|j, x| row.push((j as u32, x)));
+                    matrix.push_sparse(row);
+                    labels.push(class);
+                    continue;
+                }
+                LabelFound::Unknown(text) => text,
+                LabelFound::Absent => String::new(),
+            };
+            *unknown.entry(text).or_default() += 1;
+        }
+    }
+    if labels.is_empty() {
+        return Err(Error::data("no held-out row has a label of the training rows").in_file(path));
+    }
+    let mut held_out = Dataset::new(matrix, labels, train.classes.clone(), None)?;
+    held_out.names = train.names.clone();
+    Ok((held_out, unknown))
 }

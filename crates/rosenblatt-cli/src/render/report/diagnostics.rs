@@ -7,6 +7,8 @@ use rosenblatt::metrics::Evaluation;
 use rosenblatt::model::{Decision, Model};
 use rosenblatt::scheme::Scheme;
 
+use crate::render::train::figures;
+
 /// Hard examples that are kept.
 const HARDEST: usize = 12;
 /// Points that a plot of two features shows.
@@ -146,6 +148,12 @@ impl<'m> Diagnostics<'m> {
             }
         }
         Ok(predicted)
+    }
+
+    /// Figures for all classes together, line by line.
+    pub fn figures(&self) -> Vec<String> {
+        let found = self.evaluation.metrics(self.model.options.seed);
+        found.as_ref().map(figures).unwrap_or_default()
     }
 
     /// What the margins are.

@@ -44,7 +44,7 @@ pub fn train_page(
     page = data_section(page, summary);
     page = page
         .heading("Passes")
-        .paragraph(format!("The run {}.", stopped(report)))
+        .paragraph(format!("The run {}.{}", stopped(report), kept(report)))
         .figure(&figures::passes(report));
     if matches!(report.learner, "perceptron" | "kernel") {
         page = page
@@ -81,6 +81,7 @@ pub fn test_page(
     model: &Model,
     names: &FeatureNames,
     diagnostics: &Diagnostics<'_>,
+    said: &[String],
 ) -> String {
     let evaluation = &diagnostics.evaluation;
     let most = majority(evaluation);
@@ -106,6 +107,9 @@ pub fn test_page(
             ),
             ("learner", model.options.learner.name().to_owned()),
         ]);
+    for line in said {
+        page = page.paragraph(format!("{line}."));
+    }
     if evaluation.unknown_examples() > 0 {
         page = page.paragraph(format!(
             "{} with labels unseen in training count as errors.",
@@ -150,6 +154,14 @@ fn stopped(report: &TrainReport) -> String {
             report.stop_reason
         ),
     }
+}
+
+/// Which pass became the model, where held-out examples chose it.
+fn kept(report: &TrainReport) -> String {
+    let best = report.best_epoch;
+    best.map_or_else(String::new, |best| {
+        format!(" Kept is {}.", train::kept(best, report))
+    })
 }
 
 /// The last part of a path: what a reader calls the file.
@@ -266,6 +278,9 @@ fn answers(mut page: Page, diagnostics: &Diagnostics<'_>) -> Page {
             .rows(rows)
             .caption("Precision: the fraction of the predictions of a class that are correct. Recall: the fraction of the examples of a class that are predicted as such."),
     );
+    for line in diagnostics.figures() {
+        page = page.paragraph(format!("{line}."));
+    }
     if by_class.len() <= CLASSES_DRAWN {
         page = page.figure(&figures::confusion(evaluation));
     } else {

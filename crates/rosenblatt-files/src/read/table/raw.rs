@@ -170,6 +170,20 @@ fn plan(shape: &Shape<'_>, label: usize, options: &ReadOptions) -> Result<Vec<Pl
             given: true,
         };
     }
+    if let Some((by, name)) = &options.split_column {
+        let i = find_column(names, name, by.option())?;
+        if matches!(columns[i].role, ColumnRole::Label | ColumnRole::Weight) {
+            return Err(Error::options(format!(
+                "⟨{} {name}⟩: the column is the label or the weight",
+                by.option()
+            ))
+            .remedy("name another column"));
+        }
+        columns[i] = Planned {
+            role: by.role(),
+            given: true,
+        };
+    }
     Ok(columns)
 }
 
@@ -394,7 +408,9 @@ fn finish(
         let name = shape.names[i].clone();
         let take = table.columns[i].take;
         let missing = table.columns[i].missing;
-        let feature = !matches!(take, Take::Skip | Take::Label | Take::Weight);
+        let parts_rows = matches!(planned.role, ColumnRole::Groups | ColumnRole::Time);
+        table.columns[i].ignored |= parts_rows;
+        let feature = !parts_rows && !matches!(take, Take::Skip | Take::Label | Take::Weight);
         let mut report = ColumnReport {
             name: name.clone(),
             role: planned.role,

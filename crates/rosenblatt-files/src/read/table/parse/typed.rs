@@ -81,7 +81,7 @@ pub(crate) fn takes(columns: impl Iterator<Item = (ColumnRole, bool)>) -> Vec<Ta
                 slot: next(&mut slots.numbers),
                 fixed,
             },
-            ColumnRole::Category => Take::Category {
+            ColumnRole::Category | ColumnRole::Groups | ColumnRole::Time => Take::Category {
                 slot: next(&mut slots.categories),
             },
             ColumnRole::Text => Take::Text {
