@@ -75,6 +75,8 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
             "predicted_for_unknown_labels": evaluation.predicted_for_unknown(),
             "by_class": evaluation.by_class(),
             "auc": evaluation.auc(),
+            "log_loss": evaluation.log_loss(),
+            "brier": evaluation.brier(),
             "unknown_labels": evaluation.unknown().iter().map(|(label, n)| json!({"label": label, "examples": n})).collect::<Vec<_>>(),
         }))?;
     } else {
@@ -99,6 +101,9 @@ fn text(evaluation: &Evaluation) -> String {
             text,
             "AUC {auc:.4}: the probability that a positive example scores above a negative one"
         );
+    }
+    if let (Some(log_loss), Some(brier)) = (evaluation.log_loss(), evaluation.brier()) {
+        let _ = writeln!(text, "log loss {log_loss:.4}, Brier score {brier:.4}");
     }
     if !evaluation.unknown().is_empty() {
         let shown: Vec<String> = evaluation

@@ -49,7 +49,7 @@ pub(super) fn kappa(plane: &Plane, sample_weights: &SampleWeights<'_>, bias: Bia
 }
 
 /// The scores of these examples by w, the bias left out.
-pub(super) fn scores(data: &Dataset, examples: &[u32], w: &[f64]) -> Vec<f64> {
+pub(in crate::learner) fn scores(data: &Dataset, examples: &[u32], w: &[f64]) -> Vec<f64> {
     /// How many fours ahead rows are asked for.
     const AHEAD: usize = 3;
     let rows = Rows::of(&data.matrix);
