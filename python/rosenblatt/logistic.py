@@ -11,7 +11,7 @@ class Logistic(Probabilities, Estimator):
     Minimises a penalty, :math:`\frac{1}{2}\|w\|^2` or :math:`\|w\|_1`, plus
     :math:`C \sum_i c_i \log(1 + \exp(-y_i (w \cdot x_i + b)))`, to a duality gap that is
     measured. The intercept counts in the penalty, as in LIBLINEAR. Several classes are learned
-    each against the rest, or pair by pair.
+    each against the rest, pair by pair, or all at once (the multinomial model).
 
     Parameters
     ----------
@@ -26,8 +26,9 @@ class Logistic(Probabilities, Estimator):
         At most so many steps. None: 1000, of which a dozen are the rule.
     tol : float, default=1e-06
         Stop when the duality gap is at most so large a part of the objective.
-    multiclass : {"ovr", "ovo"}, default=None
-        How several classes are learned; None is "ovr".
+    multiclass : {"ovr", "ovo", "argmax"}, default=None
+        How several classes are learned; None is "ovr". "argmax" is the multinomial model, for the
+        penalty "l2".
     class_weight : dict, {class_label: weight} or "balanced", default=None
         Multiplies C for a class.
     embed : str, default=None

@@ -1,9 +1,11 @@
 //! Logistic regression.
 //!
 //! *Rule.* Minimise the penalty of w plus Σ C_i log(1 + exp(−y_i s_i)), C_i = C·c_i: ½‖w‖² (`l2`)
-//! or ‖w‖₁ (`l1`), which leaves most weights at 0. A lifted bias counts in the penalty. Newton's
-//! method: each step minimises the penalty plus a quadratic that agrees with the loss in slope
-//! and curvature, then goes so far along the way there that the objective falls enough.
+//! or ‖w‖₁ (`l1`), which leaves most weights at 0. A lifted bias counts in the penalty. Several
+//! classes: a plane for each against the rest, for each pair, or (`argmax`, with `l2`) all at once
+//! with the loss C log Σ_k exp(s_k − s_y). Newton's method: each step minimises the penalty plus a
+//! quadratic that agrees with the loss in slope and curvature, then goes so far along the way there
+//! that the objective falls enough.
 //!
 //! *Guarantee.* The objective is convex, with `l2` strictly. With α_i = C_i/(1 + exp(y_i s_i)) a
 //! bound from below is at hand (for `l2` it is less than the objective by exactly half the square
@@ -20,6 +22,8 @@
 
 mod lasso;
 mod newton;
+mod one_plane;
+mod softmax;
 
 use super::Fit;
 use super::max_margin::{Plane, record};
@@ -32,9 +36,12 @@ use crate::options::{
 };
 use crate::parallel;
 use crate::progress::{Pass, Stop};
+use crate::scheme::Scheme;
 use crate::training::{Fitted, Snapshot, Training};
 use crate::weights::Weights;
-use newton::{Found, Newton};
+use newton::{Found, minimise};
+use one_plane::OnePlane;
+use softmax::Softmax;
 
 choices! {
     /// What large weights cost.
@@ -45,6 +52,16 @@ choices! {
         L2 = "l2",
         /// ‖w‖₁: the sum of their absolute values.
         L1 = "l1",
+    }
+}
+
+impl Penalty {
+    /// What these weights cost.
+    fn of(self, w: &[f64]) -> f64 {
+        match self {
+            Penalty::L2 => 0.5 * newton::dot(w, w),
+            Penalty::L1 => w.iter().map(|w| w.abs()).sum(),
+        }
     }
 }
 
@@ -101,9 +118,9 @@ impl Declared for Logistic {
 
 impl Learner for Logistic {
     fn check(&self, options: &Options) -> Result<()> {
-        if options.multiclass == Some(Multiclass::Argmax) {
+        if options.multiclass == Some(Multiclass::Argmax) && self.penalty == Penalty::L1 {
             return Err(Error::options(
-                "logistic regression finds the planes of several classes one by one",
+                "with the penalty l1 the planes of several classes are found one by one",
             )
             .remedy("use ⟨multiclass ovr⟩ or ovo"));
         }
@@ -154,9 +171,19 @@ impl Fit for Logistic {
         let lifted = training.options.bias() == Bias::Lifted;
         let solve = |d: usize, on_pass: &mut dyn FnMut(&Pass)| {
             let plane = Plane::new(data, sample_weights, scheme, d, Some(self.c));
-            Newton::new(self, data, &plane, lifted).go(limits, on_pass)
+            let (penalty, tolerance) = (self.penalty, self.tolerance);
+            match scheme {
+                Scheme::Argmax { .. } => {
+                    let loss = Softmax::new(data, &plane, lifted);
+                    minimise(loss, penalty, tolerance, limits, on_pass)
+                }
+                _ => {
+                    let loss = OnePlane::new(data, &plane, lifted, penalty);
+                    minimise(loss, penalty, tolerance, limits, on_pass)
+                }
+            }
         };
-        let mut planes: Vec<Option<Found>> = vec![None; scheme.discriminators()];
+        let mut planes: Vec<Option<Found>> = vec![None; scheme.groups()];
         let (progress, recorder) = (&mut training.progress, &mut training.recorder);
         if planes.len() > 1 && training.resources.threads > 1 {
             parallel::chunks(&mut planes, 1, training.resources.threads, || {
@@ -178,25 +205,33 @@ impl Fit for Logistic {
                 }));
             }
         }
-        let mut planes = Planes(planes.into_iter().flatten().collect());
-        let mut stops = planes.0.iter().map(|found| found.stop);
+        let mut planes = Planes {
+            discriminators: scheme.discriminators(),
+            found: planes.into_iter().flatten().collect(),
+        };
+        let mut stops = planes.found.iter().map(|found| found.stop);
         let stop = stops.find(|stop| *stop != Stop::Converged);
         training.progress.stop = Some(stop.unwrap_or(Stop::Converged));
         training.fitted(&mut planes)
     }
 }
 
-/// The planes found, one a discriminator.
-struct Planes(Vec<Found>);
+/// What was found: a plane after the other, or all at once.
+struct Planes {
+    discriminators: usize,
+    found: Vec<Found>,
+}
 
 impl Snapshot for Planes {
     fn decision(&mut self, data: &Dataset, _: Readout) -> Decision {
-        let mut weights = Weights::zero(self.0.len(), data.features());
-        for (d, found) in self.0.iter().enumerate() {
-            let (of_features, bias) = found.w.split_at(data.features());
-            weights.set_bias(d, bias.first().copied().unwrap_or(0.0));
-            for (j, &w) in of_features.iter().enumerate() {
-                weights.set(d, j, w);
+        let mut weights = Weights::zero(self.discriminators, data.features());
+        let at_once = self.discriminators / self.found.len().max(1);
+        for (group, found) in self.found.iter().enumerate() {
+            for (j, each) in found.w.chunks_exact(at_once).enumerate() {
+                for (k, &w) in each.iter().enumerate() {
+                    let feature = Some(j).filter(|&j| j < data.features());
+                    *weights.at(group * at_once + k, feature) = w;
+                }
             }
         }
         Decision::Linear(weights)
