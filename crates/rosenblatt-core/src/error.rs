@@ -102,8 +102,11 @@ impl Wording {
     }
 }
 
+/// A parameter's name, and the value it is mentioned with.
+type Mention<'a> = (&'a str, Option<&'a str>);
+
 /// The first mention of a parameter, between what stands before it and after it.
-fn next_mention(text: &str) -> Option<(&str, (&str, Option<&str>), &str)> {
+fn next_mention(text: &str) -> Option<(&str, Mention<'_>, &str)> {
     text.match_indices('⟨').find_map(|(start, open)| {
         let (mention, after) = text[start + open.len()..].split_once('⟩')?;
         let (name, value) = match mention.split_once(' ') {

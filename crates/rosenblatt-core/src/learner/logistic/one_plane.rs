@@ -3,14 +3,14 @@
 use super::Penalty;
 use super::lasso::Curvature;
 use super::newton::{Loss, Slope, conjugate_gradients};
-use crate::data::{Dataset, Rows, dots4};
-use crate::learner::max_margin::{DenseSystem, Plane, count_margin, scores};
+use crate::data::{Dataset, dots4};
+use crate::learner::max_margin::{DenseSystem, LinearProblem, Plane, count_margin};
+use crate::options::Bias;
 use crate::progress::{Limits, Pass};
 
 /// One plane; w is the weights, then the bias if it is lifted. Scores are margins y(x·w + b).
 pub(super) struct OnePlane<'a> {
-    data: &'a Dataset,
-    plane: &'a Plane,
+    problem: LinearProblem<'a>,
     lifted: bool,
     penalty: Penalty,
     curvature: Curvature<'a>,
@@ -29,9 +29,9 @@ pub(super) fn entropy(x: f64) -> f64 {
 
 impl<'a> OnePlane<'a> {
     pub(super) fn new(data: &'a Dataset, plane: &'a Plane, lifted: bool, penalty: Penalty) -> Self {
+        let bias = if lifted { Bias::Lifted } else { Bias::None };
         OnePlane {
-            data,
-            plane,
+            problem: LinearProblem { data, plane, bias },
             lifted,
             penalty,
             curvature: Curvature::new(data, plane, lifted),
@@ -41,25 +41,25 @@ impl<'a> OnePlane<'a> {
     /// The diagonal of Σ h x xᵀ.
     fn diagonal(&self, curvatures: &[f64]) -> Vec<f64> {
         let mut diagonal = vec![0.0; self.unknowns()];
-        let rows = Rows::of(&self.data.matrix);
-        for (&i, h) in self.plane.examples.iter().zip(curvatures) {
+        let rows = self.problem.rows();
+        for (&i, h) in self.problem.plane.examples.iter().zip(curvatures) {
             let row = rows.row(i as usize);
             row.for_each(|j, x| diagonal[j] += h * x * x);
         }
         if self.lifted {
-            diagonal[self.data.features()] = curvatures.iter().sum();
+            diagonal[self.problem.data.features()] = curvatures.iter().sum();
         }
         diagonal
     }
 
     /// (I + Σ h x xᵀ) v, in one pass.
     fn curved(&self, curvatures: &[f64], v: &[f64]) -> Vec<f64> {
-        let rows = Rows::of(&self.data.matrix);
-        let (of_features, bias) = v.split_at(self.data.features());
+        let rows = self.problem.rows();
+        let (of_features, bias) = v.split_at(self.problem.data.features());
         let bias = bias.first().copied().unwrap_or(0.0);
         let mut image = v.to_vec();
         let mut lean = 0.0;
-        let (fours, rest) = self.plane.examples.as_chunks::<4>();
+        let (fours, rest) = self.problem.plane.examples.as_chunks::<4>();
         let mut add = |i: u32, score: f64, h: f64, image: &mut [f64]| {
             let amount = h * score;
             lean += amount;
@@ -79,7 +79,7 @@ impl<'a> OnePlane<'a> {
             add(i, score, h, &mut image);
         }
         if self.lifted {
-            image[self.data.features()] += lean;
+            image[self.problem.data.features()] += lean;
         }
         image
     }
@@ -87,53 +87,55 @@ impl<'a> OnePlane<'a> {
 
 impl Loss for OnePlane<'_> {
     fn unknowns(&self) -> usize {
-        self.data.features() + usize::from(self.lifted)
+        self.problem.data.features() + usize::from(self.lifted)
     }
 
     fn scores(&self, v: &[f64]) -> Vec<f64> {
-        let (of_features, bias) = v.split_at(self.data.features());
+        let (of_features, bias) = v.split_at(self.problem.data.features());
         let bias = bias.first().copied().unwrap_or(0.0);
-        let mut found = scores(self.data, &self.plane.examples, of_features);
-        for (score, sign) in found.iter_mut().zip(&self.plane.signs) {
+        let mut found = self
+            .problem
+            .scores(&self.problem.plane.examples, of_features);
+        for (score, sign) in found.iter_mut().zip(&self.problem.plane.signs) {
             *score = sign * (*score + bias);
         }
         found
     }
 
     fn value(&self, margins: &[f64]) -> f64 {
-        let each = margins.iter().zip(&self.plane.prices);
+        let each = margins.iter().zip(&self.problem.plane.prices);
         each.fold(0.0, |sum, (m, c)| sum + c * log_loss(*m).0)
     }
 
     /// The shares are α = C/(1 + exp(m)), the curvatures h = α(1 − α/C).
     fn slope(&self, margins: &[f64]) -> Slope {
-        let n = self.plane.len();
+        let n = self.problem.plane.len();
         let mut slope = Slope {
             loss: 0.0,
             shares: Vec::with_capacity(n),
             curvatures: Vec::with_capacity(n),
             pull: vec![0.0; self.unknowns()],
         };
-        let rows = Rows::of(&self.data.matrix);
-        for (t, (&margin, &price)) in margins.iter().zip(&self.plane.prices).enumerate() {
+        let rows = self.problem.rows();
+        for (t, (&margin, &price)) in margins.iter().zip(&self.problem.plane.prices).enumerate() {
             let (loss, e) = log_loss(margin);
             let numerator = if margin > 0.0 { e } else { 1.0 };
             let alpha = price * (numerator / (1.0 + e));
             slope.loss += price * loss;
             slope.shares.push(alpha);
             slope.curvatures.push(price * (e / ((1.0 + e) * (1.0 + e))));
-            let signed = alpha * self.plane.signs[t];
-            let row = rows.row(self.plane.examples[t] as usize);
+            let signed = alpha * self.problem.plane.signs[t];
+            let row = rows.row(self.problem.plane.examples[t] as usize);
             row.add_to(&mut slope.pull, signed);
             if self.lifted {
-                slope.pull[self.data.features()] += signed;
+                slope.pull[self.problem.data.features()] += signed;
             }
         }
         slope
     }
 
     fn bound(&self, slope: &Slope, scale: f64) -> f64 {
-        let each = slope.shares.iter().zip(&self.plane.prices);
+        let each = slope.shares.iter().zip(&self.problem.plane.prices);
         each.filter(|(_, c)| **c > 0.0)
             .fold(0.0, |sum, (alpha, c)| {
                 let share = scale * alpha / c;
