@@ -85,7 +85,7 @@ fn predict(
                 for scores in all[p * SOME * k..].chunks_exact(k).take(SOME) {
                     let class = model.scheme.decide(scores, model.at_zero());
                     text.push_str(model.classes.name(class));
-                    let numbers = if args.probabilities {
+                    let numbers: &[f64] = if args.probabilities {
                         model.scheme.probabilities(scores, &mut probabilities);
                         &probabilities
                     } else if args.scores {
