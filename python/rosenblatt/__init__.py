@@ -15,18 +15,24 @@ array(['yes', 'no'], dtype='<U3')
 
 from ._core import __version__
 from ._trace import trace
+from .arow import Arow
 from .files import Table, export, load, read_libsvm, read_table, save
 from .kernel import KernelPerceptron
 from .linear_unit import LinearUnit
+from .logistic import Logistic
 from .max_margin import MaxMarginClassifier
 from .network import PerceptronNetwork
+from .passive_aggressive import PassiveAggressive
 from .perceptron import Perceptron
 from .separability import Verdict, check_separability
 
 __all__ = [
+    "Arow",
     "KernelPerceptron",
     "LinearUnit",
+    "Logistic",
     "MaxMarginClassifier",
+    "PassiveAggressive",
     "Perceptron",
     "PerceptronNetwork",
     "Table",

@@ -9,6 +9,7 @@ from typing import Any, Callable, Iterator, NamedTuple
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -263,6 +264,51 @@ class Estimator(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _gives_probabilities(estimator: Any) -> bool:
+    return estimator._gives_probabilities()
+
+
+class Probabilities:
+    """Probabilities of classes, of learners whose scores are log-odds."""
+
+    def _gives_probabilities(self) -> bool:
+        """Whether the learner, as its parameters are, gives probabilities."""
+        return True
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            A column for each class, in the order of ``classes_``; each row sums to 1.
+        """
+        rows = _data.rows(self._checked(X))
+        return self._model.probabilities(rows, threads(self.n_jobs))
+
+    @available_if(_gives_probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithms of the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        logarithms : ndarray of shape (n_samples, n_classes)
+            A column for each class, in the order of ``classes_``.
+        """
+        return np.log(self.predict_proba(X))
 
 
 class EarlyStopping:

@@ -12,10 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _data, _options
 from ._base import Estimator, threads
+from .arow import Arow
 from .kernel import KernelPerceptron
 from .linear_unit import LinearUnit
+from .logistic import Logistic
 from .max_margin import MaxMarginClassifier
 from .network import PerceptronNetwork
+from .passive_aggressive import PassiveAggressive
 from .perceptron import Perceptron
 
 ESTIMATORS = {
@@ -26,6 +29,9 @@ ESTIMATORS = {
         LinearUnit,
         MaxMarginClassifier,
         PerceptronNetwork,
+        PassiveAggressive,
+        Arow,
+        Logistic,
     )
 }
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ._base import EarlyStopping, Estimator
+from ._base import EarlyStopping, Estimator, Probabilities
 
 
-class PerceptronNetwork(EarlyStopping, Estimator):
+class PerceptronNetwork(Probabilities, EarlyStopping, Estimator):
     r"""A network of perceptrons with hidden layers, by back-propagation.
 
     Hidden units are a function of sums over what is below them, outputs are sums over hidden
@@ -150,6 +150,9 @@ class PerceptronNetwork(EarlyStopping, Estimator):
         self.embed = embed
         self.at_zero = at_zero
         self.time_limit = time_limit
+
+    def _gives_probabilities(self) -> bool:
+        return self.loss == "softmax"
 
     def _options(self) -> dict[str, str]:
         found = super()._options()

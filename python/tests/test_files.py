@@ -19,9 +19,12 @@ from sklearn.datasets import (
 )
 
 from rosenblatt import (
+    Arow,
     KernelPerceptron,
     LinearUnit,
+    Logistic,
     MaxMarginClassifier,
+    PassiveAggressive,
     Perceptron,
     PerceptronNetwork,
     load,
@@ -95,6 +98,12 @@ ESTIMATORS = {
         LinearUnit(gradient="stochastic", max_iter=3, fit_intercept=False),
         "--learner linear-unit --gradient stochastic --epochs 3 --bias none".split(),
     ),
+    "passive-aggressive": (
+        PassiveAggressive(0.5, pa="pa-2", max_iter=3),
+        "--learner passive-aggressive --c 0.5 --pa pa-2 --epochs 3".split(),
+    ),
+    "arow": (Arow(2.0, max_iter=2), "--learner arow --r 2 --epochs 2".split()),
+    "logistic": (Logistic(0.5, penalty="l1"), "--penalty l1 --c 0.5".split()),
     "network": (
         PerceptronNetwork([5], max_iter=2, activation="tanh"),
         "--learner network --hidden 5 --epochs 2 --activation tanh".split(),
@@ -255,6 +264,12 @@ GIVEN = [
     KernelPerceptron("polynomial:3", bias="lifted", start_dual=[1.0] + 59 * [0.0]),
     LinearUnit(max_iter=3),
     LinearUnit(gradient="stochastic", eta0=0.01, decay=0.5, tol=1e-9, max_iter=2),
+    PassiveAggressive(),
+    PassiveAggressive(0.25, pa="pa-2", max_iter=3, readout="last", multiclass="ovr"),
+    Arow(),
+    Arow(0.5, max_iter=1, order="given", bias="none"),
+    Logistic(),
+    Logistic(3.0, penalty="l1", tol=1e-8, fit_intercept=False, class_weight={1: 2.0}),
     PerceptronNetwork(max_iter=2),
     PerceptronNetwork([3, 2], activation="tanh", loss="squared", batch_size=8, restarts=1),
 ]

@@ -16,9 +16,6 @@ KINDS = list(ESTIMATORS.values())
 DIFFERENT = {("KernelPerceptron", "kernel"), ("MaxMarginClassifier", "C")}
 
 
-#: The options of learners that have no estimator: passive-aggressive learning and AROW.
-WITHOUT_ESTIMATOR = {"pa", "r"}
-
 
 def parameter_of(option):
     names = {of: parameter for parameter, of in _options.OPTION_OF.items()}
@@ -32,20 +29,21 @@ def defaults(kind):
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_defaults_are_the_librarys(kind):
+    library = _core.defaults(kind._learner)
     for name, default in defaults(kind).items():
         if name in kind._own or (kind.__name__, name) in DIFFERENT:
             continue
         option = _options.option_of(name)
-        assert option in _options.DEFAULTS, name
+        assert option in library, name
         if default is None:
             # None leaves the choice to the library, which calls that auto, none or zero.
-            assert _options.DEFAULTS[option] in {"auto", "none", "shuffled", "0"}, name
+            assert library[option] in {"auto", "none", "shuffled", "0"}, name
         else:
             # Read by the library, the text is the default itself.
             text = _options.text_of(default)
             assert _core.expected(option, text) is None
-            assert text == _options.DEFAULTS[option] or float(text) == float(
-                _options.DEFAULTS[option]
+            assert text == library[option] or float(text) == float(
+                library[option]
             ), name
 
 
@@ -55,15 +53,16 @@ def test_defaults_train_as_no_options_do(kind):
     estimator.classes_ = np.array([0, 1])
     told = estimator._options()
     assert told.pop("learner") == kind._learner
+    library = _core.defaults(kind._learner)
     for name, text in told.items():
         if (kind.__name__, parameter_of(name)) not in DIFFERENT:
-            same = text == _options.DEFAULTS[name]
-            assert same or float(text) == float(_options.DEFAULTS[name]), name
+            same = text == library[name]
+            assert same or float(text) == float(library[name]), name
 
 
 def test_every_option_has_an_estimator():
     known = {_options.option_of(name) for kind in KINDS for name in defaults(kind)}
-    assert set(_options.DEFAULTS) - known == {"learner"} | WITHOUT_ESTIMATOR
+    assert set(library) - known == {"learner"}
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)

@@ -4,9 +4,12 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rosenblatt import (
+    Arow,
     KernelPerceptron,
     LinearUnit,
+    Logistic,
     MaxMarginClassifier,
+    PassiveAggressive,
     Perceptron,
     PerceptronNetwork,
 )
@@ -26,6 +29,10 @@ EXPECTED = {
     # The plane does not depend on it either, but it is found to a tolerance; see below.
     MaxMarginClassifier: ORDER,
     PerceptronNetwork: ORDER,
+    PassiveAggressive: ORDER,
+    Arow: ORDER,
+    # As of the plane of largest margin.
+    Logistic: ORDER,
 }
 
 
@@ -38,6 +45,10 @@ EXPECTED = {
         # A kernel learner has no bias unless asked; one check wants far points to fall to one class.
         MaxMarginClassifier(kernel="rbf:0.5", bias="unlifted"),
         PerceptronNetwork(hidden=(16,), max_iter=50),
+        PassiveAggressive(),
+        Arow(),
+        Logistic(),
+        Logistic(penalty="l1"),
     ],
     expected_failed_checks=lambda estimator: EXPECTED[type(estimator)],
 )
@@ -54,6 +65,14 @@ def test_largest_margins_take_weights_as_repetitions(kernel):
             estimator_checks, f"check_sample_weight_equivalence_on_{storage}_data"
         )
         check("MaxMarginClassifier", MaxMarginClassifier(kernel=kernel, tol=1e-10))
+
+
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+def test_logistic_regression_takes_weights_as_repetitions(storage):
+    from sklearn.utils import estimator_checks
+
+    check = getattr(estimator_checks, f"check_sample_weight_equivalence_on_{storage}_data")
+    check("Logistic", Logistic(tol=1e-12))
 
 
 def test_only_the_two_checks_of_order_may_fail():

@@ -20,6 +20,16 @@ pub struct Evaluation {
     predicted_for_unknown: Vec<u64>,
     /// With two classes: (score, is positive) of every example, for the AUC.
     ranked: Vec<(f64, bool)>,
+    /// Examples met with probabilities: how many, and their losses summed.
+    scored: Scored,
+}
+
+/// Losses of predicted probabilities, summed.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Scored {
+    examples: u64,
+    log_loss: f64,
+    brier: f64,
 }
 
 /// Figures for all classes together.
@@ -100,6 +110,7 @@ impl Evaluation {
             unknown: Vec::new(),
             predicted_for_unknown: vec![0; k],
             ranked: Vec::new(),
+            scored: Scored::default(),
         }
     }
 
@@ -208,6 +219,37 @@ impl Evaluation {
     /// With two classes: notes an example's score.
     pub fn rank(&mut self, score: f64, positive: bool) {
         self.ranked.push((score, positive));
+    }
+
+    /// Notes the probability that was given to each class, for an example of a known one.
+    pub fn count_probabilities(&mut self, truth: u32, probabilities: &[f64]) {
+        let own = probabilities[truth as usize];
+        let of_rest = probabilities.iter().fold(0.0, |sum, p| sum + p * p) - own * own;
+        let squares = (1.0 - own) * (1.0 - own) + of_rest;
+        // Of two classes one is enough.
+        let halves = if probabilities.len() == 2 { 0.5 } else { 1.0 };
+        self.scored.examples += 1;
+        self.scored.log_loss -= libm::log(own.max(f64::EPSILON));
+        self.scored.brier += halves * squares;
+    }
+
+    /// The mean of −log p, p the probability that was given to the true class (at least 2⁻⁵²);
+    /// `None` without probabilities.
+    pub fn log_loss(&self) -> Option<f64> {
+        let Scored {
+            examples, log_loss, ..
+        } = self.scored;
+        (examples > 0).then(|| log_loss / examples as f64)
+    }
+
+    /// The Brier score: the mean squared distance of the probabilities from 1 for the true class
+    /// and 0 for the others, with two classes of the positive one alone; `None` without
+    /// probabilities.
+    pub fn brier(&self) -> Option<f64> {
+        let Scored {
+            examples, brier, ..
+        } = self.scored;
+        (examples > 0).then(|| brier / examples as f64)
     }
 
     /// Examples counted, those with unknown labels included.
@@ -522,6 +564,20 @@ mod tests {
         assert_eq!((e.examples(), e.right()), (12, 7));
         assert_eq!(e.by_class()[1].precision, Some(2.0 / 5.0));
         assert_eq!(e.unknown(), [("x".to_owned(), 2)]);
+    }
+
+    #[test]
+    fn losses_of_probabilities() {
+        let mut two = Evaluation::new(&Classes::from_labels(["n", "p"]));
+        assert_eq!((two.log_loss(), two.brier()), (None, None));
+        two.count_probabilities(1, &[0.25, 0.75]);
+        two.count_probabilities(0, &[0.5, 0.5]);
+        let mean = -(0.75f64.ln() + 0.5f64.ln()) / 2.0;
+        assert!((two.log_loss().unwrap() - mean).abs() < 1e-15);
+        assert_eq!(two.brier(), Some((0.0625 + 0.25) / 2.0));
+        let mut three = Evaluation::new(&Classes::from_labels(["a", "b", "c"]));
+        three.count_probabilities(2, &[0.5, 0.25, 0.25]);
+        assert_eq!(three.brier(), Some(0.25 + 0.0625 + 0.5625));
     }
 
     #[test]

@@ -156,6 +156,20 @@ impl Model {
         arrays::array(py, scores).reshape([matrix.rows(), self.model.scheme.discriminators()])
     }
 
+    /// The probability of each class for rows, one column a class.
+    fn probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let matrix = arrays::matrix(rows)?;
+        let found = py
+            .detach(|| self.model.probabilities(&matrix, threads))
+            .map_err(raised)?;
+        arrays::array(py, found).reshape([matrix.rows(), self.model.scheme.classes()])
+    }
+
     /// The class of rows, as numbers.
     fn predict<'py>(
         &self,

@@ -183,6 +183,9 @@ pub struct PredictArgs {
     /// After each label, a tab and the score; one score per discriminator if there are several
     #[arg(long)]
     pub scores: bool,
+    /// After each label, a tab and the probability of each class, in the model's order of classes; for models of logistic regression and networks
+    #[arg(long, conflicts_with = "scores")]
+    pub probabilities: bool,
     #[command(flatten)]
     pub source: ModelDataArgs,
 }

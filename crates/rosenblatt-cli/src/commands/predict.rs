@@ -19,6 +19,9 @@ pub fn run(context: Context, args: &PredictArgs) -> Outcome {
         output::refuse_overwriting(&args.data, path)?;
         output::refuse_overwriting(&args.model, path)?;
     }
+    if args.probabilities {
+        model.require_probabilities()?;
+    }
     let mut batches = batches::open(
         context,
         &model,
@@ -74,17 +77,25 @@ fn predict(
         let rows = batch.matrix.rows();
         let threads = if rows < FEW { 1 } else { context.threads };
         let mut parts = vec![String::new(); rows.div_ceil(SOME)];
+        let all = &all;
         parallel::chunks(&mut parts, 1, threads, || {
-            |p: usize, part: &mut [String]| {
+            let mut probabilities = vec![0.0; model.scheme.classes()];
+            move |p: usize, part: &mut [String]| {
                 let text = &mut part[0];
                 for scores in all[p * SOME * k..].chunks_exact(k).take(SOME) {
                     let class = model.scheme.decide(scores, model.at_zero());
                     text.push_str(model.classes.name(class));
-                    if args.scores {
-                        for score in scores {
-                            text.push('\t');
-                            text.push_str(&score.to_string());
-                        }
+                    let numbers: &[f64] = if args.probabilities {
+                        model.scheme.probabilities(scores, &mut probabilities);
+                        &probabilities
+                    } else if args.scores {
+                        scores
+                    } else {
+                        &[]
+                    };
+                    for number in numbers {
+                        text.push('\t');
+                        text.push_str(&number.to_string());
                     }
                     text.push('\n');
                 }

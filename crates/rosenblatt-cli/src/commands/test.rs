@@ -96,6 +96,8 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
             "metrics": metrics,
             "trained_on": seen,
             "compare": other,
+            "log_loss": evaluation.log_loss(),
+            "brier": evaluation.brier(),
             "unknown_labels": evaluation.unknown().iter().map(|(label, n)| json!({"label": label, "examples": n})).collect::<Vec<_>>(),
         }))?;
     } else {
@@ -122,6 +124,9 @@ fn text(evaluation: &Evaluation, metrics: Option<&Metrics>) -> String {
     );
     for line in metrics.map(figures).unwrap_or_default() {
         let _ = writeln!(text, "{line}");
+    }
+    if let (Some(log_loss), Some(brier)) = (evaluation.log_loss(), evaluation.brier()) {
+        let _ = writeln!(text, "log loss {log_loss:.4}, Brier score {brier:.4}");
     }
     if !evaluation.unknown().is_empty() {
         let shown: Vec<String> = evaluation

@@ -9,6 +9,7 @@ mod experiment;
 mod golden;
 mod held_out;
 mod help;
+mod logistic;
 mod max_margin;
 mod one_answer;
 mod refusals;

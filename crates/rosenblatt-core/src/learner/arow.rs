@@ -46,7 +46,8 @@ impl StepSize for &Arow {
 
 impl Declared for Arow {
     const NAME: &'static str = "arow";
-    const SUMMARY: &'static str = "a confidence for each weight; often good after one pass";
+    const SUMMARY: &'static str =
+        "a confidence for each weight: text, unscaled columns, a single pass";
     const PARAMETERS: &'static [Parameter<Self>] = &[Parameter {
         name: "r",
         value: "R",

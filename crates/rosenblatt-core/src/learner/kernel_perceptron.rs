@@ -49,7 +49,8 @@ impl KernelPerceptron {
 
 impl Declared for KernelPerceptron {
     const NAME: &'static str = "kernel";
-    const SUMMARY: &'static str = "perceptron over a kernel";
+    const SUMMARY: &'static str =
+        "perceptron over a kernel: where no hyperplane will do, some tens of thousands of rows";
     const PARAMETERS: &'static [Parameter<Self>] = &[
         Parameter {
             name: "kernel",

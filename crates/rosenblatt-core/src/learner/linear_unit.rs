@@ -66,7 +66,7 @@ impl Default for LinearUnit {
 
 impl Declared for LinearUnit {
     const NAME: &'static str = "linear-unit";
-    const SUMMARY: &'static str = "least squares by gradient descent";
+    const SUMMARY: &'static str = "least squares by gradient descent: to study the squared loss";
     const PARAMETERS: &'static [Parameter<Self>] = &[
         Parameter {
             name: "gradient",

@@ -7,6 +7,7 @@ mod backpropagation;
 mod fit;
 mod kernel_perceptron;
 mod linear_unit;
+mod logistic;
 mod max_margin;
 mod network;
 mod passive_aggressive;
@@ -18,13 +19,14 @@ pub(crate) use fit::Fit;
 pub use fit::LearnerEntry;
 pub use kernel_perceptron::KernelPerceptron;
 pub use linear_unit::{Gradient, LinearUnit};
+pub use logistic::{Logistic, Penalty};
 pub use max_margin::MaxMargin;
 pub use network::{Loss, NetworkLearner};
 pub use passive_aggressive::{PaVariant, PassiveAggressive};
 pub use perceptron::Perceptron;
 
 /// Every learner there is, in the order help lists them; the first is the default.
-pub static LEARNERS: [LearnerEntry; 7] = [
+pub static LEARNERS: [LearnerEntry; 8] = [
     LearnerEntry::of::<Perceptron>(),
     LearnerEntry::of::<KernelPerceptron>(),
     LearnerEntry::of::<LinearUnit>(),
@@ -32,4 +34,5 @@ pub static LEARNERS: [LearnerEntry; 7] = [
     LearnerEntry::of::<MaxMargin>(),
     LearnerEntry::of::<PassiveAggressive>(),
     LearnerEntry::of::<Arow>(),
+    LearnerEntry::of::<Logistic>(),
 ];

@@ -52,7 +52,8 @@ impl Default for NetworkLearner {
 
 impl Declared for NetworkLearner {
     const NAME: &'static str = "network";
-    const SUMMARY: &'static str = "hidden layers trained by back-propagation";
+    const SUMMARY: &'static str =
+        "hidden layers trained by back-propagation: where no hyperplane will do and rows are many";
     const PARAMETERS: &'static [Parameter<Self>] = &[
         Parameter {
             name: "hidden",
@@ -118,6 +119,10 @@ impl Learner for NetworkLearner {
 
     fn keeps_weights(&self) -> bool {
         false
+    }
+
+    fn gives_probabilities(&self) -> bool {
+        self.loss == Loss::Softmax
     }
 
     fn cannot_resume(&self) -> Option<Error> {

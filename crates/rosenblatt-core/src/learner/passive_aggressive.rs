@@ -73,7 +73,8 @@ impl StepSize for &PassiveAggressive {
 
 impl Declared for PassiveAggressive {
     const NAME: &'static str = "passive-aggressive";
-    const SUMMARY: &'static str = "smallest update that gives the example a margin of 1";
+    const SUMMARY: &'static str =
+        "smallest update that gives the example a margin of 1: streams, no rate to tune";
     const PARAMETERS: &'static [Parameter<Self>] = &[
         Parameter {
             name: "pa",

@@ -26,7 +26,8 @@ pub struct Perceptron;
 
 impl Declared for Perceptron {
     const NAME: &'static str = "perceptron";
-    const SUMMARY: &'static str = "Rosenblatt's perceptron";
+    const SUMMARY: &'static str =
+        "Rosenblatt's perceptron: a first try, separable data, the largest files";
     const TAKES: &'static [&'static str] = MISTAKE_DRIVEN;
 }
 

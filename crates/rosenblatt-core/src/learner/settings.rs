@@ -25,12 +25,12 @@ impl Options {
     pub fn parameters() -> Vec<ParameterInfo> {
         let choices: Vec<String> = LEARNERS
             .iter()
-            .map(|l| format!("{} ({})", l.name, l.summary))
+            .map(|l| format!("{}, {}", l.name, l.summary))
             .collect();
         let mut all = vec![ParameterInfo {
             name: LEARNER,
             value: "LEARNER",
-            help: format!("which learner: {}", choices.join(", ")),
+            help: format!("which learner: {}", choices.join("; ")),
             default: LEARNERS[0].name.to_owned(),
         }];
         let defaults = Options::default();

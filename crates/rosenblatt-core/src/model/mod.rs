@@ -10,6 +10,7 @@ mod network;
 mod network_file;
 mod parts;
 mod preparation;
+mod probabilities;
 mod seen_rows;
 mod state_file;
 mod support_vectors;

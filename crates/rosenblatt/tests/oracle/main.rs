@@ -7,6 +7,7 @@ mod arow;
 #[path = "../common/mod.rs"]
 mod common;
 mod linear_unit;
+mod logistic;
 mod passive_aggressive;
 mod reference;
 

@@ -4,7 +4,7 @@ use crate::data::{Row, by_storage};
 use crate::simd::{Level, Work, dispatch};
 
 /// A matrix of which the lower triangle is kept, a row after the other.
-pub(super) struct DenseSystem {
+pub(in crate::learner) struct DenseSystem {
     size: usize,
     features: usize,
     lower: Vec<f64>,
@@ -12,7 +12,7 @@ pub(super) struct DenseSystem {
 
 impl DenseSystem {
     /// Ones on the diagonal for every feature, then this for the bias, if there is one.
-    pub(super) fn diagonal(features: usize, bias: Option<f64>) -> Self {
+    pub(in crate::learner) fn diagonal(features: usize, bias: Option<f64>) -> Self {
         let size = features + usize::from(bias.is_some());
         let mut lower = vec![0.0; size * size];
         lower.iter_mut().step_by(size + 1).for_each(|x| *x = 1.0);
@@ -26,9 +26,29 @@ impl DenseSystem {
         }
     }
 
+    /// All zero.
+    pub(in crate::learner) fn zero(features: usize, has_bias: bool) -> Self {
+        let size = features + usize::from(has_bias);
+        DenseSystem {
+            size,
+            features,
+            lower: vec![0.0; size * size],
+        }
+    }
+
+    /// The whole symmetric matrix, row after row, and its size.
+    pub(in crate::learner) fn into_full(mut self) -> (Vec<f64>, usize) {
+        for i in 0..self.size {
+            for j in 0..i {
+                self.lower[j * self.size + i] = self.lower[i * self.size + j];
+            }
+        }
+        (self.lower, self.size)
+    }
+
     /// Adds `scale`·x xᵀ, where x ends in a 1 for the bias. The order of the sums does not
     /// depend on how x is stored.
-    pub(super) fn add_product(&mut self, x: Row<'_>, scale: f64) {
+    pub(in crate::learner) fn add_product(&mut self, x: Row<'_>, scale: f64) {
         if let Row::Dense64(values) = x {
             self.add_dense(values, scale);
         } else {
@@ -76,7 +96,7 @@ impl DenseSystem {
 
     /// Solves the system for this right side, by Cholesky's decomposition; `None` if rounding
     /// has left the matrix not positive definite.
-    pub(super) fn solve(self, right: Vec<f64>) -> Option<Vec<f64>> {
+    pub(in crate::learner) fn solve(self, right: Vec<f64>) -> Option<Vec<f64>> {
         dispatch(Solve(self, right))
     }
 }

@@ -36,7 +36,7 @@ impl Default for MaxMargin {
 
 impl Declared for MaxMargin {
     const NAME: &'static str = "max-margin";
-    const SUMMARY: &'static str = "hyperplane of largest margin, hard or soft";
+    const SUMMARY: &'static str = "hyperplane of largest margin, hard or soft, also over a kernel: small sets, a proof of how good it is";
     const PARAMETERS: &'static [Parameter<Self>] = &[
         Parameter {
             name: "c",

@@ -35,7 +35,7 @@ impl SearchLimits<'_> {
 pub(super) type PassCallback<'a> = &'a mut dyn FnMut(&Pass) -> Result<()>;
 
 /// Counts an example that was met with this margin.
-pub(super) fn count_margin(pass: &mut Pass, margin: f64) {
+pub(in crate::learner) fn count_margin(pass: &mut Pass, margin: f64) {
     pass.mistakes += u64::from(margin <= 0.0);
     pass.on_boundary += u64::from(margin == 0.0);
     pass.perceptron_loss += (-margin).max(0.0);

@@ -8,7 +8,7 @@ use crate::training::SampleWeights;
 
 /// What a linear plane is to be found for.
 #[derive(Clone, Copy)]
-pub(super) struct LinearProblem<'a> {
+pub(in crate::learner) struct LinearProblem<'a> {
     pub data: &'a Dataset,
     pub plane: &'a Plane,
     pub bias: Bias,
@@ -32,7 +32,7 @@ fn squared(w: &[f64]) -> f64 {
 }
 
 impl<'a> LinearProblem<'a> {
-    pub(super) fn rows(self) -> Rows<'a> {
+    pub(in crate::learner) fn rows(self) -> Rows<'a> {
         Rows::of(&self.data.matrix)
     }
 
@@ -68,7 +68,7 @@ impl<'a> LinearProblem<'a> {
     }
 
     /// The scores of these examples by w, the bias left out.
-    pub(super) fn scores(self, examples: &[u32], w: &[f64]) -> Vec<f64> {
+    pub(in crate::learner) fn scores(self, examples: &[u32], w: &[f64]) -> Vec<f64> {
         /// How many fours ahead rows are asked for.
         const AHEAD: usize = 3;
         let rows = self.rows();

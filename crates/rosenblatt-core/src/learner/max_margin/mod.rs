@@ -36,13 +36,17 @@ mod smo;
 
 pub use self::learner::MaxMargin;
 
+pub(super) use self::cholesky::DenseSystem;
+pub(super) use self::limits::count_margin;
+pub(super) use self::linear::LinearProblem;
+pub(super) use self::plane::Plane;
+
 use self::descent::Descent;
 use self::equal_rows::Merged;
 use self::kernel_rows::KernelRows;
 use self::limits::{PassCallback, SearchLimits};
-use self::linear::LinearProblem;
 use self::newton::Newton;
-use self::plane::{Objective, Plane, Solution};
+use self::plane::{Objective, Solution};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -341,7 +345,7 @@ impl Snapshot for MarginSearch<'_> {
 }
 
 /// Adds a plane's pass to those of the planes before it.
-fn record(progress: &mut Progress, epoch: usize, pass: &Pass) {
+pub(super) fn record(progress: &mut Progress, epoch: usize, pass: &Pass) {
     if progress.passes.len() <= epoch {
         progress.passes.resize(epoch + 1, Pass::default());
     }

@@ -8,7 +8,7 @@ use crate::training::SampleWeights;
 
 /// Which examples a plane parts, on which sides they belong, and what a violation costs.
 #[derive(Debug, Clone)]
-pub(super) struct Plane {
+pub(in crate::learner) struct Plane {
     /// Memory positions, in the order of [`RowPermutation`], whatever the layout: near-sequential
     /// in scattered memory, and mixed where a file is sorted by label.
     pub examples: Vec<u32>,
@@ -20,7 +20,7 @@ pub(super) struct Plane {
 
 impl Plane {
     /// The problem of discriminator `d`.
-    pub(super) fn new(
+    pub(in crate::learner) fn new(
         data: &Dataset,
         sample_weights: &SampleWeights<'_>,
         scheme: Scheme,
@@ -61,7 +61,7 @@ impl Plane {
         self.prices.push(price);
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::learner) fn len(&self) -> usize {
         self.examples.len()
     }
 

@@ -1,0 +1,194 @@
+//! The loss of all classes at once: C log Σ_k exp(s_k − s_y) of every example.
+
+use super::newton::{Loss, Slope, conjugate_gradients};
+use super::one_plane::entropy;
+use crate::data::{Dataset, Row, Rows};
+use crate::learner::max_margin::{Plane, count_margin};
+use crate::progress::{Limits, Pass};
+
+/// A plane for each class; w is the weights feature by feature, each of all classes, the bias last
+/// if it is lifted. The penalty is ½‖w‖².
+pub(super) struct Softmax<'a> {
+    data: &'a Dataset,
+    /// The examples, in its order, and what they cost; its signs are not asked for.
+    plane: &'a Plane,
+    lifted: bool,
+    classes: usize,
+}
+
+impl<'a> Softmax<'a> {
+    pub(super) fn new(data: &'a Dataset, plane: &'a Plane, lifted: bool) -> Self {
+        Softmax {
+            data,
+            plane,
+            lifted,
+            classes: data.classes.len(),
+        }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = Row<'a>> {
+        let rows = Rows::of(&self.data.matrix);
+        (self.plane.examples.iter()).map(move |&i| rows.row(i as usize))
+    }
+
+    /// The class of every example, and its price.
+    fn truths(&self) -> impl Iterator<Item = (usize, f64)> {
+        let classes = self
+            .plane
+            .examples
+            .iter()
+            .map(|&i| self.data.labels[i as usize] as usize);
+        classes.zip(self.plane.prices.iter().copied())
+    }
+
+    /// The scores of a row by `v`.
+    fn score(&self, row: Row<'_>, v: &[f64], to: &mut [f64]) {
+        let k = self.classes;
+        match self.lifted {
+            true => to.copy_from_slice(&v[self.data.features() * k..]),
+            false => to.fill(0.0),
+        }
+        row.for_each(|j, x| {
+            let weights = &v[j * k..(j + 1) * k];
+            to.iter_mut().zip(weights).for_each(|(s, w)| *s += w * x);
+        });
+    }
+
+    /// Adds the row times `amounts`, one a class.
+    fn add(&self, row: Row<'_>, amounts: &[f64], to: &mut [f64]) {
+        let k = self.classes;
+        let mut add = |j: usize, x: f64| {
+            let sums = &mut to[j * k..(j + 1) * k];
+            sums.iter_mut().zip(amounts).for_each(|(s, a)| *s += a * x);
+        };
+        row.for_each(&mut add);
+        if self.lifted {
+            add(self.data.features(), 1.0);
+        }
+    }
+
+    /// (I + H) v, in one pass: of an example, H turns scores u into C(p_k u_k − p_k Σ p u).
+    fn curved(&self, shares: &[f64], v: &[f64]) -> Vec<f64> {
+        let mut image = v.to_vec();
+        let mut scores = vec![0.0; self.classes];
+        let each = self.rows().zip(&self.plane.prices);
+        for ((row, price), shares) in each.zip(shares.chunks_exact(self.classes)) {
+            self.score(row, v, &mut scores);
+            let mean: f64 = scores.iter().zip(shares).map(|(s, p)| s * p).sum();
+            for (s, p) in scores.iter_mut().zip(shares) {
+                *s = price * p * (*s - mean);
+            }
+            self.add(row, &scores, &mut image);
+        }
+        image
+    }
+
+    /// The diagonal of H.
+    fn diagonal(&self, shares: &[f64]) -> Vec<f64> {
+        let k = self.classes;
+        let mut diagonal = vec![0.0; self.unknowns()];
+        let each = self.rows().zip(&self.plane.prices);
+        for ((row, price), shares) in each.zip(shares.chunks_exact(k)) {
+            let mut add = |j: usize, x: f64| {
+                let sums = &mut diagonal[j * k..(j + 1) * k];
+                let each = sums.iter_mut().zip(shares);
+                each.for_each(|(s, p)| *s += price * p * (1.0 - p) * (x * x));
+            };
+            row.for_each(&mut add);
+            if self.lifted {
+                add(self.data.features(), 1.0);
+            }
+        }
+        diagonal
+    }
+}
+
+/// The largest score, and log Σ exp(s − largest).
+fn log_sum(scores: &[f64]) -> (f64, f64) {
+    let most = scores.iter().fold(f64::NEG_INFINITY, |a, b| a.max(*b));
+    let sum: f64 = scores.iter().map(|s| libm::exp(s - most)).sum();
+    (most, libm::log(sum))
+}
+
+impl Loss for Softmax<'_> {
+    fn unknowns(&self) -> usize {
+        (self.data.features() + usize::from(self.lifted)) * self.classes
+    }
+
+    fn scores(&self, v: &[f64]) -> Vec<f64> {
+        let mut scores = vec![0.0; self.plane.len() * self.classes];
+        for (row, to) in self.rows().zip(scores.chunks_exact_mut(self.classes)) {
+            self.score(row, v, to);
+        }
+        scores
+    }
+
+    fn value(&self, scores: &[f64]) -> f64 {
+        let each = self.truths().zip(scores.chunks_exact(self.classes));
+        each.fold(0.0, |sum, ((truth, price), scores)| {
+            let (most, log_sum) = log_sum(scores);
+            sum + price * (log_sum + (most - scores[truth]))
+        })
+    }
+
+    /// The shares are the probabilities.
+    fn slope(&self, scores: &[f64]) -> Slope {
+        let mut slope = Slope {
+            loss: self.value(scores),
+            shares: Vec::with_capacity(scores.len()),
+            curvatures: Vec::new(),
+            pull: vec![0.0; self.unknowns()],
+        };
+        let mut amounts = vec![0.0; self.classes];
+        let each = self.rows().zip(self.truths());
+        for ((row, (truth, price)), scores) in each.zip(scores.chunks_exact(self.classes)) {
+            let (most, log_sum) = log_sum(scores);
+            for (k, score) in scores.iter().enumerate() {
+                let share = libm::exp(score - most - log_sum);
+                slope.shares.push(share);
+                amounts[k] = price * (f64::from(u8::from(k == truth)) - share);
+            }
+            self.add(row, &amounts, &mut slope.pull);
+        }
+        slope
+    }
+
+    fn bound(&self, slope: &Slope, scale: f64) -> f64 {
+        let each = self.truths().zip(slope.shares.chunks_exact(self.classes));
+        each.fold(0.0, |sum, ((truth, price), shares)| {
+            let of_class = |(k, p): (usize, &f64)| match k == truth {
+                true => entropy(1.0 - scale * (1.0 - p)),
+                false => entropy(scale * p),
+            };
+            sum - price * shares.iter().enumerate().map(of_class).sum::<f64>()
+        })
+    }
+
+    fn direction(
+        &mut self,
+        w: &[f64],
+        slope: &Slope,
+        enough: f64,
+        limits: &Limits<'_>,
+    ) -> Vec<f64> {
+        let each = slope.pull.iter().zip(w);
+        let residual = each.map(|(v, w)| v - w).collect();
+        let diagonal = self.diagonal(&slope.shares);
+        let curved = |v: &[f64]| self.curved(&slope.shares, v);
+        conjugate_gradients(residual, &diagonal, enough, limits, curved)
+    }
+
+    /// The margin is over the strongest wrong class.
+    fn pass(&self, scores: &[f64]) -> Pass {
+        let mut pass = Pass {
+            visits: self.plane.len() as u64,
+            ..Pass::default()
+        };
+        for ((truth, _), scores) in self.truths().zip(scores.chunks_exact(self.classes)) {
+            let others = scores.iter().enumerate().filter(|(k, _)| *k != truth);
+            let rival = others.fold(f64::NEG_INFINITY, |a, (_, s)| a.max(*s));
+            count_margin(&mut pass, scores[truth] - rival);
+        }
+        pass
+    }
+}

@@ -1,0 +1,178 @@
+"""AROW: adaptive regularisation of weights."""
+
+from __future__ import annotations
+
+from ._base import EarlyStopping, Estimator
+from .perceptron import PartialFit
+
+
+class Arow(PartialFit, EarlyStopping, Estimator):
+    r"""AROW: adaptive regularisation of weights, with a diagonal confidence.
+
+    Beside each weight stands how sure it is: a feature that was seen often moves little, one that
+    is rare moves far. A row changes weights where its margin is below 1. Often one pass is enough
+    (``max_iter=1``), and features need not be scaled.
+
+    Parameters
+    ----------
+    r : float, default=1.0
+        Regularisation: the larger, the more slowly confidence grows.
+    fit_intercept : bool, default=True
+        Whether planes may stand off the origin. False is ``bias="none"``.
+    max_iter : int, default=None
+        At most so many passes. None: about 3e8 visited numbers, at least 5 and at most 10000
+        passes.
+    shuffle : bool, default=True
+        Whether every pass has an order of its own. False is ``order="given"``.
+    verbose : int, default=0
+        Print a line after each pass.
+    n_jobs : int, default=None
+        Threads; None is all cores. Results do not depend on it.
+    random_state : int, RandomState instance or None, default=0
+        The seed of orders; None is 0.
+    early_stopping : bool, default=False
+        Hold out a part of the rows, by class, and stop when its accuracy has not risen for
+        ``n_iter_no_change`` passes.
+    validation_fraction : float, default=0.1
+        The part held out.
+    n_iter_no_change : int, default=5
+        How many passes to wait for something better.
+    class_weight : dict, {class_label: weight} or "balanced", default=None
+        Divides r for a class, as if its rows were there more often.
+    warm_start : bool, default=False
+        Whether :meth:`fit` goes on from the weights of the last call.
+    readout : {"last", "averaged", "random", "pocket"}, default=None
+        Which weights of the run become the model; None is "averaged".
+    ties : {"mistake", "positive", "correct"}, default="mistake"
+        Whether a margin of exactly 1 calls for an update, which changes nothing here.
+    order : {"given", "by-class", "shuffled", "random", "mistakes", "worst", "restart"}, \
+            default=None
+        The order of visits; None is as ``shuffle`` says.
+    bias : {"lifted", "none"}, default=None
+        Where the intercept comes from: a constant feature 1, or nowhere.
+        None is as ``fit_intercept`` says.
+    embed : str, default=None
+        Features made of features: "monomials:DEGREE", "circle", "squares",
+        "fourier:N,GAMMA" or "nystrom:N,GAMMA".
+    multiclass : {"argmax", "ovr", "ovo"}, default=None
+        How several classes are learned; None is one plane for two and "argmax" for more.
+    at_zero : {"positive", "negative"}, default="positive"
+        What a score of exactly 0 predicts.
+    time_limit : float, default=None
+        Stop after so many seconds.
+    max_updates : int, default=None
+        Stop after so many updates.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted; of two the last is the positive one.
+    coef_ : ndarray of shape (n_discriminators, n_features)
+        Weights. Of made features if there is an ``embed``.
+    intercept_ : ndarray of shape (n_discriminators,)
+        Biases.
+    n_iter_ : int
+        Passes begun.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X had some.
+    n_mistakes_ : int
+        Wrong answers over the run.
+    n_updates_ : int
+        Updates over the run.
+    mistakes_per_epoch_ : ndarray
+        Wrong answers in each pass.
+    loss_curve_ : ndarray
+        Mean perceptron loss in each pass.
+    radius_ : float
+        R, the length of the longest row, the constant feature included where there is one.
+    margin_ : Margin or None
+        Bounds on the margin, where the running weights separate the rows.
+    mistake_bound_ : None
+        No theorem bounds its updates by the margin.
+    stop_reason_ : str
+        "separated", "no_mistakes", "epoch_limit", "update_limit", "time_limit" or
+        "no_improvement".
+
+    References
+    ----------
+    K. Crammer, A. Kulesza and M. Dredze, "Adaptive regularization of weight vectors", NIPS (2009).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rosenblatt import Arow
+    >>> X, y = load_iris(return_X_y=True)
+    >>> Arow(max_iter=1).fit(X, y == 0).score(X, y == 0)
+    1.0
+    """
+
+    _learner = "arow"
+    _own = frozenset(
+        {
+            "fit_intercept",
+            "shuffle",
+            "verbose",
+            "n_jobs",
+            "early_stopping",
+            "validation_fraction",
+            "n_iter_no_change",
+            "warm_start",
+        }
+    )
+
+    def __init__(
+        self,
+        r=1.0,
+        *,
+        fit_intercept=True,
+        max_iter=None,
+        shuffle=True,
+        verbose=0,
+        n_jobs=None,
+        random_state=0,
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=5,
+        class_weight=None,
+        warm_start=False,
+        readout=None,
+        ties="mistake",
+        order=None,
+        bias=None,
+        embed=None,
+        multiclass=None,
+        at_zero="positive",
+        time_limit=None,
+        max_updates=None,
+    ):
+        self.r = r
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.readout = readout
+        self.ties = ties
+        self.order = order
+        self.bias = bias
+        self.embed = embed
+        self.multiclass = multiclass
+        self.at_zero = at_zero
+        self.time_limit = time_limit
+        self.max_updates = max_updates
+
+    def _options(self) -> dict[str, str]:
+        found = super()._options()
+        if self.bias is None and not self.fit_intercept:
+            found["bias"] = "none"
+        if self.order is None and not self.shuffle:
+            found["order"] = "given"
+        return found
