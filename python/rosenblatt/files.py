@@ -284,7 +284,7 @@ def read_table(
         The class that stands against all others.
     label_map : dict of str to str, default=None
         Labels to be replaced, and by what.
-    columns : dict of str to {"numeric", "category", "text", "ignore"}, default=None
+    columns : dict of str to kind, default=None
         Columns whose kind is not to be decided by their cells.
     on_error : {"fail", "skip"}, default="fail"
         What to do with rows that cannot be read.

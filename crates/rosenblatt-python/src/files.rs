@@ -77,10 +77,9 @@ pub(crate) fn read_file<'py>(
     let (data, report) = py
         .detach(|| {
             let raw = read::read(&path, &options)?;
-            let report = raw.report().clone();
-            let preparation = match known {
-                Some(preparation) => preparation,
-                None => Preparation::fit(&raw, None, Some(scale))?,
+            let (preparation, report) = match known {
+                Some(preparation) => (preparation, raw.report().clone()),
+                None => Preparation::fit_and_report(&raw, None, Some(scale))?,
             };
             let data = raw.into_dataset(&preparation, Layout::AsGiven)?;
             Ok((data, report))
@@ -155,17 +154,9 @@ fn read_options(given: &Bound<'_, PyDict>) -> PyResult<(ReadOptions, Scale)> {
             "columns" => {
                 let kinds: Vec<(String, String)> = value.extract()?;
                 for (column, kind) in kinds {
-                    let kind = match kind.as_str() {
-                        "numeric" => ColumnKind::Numeric,
-                        "category" => ColumnKind::Category,
-                        "text" => ColumnKind::Text,
-                        "ignore" => ColumnKind::Ignore,
-                        _ => {
-                            let known = "numeric, category, text, ignore";
-                            return Err(unknown(&column, &kind, known));
-                        }
-                    };
-                    options.columns.push((column, kind));
+                    let known = kind.parse::<ColumnKind>();
+                    let known = known.map_err(|_| unknown(&column, &kind, ColumnKind::NAMES))?;
+                    options.columns.push((column, known));
                 }
             }
             "labels" => options.labels = Some(value.extract()?),

@@ -173,7 +173,7 @@ const DATA_PARAMETERS: &[DataParameter] = &[
     DataParameter {
         name: "column",
         value: "NAME=KIND",
-        help: "treat a column as numeric, category, text or ignore; may be repeated; put a name with a comma in double quotes",
+        help: "treat a column as numeric, numeric-or-missing, decimal-comma, date, date-day-first, date-month-first, category, text or ignore; may be repeated; put a name with a comma in double quotes",
         remembered: true,
         set: |o, t| {
             for (name, kind) in pairs("column", t, "NAME=KIND")? {

@@ -221,6 +221,7 @@ pub fn column_rows(data: &ReadReport) -> Vec<Vec<String>> {
             ColumnRole::Numeric => "numeric",
             ColumnRole::Category => "category",
             ColumnRole::Text => "text",
+            ColumnRole::Date => "date",
             ColumnRole::Ignore => "ignored",
             ColumnRole::Label => "label",
             ColumnRole::Weight => "weight",

@@ -62,6 +62,12 @@ pub fn certificate_fields(
 
 fn column(coding: &ColumnCoding<'_>) -> Result<Value> {
     Ok(match coding {
+        ColumnCoding::Number { plain: false, .. } | ColumnCoding::Date => {
+            return Err(refuse(
+                "it speaks of plain numbers, and a column holds dates, decimal commas, thousands separators or strays",
+            )
+            .remedy("write plain numbers, or leave the column out with ⟨ignore⟩"));
+        }
         ColumnCoding::Number {
             indicator: false, ..
         } => "numeric".into(),

@@ -15,7 +15,7 @@ use super::super::report::ColumnRole;
 use super::super::sniff::{Record, looks_like_header, usual_width};
 use super::super::source::Source;
 use super::super::table::encode::{Encoder, Lookup};
-use super::super::table::parse::{Scheme, Take, label_codes, parse, takes};
+use super::super::table::parse::{Scheme, Take, Use, label_codes, parse, takes};
 use super::super::table::role::Role;
 use super::super::table::shape::{self, find_column, header_names};
 use super::{Inner, Made, Model};
@@ -78,6 +78,7 @@ pub(crate) fn table_batches(
         labels_required: false,
         on_error: options.on_error,
         keep_long_decimals: false,
+        label_guess: None,
         facts: false,
     };
     let lookup = Lookup::new(&columns.iter().map(|c| &c.role).collect::<Vec<_>>());
@@ -130,16 +131,25 @@ fn make_table(
 
 /// Where each column of the model is kept while a batch is made.
 fn plan_takes(columns: &[PlannedColumn]) -> Vec<Take> {
-    let used_as = |column: &PlannedColumn| match column.role {
-        Role::Label => ColumnRole::Label,
+    let used_as = |column: &PlannedColumn| match &column.role {
+        Role::Label => Use::plain(ColumnRole::Label),
         // The file may lack it.
-        _ if column.role.features() == 0 => ColumnRole::Ignore,
-        Role::Number { .. } => ColumnRole::Numeric,
-        Role::Category { .. } => ColumnRole::Category,
-        Role::Text { .. } => ColumnRole::Text,
-        Role::Weight | Role::Ignored => ColumnRole::Ignore,
+        role if role.features() == 0 => Use::plain(ColumnRole::Ignore),
+        Role::Number { form, strays, .. } => Use {
+            fixed: !strays,
+            form: *form,
+            ..Use::plain(ColumnRole::Numeric)
+        },
+        Role::Date(date) => Use {
+            fixed: !date.strays,
+            order: date.order,
+            ..Use::plain(ColumnRole::Date)
+        },
+        Role::Category { .. } => Use::plain(ColumnRole::Category),
+        Role::Text { .. } => Use::plain(ColumnRole::Text),
+        Role::Weight | Role::Ignored(_) => Use::plain(ColumnRole::Ignore),
     };
-    takes(columns.iter().map(|column| (used_as(column), true)))
+    takes(columns.iter().map(used_as))
 }
 
 fn match_columns(

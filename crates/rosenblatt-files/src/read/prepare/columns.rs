@@ -7,17 +7,20 @@ use super::super::table::MOST_WORDS;
 use super::super::table::encode::overflows;
 use super::super::table::parse::{MISSING, Take};
 use super::super::table::raw::{RawColumn, TableRaw};
-use super::super::table::role::{MISSING_LEVEL, Role};
+use super::super::table::role::{DateParts, MISSING_LEVEL, Role};
+use super::super::table::warn::{self, Rows};
 use super::{Input, PlannedColumn};
 use rosenblatt_core::Result;
 use rosenblatt_core::data::{StringTable, Values};
 
+/// What the columns become, and of each that gives the label away the share of rows it tells.
 pub(super) fn fit_table(
     table: &TableRaw,
     rows: Option<&[usize]>,
+    labels: &[u32],
     scale: Scale,
     threads: usize,
-) -> Result<Input> {
+) -> Result<(Input, Vec<Option<f64>>)> {
     let all: Vec<usize>;
     let rows = match rows {
         Some(rows) => rows,
@@ -33,20 +36,38 @@ pub(super) fn fit_table(
             let name = table.columns.iter().find(here).map_or("", |c| &c.name);
             too_large_to_scale(format_args!("the column {name}"))
         })?;
-    let columns = table
+    let training = Rows { table, rows };
+    let columns: Vec<PlannedColumn> = table
         .columns
         .iter()
         .map(|column| {
             let role = match column.take {
                 Take::Label => Role::Label,
                 Take::Weight => Role::Weight,
-                _ if column.ignored => Role::Ignored,
-                Take::Skip => Role::Ignored,
+                Take::Skip => Role::Ignored(None),
+                _ if !column.given
+                    && let Some(why) = warn::aside(training, column, scale.by_column()) =>
+                {
+                    Role::Ignored(Some(why))
+                }
                 Take::Number { slot, .. } => Role::Number {
                     centre: numbers.centre[slot],
                     scale: numbers.scale[slot],
                     indicator: missing[slot] > 0,
+                    form: column.form(),
+                    strays: column.strays(table.rows) > 0,
                 },
+                Take::Date { slot, order, .. } => {
+                    let moments = |slot| (numbers.centre[slot], numbers.scale[slot]);
+                    Role::Date(DateParts {
+                        order,
+                        strays: column.strays(table.rows) > 0,
+                        indicator: missing[slot] > 0,
+                        days: moments(slot),
+                        years: training.differ(slot + 1).then(|| moments(slot + 1)),
+                        parts: [2, 3, 4].map(|part| training.parts(slot + part)),
+                    })
+                }
                 Take::Category { slot } => fit_category(table, slot, rows),
                 Take::Text { slot } => fit_text(table, slot, rows),
             };
@@ -56,12 +77,19 @@ pub(super) fn fit_table(
             }
         })
         .collect();
-    Ok(Input::Table {
+    let told = (table.columns.iter().zip(&columns)).map(|(raw, planned)| {
+        let used = planned.role.features() > 0;
+        used.then(|| warn::gives_away(training, raw, labels))
+            .flatten()
+    });
+    let told = told.collect();
+    let input = Input::Table {
         format: table.format,
         delimiter: table.delimiter,
         header: table.header,
         columns,
-    })
+    };
+    Ok((input, told))
 }
 
 impl Numbers for TableRaw {

@@ -8,7 +8,8 @@ use super::super::delimited::Delimiter;
 use super::super::format::Format;
 use super::super::labels::LabelRules;
 use super::super::scale::{Moments, Scale};
-use super::super::table::role::Role;
+use super::super::table::cells::{DateOrder, NumberForm};
+use super::super::table::role::{Aside, DateParts, Role};
 use super::{Input, PlannedColumn, Preparation};
 use rosenblatt_core::data::{Precision, StringTable};
 use rosenblatt_core::model::{Model, StoredPreparation};
@@ -33,13 +34,38 @@ struct Facts {
     delimiter: Option<Delimiter>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     header: Option<bool>,
-    /// A letter for each column: n(umber), m(issing possible), c(ategory), t(ext),
-    /// h(ashed text), l(abel), w(eight), i(gnored).
+    /// A letter for each column: n(umber), m(issing possible), d(ate), c(ategory), t(ext),
+    /// h(ashed text), l(abel), w(eight), i(gnored); set aside as e(mpty), k (constant), r(ow
+    /// index), u(nique to each row).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     columns: Option<String>,
     /// The number of levels of each category column, of words of each text column.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     counts: Vec<u64>,
+    /// How the numbers of each numeric column are written, if not all are plain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    numbers: Vec<Written>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    dates: Vec<Dates>,
+}
+
+/// How the numbers of a column are written.
+#[derive(Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    form: NumberForm,
+    strays: bool,
+}
+
+/// A column of dates; centre and scale of days and years stand with those of numbers.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Dates {
+    order: DateOrder,
+    strays: bool,
+    indicator: bool,
+    years: bool,
+    parts: [u32; 3],
 }
 
 impl Preparation {
@@ -116,10 +142,32 @@ impl Preparation {
                             centre,
                             scale,
                             indicator,
+                            form,
+                            strays,
                         } => {
                             found.centre.push(*centre);
                             found.scale.push(*scale);
+                            facts.numbers.push(Written {
+                                form: *form,
+                                strays: *strays,
+                            });
                             if *indicator { 'm' } else { 'n' }
+                        }
+                        Role::Date(date) => {
+                            for (centre, scale) in
+                                [Some(date.days), date.years].into_iter().flatten()
+                            {
+                                found.centre.push(centre);
+                                found.scale.push(scale);
+                            }
+                            facts.dates.push(Dates {
+                                order: date.order,
+                                strays: date.strays,
+                                indicator: date.indicator,
+                                years: date.years.is_some(),
+                                parts: date.parts,
+                            });
+                            'd'
                         }
                         Role::Category { levels } => {
                             facts.counts.push(levels.len() as u64);
@@ -133,8 +181,15 @@ impl Preparation {
                         }
                         Role::Label => 'l',
                         Role::Weight => 'w',
-                        Role::Ignored => 'i',
+                        Role::Ignored(None) => 'i',
+                        Role::Ignored(Some(Aside::Empty)) => 'e',
+                        Role::Ignored(Some(Aside::Constant)) => 'k',
+                        Role::Ignored(Some(Aside::Index)) => 'r',
+                        Role::Ignored(Some(Aside::Identifier)) => 'u',
                     });
+                }
+                if facts.numbers.iter().all(|n| *n == Written::default()) {
+                    facts.numbers.clear();
                 }
                 facts.columns = Some(letters);
             }
@@ -244,7 +299,14 @@ fn table_from_stored(
         return None;
     }
     let mut counts = facts.counts.iter();
-    let (mut number, mut level, mut word) = (0, 0, 0);
+    let (mut level, mut word) = (0, 0);
+    let (mut written, mut dates) = (facts.numbers.iter(), facts.dates.iter());
+    let mut moments = found
+        .centre
+        .iter()
+        .copied()
+        .zip(found.scale.iter().copied());
+    let mut next_moments = || moments.next();
     let mut columns = Vec::with_capacity(names.len());
     // The next strings of a list, all different.
     let mut slice = |from: &StringTable, at: &mut usize| -> Option<StringTable> {
@@ -258,13 +320,36 @@ fn table_from_stored(
     for (letter, name) in letters.chars().zip(names.iter()) {
         let role = match letter {
             'n' | 'm' => {
-                let role = Role::Number {
-                    centre: *found.centre.get(number)?,
-                    scale: *found.scale.get(number)?,
-                    indicator: letter == 'm',
+                let (centre, scale) = next_moments()?;
+                let written = match facts.numbers.is_empty() {
+                    true => Written::default(),
+                    false => *written.next()?,
                 };
-                number += 1;
-                role
+                Role::Number {
+                    centre,
+                    scale,
+                    indicator: letter == 'm',
+                    form: written.form,
+                    strays: written.strays,
+                }
+            }
+            'd' => {
+                let date = dates.next()?;
+                let fits = [0x1FFE_u32, 0x7F, 0xFF_FFFF].iter().zip(date.parts);
+                if fits.into_iter().any(|(all, bits)| bits & !all != 0) {
+                    return None;
+                }
+                Role::Date(DateParts {
+                    order: date.order,
+                    strays: date.strays,
+                    indicator: date.indicator,
+                    days: next_moments()?,
+                    years: match date.years {
+                        true => Some(next_moments()?),
+                        false => None,
+                    },
+                    parts: date.parts,
+                })
             }
             'c' => Role::Category {
                 levels: slice(&all_levels, &mut level)?,
@@ -275,7 +360,11 @@ fn table_from_stored(
             },
             'l' => Role::Label,
             'w' => Role::Weight,
-            'i' => Role::Ignored,
+            'i' => Role::Ignored(None),
+            'e' => Role::Ignored(Some(Aside::Empty)),
+            'k' => Role::Ignored(Some(Aside::Constant)),
+            'r' => Role::Ignored(Some(Aside::Index)),
+            'u' => Role::Ignored(Some(Aside::Identifier)),
             _ => return None,
         };
         columns.push(PlannedColumn {
@@ -283,8 +372,11 @@ fn table_from_stored(
             role,
         });
     }
-    let used_up =
-        number == found.centre.len() && level == all_levels.len() && word == all_words.len();
+    let used_up = next_moments().is_none()
+        && written.next().is_none()
+        && dates.next().is_none()
+        && level == all_levels.len()
+        && word == all_words.len();
     let labels = columns.iter().filter(|c| c.role == Role::Label).count();
     let weights = columns.iter().filter(|c| c.role == Role::Weight).count();
     let fits = used_up && counts.next().is_none() && labels <= 1 && weights <= 1;

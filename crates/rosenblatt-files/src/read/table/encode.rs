@@ -4,9 +4,10 @@
 //! and, if training rows missed it, another that says so; a category one for each level; a
 //! text one for each word. Values that training has not seen make nothing, and are counted.
 
+use super::cells::DATE_SLOTS;
 use super::numeric::{NumericColumns, NumericRows};
 use super::parse::{MISSING, Slots, TablePart, Take};
-use super::role::{MISSING_LEVEL, Role, Unseen};
+use super::role::{DateParts, MISSING_LEVEL, Role, Unseen};
 use super::{BUCKETS, MOST_WORDS};
 use crate::read::assemble;
 use crate::read::interner::{Interner, hash};
@@ -25,6 +26,11 @@ enum Step {
         centre: f64,
         scale: f64,
         indicator: bool,
+    },
+    Date {
+        slot: usize,
+        feature: u32,
+        date: DateParts,
     },
     Category {
         slot: usize,
@@ -87,6 +93,7 @@ impl Encoder {
                         centre,
                         scale,
                         indicator,
+                        ..
                     },
                     Take::Number { slot, .. },
                     _,
@@ -99,6 +106,11 @@ impl Encoder {
                         indicator: *indicator,
                     });
                 }
+                (Role::Date(date), Take::Date { slot, .. }, _) => steps.push(Step::Date {
+                    slot: *slot,
+                    feature: first,
+                    date: date.clone(),
+                }),
                 (Role::Category { .. }, Take::Category { slot }, Some(known)) => {
                     let find = |text: &[u8]| known.find(text).map_or(NONE, |n| first + n);
                     let all = &levels[*slot];
@@ -120,7 +132,7 @@ impl Encoder {
                         features: (0..all.len() as u32).map(|w| find(all.get(w))).collect(),
                     });
                 }
-                (Role::Label | Role::Weight | Role::Ignored, _, _) => {}
+                (Role::Label | Role::Weight | Role::Ignored(_), _, _) => {}
                 (role, Take::Skip, _) if role.features() == 0 => {}
                 _ => {
                     return Err(Error::data(format!(
@@ -167,6 +179,15 @@ impl Encoder {
                             out.push((*feature, x));
                         }
                     }
+                }
+                Step::Date {
+                    slot,
+                    feature,
+                    date,
+                } => {
+                    let place = i * self.numbers + slot;
+                    let parts = std::array::from_fn(|k| part.numbers.get(place + k));
+                    date_features(parts, *feature, date, out, unseen);
                 }
                 Step::Category {
                     slot,
@@ -333,6 +354,47 @@ impl Encoder {
             }
             unseen
         })
+    }
+}
+
+/// Appends the features of a date, kept as these numbers.
+fn date_features(
+    numbers: [f64; DATE_SLOTS],
+    first: u32,
+    date: &DateParts,
+    out: &mut Vec<(u32, f64)>,
+    unseen: &mut Unseen,
+) {
+    let [days, year, parts @ ..] = numbers;
+    if days.is_nan() {
+        match date.indicator {
+            true => out.push((first + date.features() as u32 - 1, 1.0)),
+            false => unseen.levels += 1,
+        }
+        return;
+    }
+    let mut feature = first;
+    let mut number = |feature: u32, x: f64, (centre, scale): (f64, f64)| {
+        let x = (x - centre) / scale;
+        if x != 0.0 {
+            out.push((feature, x));
+        }
+    };
+    number(feature, days, date.days);
+    feature += 1;
+    if let Some(moments) = date.years {
+        number(feature, year, moments);
+        feature += 1;
+    }
+    for (value, bits) in parts.into_iter().zip(date.parts) {
+        let bit = value as u32 & 31;
+        if bits >> bit & 1 == 1 {
+            let before = bits & ((1 << bit) - 1);
+            out.push((feature + before.count_ones(), 1.0));
+        } else if bits != 0 {
+            unseen.levels += 1;
+        }
+        feature += bits.count_ones();
     }
 }
 
