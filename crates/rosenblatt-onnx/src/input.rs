@@ -88,7 +88,7 @@ fn table(
             }
             ColumnCoding::Text { .. } => {
                 return Err(refuse(format_args!(
-                    "the column {name} holds texts, and how they are cut into words has no graph"
+                    "the column {name} holds texts, and ONNX has no operator that cuts words as training did"
                 )));
             }
             ColumnCoding::Label | ColumnCoding::Ignored => {}

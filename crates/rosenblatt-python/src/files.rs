@@ -110,6 +110,16 @@ pub(crate) fn read_file<'py>(
     Ok(result)
 }
 
+/// What a word of the command line means.
+fn parsed<T: std::str::FromStr<Err = rosenblatt::Error>>(
+    name: &str,
+    value: Bound<'_, PyAny>,
+) -> PyResult<T> {
+    let text = value.str()?.to_string();
+    let parsed = text.parse::<T>();
+    parsed.map_err(|e| PyValueError::new_err(format!("{name}: {}", worded(&e.wording()))))
+}
+
 fn read_options(given: &Bound<'_, PyDict>) -> PyResult<(ReadOptions, Scale)> {
     let mut options = ReadOptions::default();
     let mut scale = Scale::None;
@@ -159,6 +169,13 @@ fn read_options(given: &Bound<'_, PyDict>) -> PyResult<(ReadOptions, Scale)> {
                     options.columns.push((column, known));
                 }
             }
+            "text" => options.text.cut.terms = parsed(&name, value)?,
+            "term_weights" => options.text.weights = Some(parsed(&name, value)?),
+            "min_df" => options.text.min_df = parsed(&name, value)?,
+            "max_df" => options.text.max_df = parsed(&name, value)?,
+            "vocabulary" => options.text.vocabulary = value.extract()?,
+            "keep_case" => options.text.cut.keep_case = value.extract()?,
+            "strip_accents" => options.text.cut.strip_accents = value.extract()?,
             "labels" => options.labels = Some(value.extract()?),
             "label" => options.label = Some(value.extract()?),
             "header" => options.header = Some(value.extract()?),

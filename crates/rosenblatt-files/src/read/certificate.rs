@@ -78,8 +78,15 @@ fn column(coding: &ColumnCoding<'_>) -> Result<Value> {
         ColumnCoding::Text {
             words,
             hashed: false,
+            plain: true,
         } => {
             json!({"text": words.iter().collect::<Vec<_>>()})
+        }
+        ColumnCoding::Text { plain: false, .. } => {
+            return Err(refuse(
+                "it speaks of counts of words, and a text column becomes something else",
+            )
+            .remedy("leave the options of texts out"));
         }
         ColumnCoding::Text { hashed: true, .. } => {
             return Err(refuse("a text column has too many words to list")

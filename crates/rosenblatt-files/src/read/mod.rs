@@ -47,6 +47,7 @@ mod streamed;
 mod table;
 #[cfg(test)]
 mod tests;
+mod text;
 
 pub use batches::{Batch, Batches, BatchesReport, LabelFound};
 pub use certificate::certificate_fields;
@@ -64,6 +65,7 @@ pub use row_errors::OnError;
 pub use scale::Scale;
 pub use streamed::Streamed;
 pub use table::role::Unseen;
+pub use text::{DocumentFrequency, TermWeights, Terms, TextCut, TextOptions};
 
 use std::path::Path;
 use std::sync::Arc;

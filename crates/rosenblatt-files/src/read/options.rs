@@ -10,6 +10,7 @@ use super::format::Format;
 use super::labels::LabelRules;
 use super::report::ColumnKind;
 use super::row_errors::OnError;
+use super::text::TextOptions;
 
 /// How a file is to be read. The default guesses everything.
 #[derive(Debug, Clone)]
@@ -34,6 +35,8 @@ pub struct ReadOptions {
     pub ignore: Vec<String>,
     /// Columns whose kind is not to be decided by their cells.
     pub columns: Vec<(String, ColumnKind)>,
+    /// How texts become features.
+    pub text: TextOptions,
     /// What to do with rows that cannot be read.
     pub on_error: OnError,
     /// The column with the weights of the rows.
@@ -67,6 +70,7 @@ impl Default for ReadOptions {
             label_map: Vec::new(),
             ignore: Vec::new(),
             columns: Vec::new(),
+            text: TextOptions::default(),
             on_error: OnError::Fail,
             weight_column: None,
             precision: Precision::F32,

@@ -19,6 +19,7 @@ use super::sparse::Wanted;
 use super::table::BUCKETS;
 use super::table::cells::{DateOrder, NumberForm};
 use super::table::role::{Aside, MISSING_LEVEL, Role};
+use super::text::{TermWeights, TextCut};
 use rosenblatt_core::Result;
 use rosenblatt_core::data::{FeatureNames, Precision, StringTable};
 
@@ -52,7 +53,16 @@ pub(crate) enum Input {
         delimiter: Delimiter,
         header: bool,
         columns: Vec<PlannedColumn>,
+        text: TextRules,
     },
+}
+
+/// How texts are taken, whatever their column.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct TextRules {
+    pub(crate) cut: TextCut,
+    /// Whether it is 1 + ln of a count that counts.
+    pub(crate) sublinear: bool,
 }
 
 /// A column of a table and what it becomes.
@@ -152,6 +162,7 @@ impl Preparation {
                         }),
                     )
                     .collect(),
+                text: TextRules::default(),
             },
             None => Input::Sparse {
                 first: 1,
@@ -170,6 +181,12 @@ impl Preparation {
     /// How features are scaled.
     pub fn scale(&self) -> Scale {
         self.scale
+    }
+
+    /// Whether terms of texts are weighed by how many training rows have them.
+    pub fn weighs_terms(&self) -> bool {
+        let weighed = |column: &PlannedColumn| matches!(&column.role, Role::Text { weights, .. } if !weights.is_empty());
+        matches!(&self.input, Input::Table { columns, .. } if columns.iter().any(weighed))
     }
 
     /// How many bits values keep.
@@ -241,7 +258,7 @@ impl Preparation {
                                 .iter()
                                 .for_each(|l| names.push(&format!("{name}={l}")));
                         }
-                        Role::Text { words, hashed } => {
+                        Role::Text { words, hashed, .. } => {
                             words
                                 .iter()
                                 .for_each(|w| names.push(&format!("{name}:{w}")));
@@ -326,7 +343,7 @@ impl Preparation {
         match &self.input {
             Input::Sparse { first, .. } => Coding::Indexed { first: *first },
             Input::Images { .. } => Coding::Images,
-            Input::Table { columns, .. } => Coding::Columns(
+            Input::Table { columns, text, .. } => Coding::Columns(
                 columns
                     .iter()
                     .map(|column| match &column.role {
@@ -344,9 +361,14 @@ impl Preparation {
                         },
                         Role::Date(_) => ColumnCoding::Date,
                         Role::Category { levels } => ColumnCoding::Category(levels),
-                        Role::Text { words, hashed } => ColumnCoding::Text {
+                        Role::Text {
+                            words,
+                            hashed,
+                            weights,
+                        } => ColumnCoding::Text {
                             words,
                             hashed: *hashed,
+                            plain: weights.is_empty() && *text == TextRules::default(),
                         },
                         Role::Label => ColumnCoding::Label,
                         Role::Weight | Role::Ignored(_) => ColumnCoding::Ignored,
@@ -371,31 +393,68 @@ impl Preparation {
             options.columns.clear();
             options.ignore.clear();
             for column in columns {
-                let kind = match &column.role {
-                    Role::Number { form, strays, .. } => match (form, strays) {
-                        (NumberForm::Comma, _) => ColumnKind::DecimalComma,
-                        (_, true) => ColumnKind::NumericOrMissing,
-                        (_, false) => ColumnKind::Numeric,
-                    },
-                    Role::Date(date) => match date.order {
-                        DateOrder::DayFirst => ColumnKind::DayFirst,
-                        DateOrder::MonthFirst => ColumnKind::MonthFirst,
-                    },
-                    Role::Category { .. } => ColumnKind::Category,
-                    Role::Text { .. } => ColumnKind::Text,
-                    Role::Ignored(_) => ColumnKind::Ignore,
-                    Role::Label => {
-                        options.label = Some(column.name.clone());
-                        continue;
-                    }
-                    Role::Weight => {
-                        options.weight_column = Some(column.name.clone());
-                        continue;
-                    }
-                };
-                options.columns.push((column.name.clone(), kind));
+                match column.role {
+                    Role::Label => options.label = Some(column.name.clone()),
+                    Role::Weight => options.weight_column = Some(column.name.clone()),
+                    _ => {}
+                }
             }
         }
+        self.keep_columns(options);
+    }
+
+    /// Sets the kinds of a table's columns that the options say nothing of, and what terms of
+    /// texts weigh: a run that goes on with a model takes them as the model has them.
+    pub fn keep_columns(&self, options: &mut ReadOptions) {
+        let Input::Table { columns, text, .. } = &self.input else {
+            return;
+        };
+        options.text.cut = text.cut;
+        options.text.weights = Some(match (text.sublinear, self.weighs_terms()) {
+            (false, false) => TermWeights::Counts,
+            (true, false) => TermWeights::Sublinear,
+            (false, true) => TermWeights::TfIdf,
+            (true, true) => TermWeights::SublinearTfIdf,
+        });
+        for column in columns {
+            let kind = match &column.role {
+                Role::Number { form, strays, .. } => match (form, strays) {
+                    (NumberForm::Comma, _) => ColumnKind::DecimalComma,
+                    (_, true) => ColumnKind::NumericOrMissing,
+                    (_, false) => ColumnKind::Numeric,
+                },
+                Role::Date(date) => match date.order {
+                    DateOrder::DayFirst => ColumnKind::DayFirst,
+                    DateOrder::MonthFirst => ColumnKind::MonthFirst,
+                },
+                Role::Category { .. } => ColumnKind::Category,
+                Role::Text { .. } => ColumnKind::Text,
+                Role::Ignored(_) => ColumnKind::Ignore,
+                Role::Label | Role::Weight => continue,
+            };
+            let name = &column.name;
+            let said = options.columns.iter().any(|(n, _)| n == name);
+            if !said && !options.ignore.contains(name) {
+                options.columns.push((name.clone(), kind));
+            }
+        }
+    }
+
+    /// The same with the reasons why an earlier preparation set columns aside, for those that
+    /// both leave out.
+    #[must_use]
+    pub fn with_reasons_of(mut self, earlier: &Preparation) -> Self {
+        if let (Input::Table { columns, .. }, Input::Table { columns: known, .. }) =
+            (&mut self.input, &earlier.input)
+        {
+            for (column, known) in columns.iter_mut().zip(known) {
+                if let (Role::Ignored(why), Role::Ignored(reason)) = (&mut column.role, &known.role)
+                {
+                    *why = *reason;
+                }
+            }
+        }
+        self
     }
 }
 
@@ -444,7 +503,14 @@ fn say(columns: &[PlannedColumn], told: &[Option<f64>], report: &mut ReadReport)
                     ),
                 ),
             }
-        } else if let Some(share) = told {
+            continue;
+        }
+        if let (Role::Text { words, .. }, Some(found)) = (&column.role, said.words)
+            && words.len() < found
+        {
+            said.note = Some(format!("{} of them kept", words.len()));
+        }
+        if let Some(share) = told {
             warn(
                 said,
                 format!(
@@ -511,6 +577,8 @@ pub enum ColumnCoding<'a> {
         words: &'a StringTable,
         /// Whether other words share buckets.
         hashed: bool,
+        /// Whether the features are counts of words in lower case, accents and all.
+        plain: bool,
     },
     /// The class.
     Label,

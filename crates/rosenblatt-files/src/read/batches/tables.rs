@@ -44,6 +44,7 @@ pub(crate) fn table_batches(
         delimiter,
         header,
         columns,
+        text,
         ..
     } = &model.preparation.input
     else {
@@ -78,6 +79,7 @@ pub(crate) fn table_batches(
         labels_required: false,
         on_error: options.on_error,
         keep_long_decimals: false,
+        cut: text.cut,
         label_guess: None,
         facts: false,
     };
@@ -104,7 +106,7 @@ fn make_table(
     plan: &[Take],
     has_label: bool,
 ) -> Result<Made> {
-    let Input::Table { columns, .. } = &model.preparation.input else {
+    let Input::Table { columns, text, .. } = &model.preparation.input else {
         return Err(Error::model("this model has no columns"));
     };
     let precision = model.preparation.precision;
@@ -114,7 +116,14 @@ fn make_table(
     };
     let roles: Vec<&Role> = columns.iter().map(|c| &c.role).collect();
     let scale = model.preparation.scale;
-    let encoder = Encoder::new(&roles, plan, lookup, &parsed.levels, &parsed.words, scale)?;
+    let encoder = Encoder::new(
+        &roles,
+        plan,
+        lookup,
+        &parsed.levels,
+        &parsed.words,
+        (scale, text.sublinear),
+    )?;
     let locate = |i: usize| (&parsed.part, i);
     let (matrix, unseen) = encoder.matrix(precision, parsed.part.rows, locate, 1);
     let labels = has_label

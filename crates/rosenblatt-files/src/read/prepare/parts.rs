@@ -1,16 +1,16 @@
 //! A preparation as parts of a model file, and back.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::super::delimited::Delimiter;
 use super::super::format::Format;
 use super::super::labels::LabelRules;
 use super::super::scale::{Moments, Scale};
+use super::super::table::BUCKETS;
 use super::super::table::cells::{DateOrder, NumberForm};
 use super::super::table::role::{Aside, DateParts, Role};
-use super::{Input, PlannedColumn, Preparation};
+use super::super::text::TextCut;
+use super::{Input, PlannedColumn, Preparation, TextRules};
 use rosenblatt_core::data::{Precision, StringTable};
 use rosenblatt_core::model::{Model, StoredPreparation};
 use rosenblatt_core::{Error, Result};
@@ -47,6 +47,11 @@ struct Facts {
     numbers: Vec<Written>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     dates: Vec<Dates>,
+    /// How texts are cut, if not into words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<TextCut>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    sublinear: bool,
 }
 
 /// How the numbers of a column are written.
@@ -103,6 +108,7 @@ impl Preparation {
         let mut names = StringTable::new();
         let (mut all_levels, mut all_words) = (StringTable::new(), StringTable::new());
         let mut found = Moments::default();
+        let mut term_weights = Vec::new();
         match &self.input {
             Input::Sparse {
                 first,
@@ -129,7 +135,10 @@ impl Preparation {
                 delimiter,
                 header,
                 columns,
+                text,
             } => {
+                facts.text = Some(text.cut).filter(|cut| *cut != TextCut::default());
+                facts.sublinear = text.sublinear;
                 facts.format = Some(*format);
                 facts.delimiter = Some(*delimiter);
                 facts.input = "table".into();
@@ -174,7 +183,12 @@ impl Preparation {
                             levels.iter().for_each(|l| all_levels.push(l));
                             'c'
                         }
-                        Role::Text { words, hashed } => {
+                        Role::Text {
+                            words,
+                            hashed,
+                            weights,
+                        } => {
+                            term_weights.extend_from_slice(weights);
                             facts.counts.push(words.len() as u64);
                             words.iter().for_each(|w| all_words.push(w));
                             if *hashed { 'h' } else { 't' }
@@ -199,7 +213,11 @@ impl Preparation {
             ("levels", all_levels),
             ("words", all_words),
         ];
-        let numbers = [("centre", found.centre), ("scale", found.scale)];
+        let numbers = [
+            ("centre", found.centre),
+            ("scale", found.scale),
+            ("term_weights", term_weights),
+        ];
         StoredPreparation {
             json: serde_json::to_string(&facts).unwrap_or_default(),
             strings: (strings.into_iter().filter(|(_, list)| !list.is_empty()))
@@ -263,7 +281,7 @@ impl Preparation {
                     moments: found,
                 }
             }
-            "table" => table_from_stored(&facts, &found, &stored.strings)
+            "table" => table_from_stored(&facts, &found, stored)
                 .ok_or_else(|| bad("its columns do not fit together"))?,
             other => return Err(bad(&format!("unknown input {other:?}"))),
         };
@@ -280,12 +298,8 @@ impl Preparation {
     }
 }
 
-fn table_from_stored(
-    facts: &Facts,
-    found: &Moments,
-    strings: &BTreeMap<String, StringTable>,
-) -> Option<Input> {
-    let table = |name: &str| strings.get(name).cloned().unwrap_or_default();
+fn table_from_stored(facts: &Facts, found: &Moments, stored: &StoredPreparation) -> Option<Input> {
+    let table = |name: &str| stored.strings.get(name).cloned().unwrap_or_default();
     let (names, all_levels, all_words) = (table("column_names"), table("levels"), table("words"));
     let letters = facts.columns.as_deref()?;
     if !letters.is_ascii()
@@ -301,6 +315,12 @@ fn table_from_stored(
     let mut counts = facts.counts.iter();
     let (mut level, mut word) = (0, 0);
     let (mut written, mut dates) = (facts.numbers.iter(), facts.dates.iter());
+    let no_weights = Vec::new();
+    let term_weights = stored.numbers.get("term_weights").unwrap_or(&no_weights);
+    if term_weights.iter().any(|w| !w.is_finite() || *w < 0.0) {
+        return None;
+    }
+    let mut weights = term_weights.iter().copied();
     let mut moments = found
         .centre
         .iter()
@@ -354,10 +374,19 @@ fn table_from_stored(
             'c' => Role::Category {
                 levels: slice(&all_levels, &mut level)?,
             },
-            't' | 'h' => Role::Text {
-                words: slice(&all_words, &mut word)?,
-                hashed: letter == 'h',
-            },
+            't' | 'h' => {
+                let words = slice(&all_words, &mut word)?;
+                let hashed = letter == 'h';
+                let features = words.len() + if hashed { BUCKETS as usize } else { 0 };
+                Role::Text {
+                    words,
+                    hashed,
+                    weights: match term_weights.is_empty() {
+                        true => Vec::new(),
+                        false => weights.by_ref().take(features).collect(),
+                    },
+                }
+            }
             'l' => Role::Label,
             'w' => Role::Weight,
             'i' => Role::Ignored(None),
@@ -372,7 +401,13 @@ fn table_from_stored(
             role,
         });
     }
+    let whole = |c: &PlannedColumn| match &c.role {
+        Role::Text { weights, .. } => weights.is_empty() || weights.len() == c.role.features(),
+        _ => true,
+    };
     let used_up = next_moments().is_none()
+        && weights.next().is_none()
+        && columns.iter().all(whole)
         && written.next().is_none()
         && dates.next().is_none()
         && level == all_levels.len()
@@ -386,5 +421,9 @@ fn table_from_stored(
         delimiter: facts.delimiter.filter(|d| d.is_usable())?,
         header: facts.header?,
         columns,
+        text: TextRules {
+            cut: facts.text.unwrap_or_default(),
+            sublinear: facts.sublinear,
+        },
     })
 }

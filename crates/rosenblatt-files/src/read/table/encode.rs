@@ -4,11 +4,11 @@
 //! and, if training rows missed it, another that says so; a category one for each level; a
 //! text one for each word. Values that training has not seen make nothing, and are counted.
 
+use super::BUCKETS;
 use super::cells::DATE_SLOTS;
 use super::numeric::{NumericColumns, NumericRows};
 use super::parse::{MISSING, Slots, TablePart, Take};
 use super::role::{DateParts, MISSING_LEVEL, Role, Unseen};
-use super::{BUCKETS, MOST_WORDS};
 use crate::read::assemble;
 use crate::read::interner::{Interner, hash};
 use crate::read::number::Stored;
@@ -40,6 +40,9 @@ enum Step {
     Text {
         slot: usize,
         features: Vec<u32>,
+        /// The number of the first feature, and what each weighs; nothing if all weigh 1.
+        first: u32,
+        weights: Vec<f64>,
     },
 }
 
@@ -71,6 +74,7 @@ pub(crate) struct Encoder {
     features: usize,
     unit_rows: bool,
     unit_texts: bool,
+    sublinear: bool,
 }
 
 impl Encoder {
@@ -81,7 +85,7 @@ impl Encoder {
         lookup: &Lookup,
         levels: &[Interner],
         words: &[Interner],
-        scale: Scale,
+        (scale, sublinear): (Scale, bool),
     ) -> Result<Self> {
         let mut steps = Vec::new();
         let mut feature = 0usize;
@@ -120,7 +124,13 @@ impl Encoder {
                         missing: find(MISSING_LEVEL.as_bytes()),
                     });
                 }
-                (Role::Text { hashed, .. }, Take::Text { slot }, Some(known)) => {
+                (
+                    Role::Text {
+                        hashed, weights, ..
+                    },
+                    Take::Text { slot },
+                    Some(known),
+                ) => {
                     let all = &words[*slot];
                     let find = |word: &[u8]| match known.find(word) {
                         Some(n) => first + n,
@@ -130,6 +140,8 @@ impl Encoder {
                     steps.push(Step::Text {
                         slot: *slot,
                         features: (0..all.len() as u32).map(|w| find(all.get(w))).collect(),
+                        first,
+                        weights: weights.clone(),
                     });
                 }
                 (Role::Label | Role::Weight | Role::Ignored(_), _, _) => {}
@@ -151,6 +163,7 @@ impl Encoder {
             features: feature,
             unit_rows: scale == Scale::UnitRows,
             unit_texts: scale.by_column(),
+            sublinear,
         })
     }
 
@@ -206,7 +219,12 @@ impl Encoder {
                         out.push((feature, 1.0));
                     }
                 }
-                Step::Text { slot, features } => {
+                Step::Text {
+                    slot,
+                    features,
+                    first,
+                    weights,
+                } => {
                     let text = &part.texts[*slot];
                     let start = out.len();
                     for k in text.range(i) {
@@ -214,7 +232,16 @@ impl Encoder {
                         if feature == NONE {
                             unseen.words += u64::from(text.counts[k]);
                         } else {
-                            out.push((feature, f64::from(text.counts[k])));
+                            let count = f64::from(text.counts[k]);
+                            let times = match self.sublinear {
+                                true => 1.0 + libm::log(count),
+                                false => count,
+                            };
+                            let weight = weights.get((feature - first) as usize);
+                            let x = times * weight.unwrap_or(&1.0);
+                            if x != 0.0 {
+                                out.push((feature, x));
+                            }
                         }
                     }
                     out[start..].sort_unstable_by_key(|f| f.0);
@@ -424,9 +451,4 @@ fn divide_by_length(row: &mut [(u32, f64)]) {
 /// The bucket of a word without a feature of its own; part of the model file's promise.
 pub(crate) fn bucket(word: &[u8]) -> u32 {
     hash(word, 0) as u32 % BUCKETS
-}
-
-/// Whether so many words need buckets.
-pub(crate) fn overflows(words: usize) -> bool {
-    words > MOST_WORDS
 }

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use self::numbers::{in_place, numbers_ahead};
 pub(crate) use self::typed::{MISSING, Parsed, Scheme, Slots, TablePart, Take, Use, takes};
 use super::cells::{self, NumberForm};
-use super::words::for_each_word;
+use super::words::Cutter;
 use crate::read::chunk::Chunk;
 use crate::read::delimited::{
     Cell, CellError, Delimiter, cell_end, count_cells, next_cell, next_record,
@@ -58,7 +58,7 @@ struct Parser<'a, T> {
     /// not taken.
     cells_now: Vec<(usize, Vec<u8>, bool, bool)>,
     texts_now: Vec<(usize, u64, u64)>,
-    word: String,
+    cutter: Cutter,
 }
 
 /// Records whose numbers are made room for together.
@@ -94,7 +94,7 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
         missing_now: Vec::new(),
         cells_now: Vec::new(),
         texts_now: Vec::new(),
-        word: String::new(),
+        cutter: Cutter::new(scheme.cut),
     };
     dispatch(Run(&mut parser));
     let mut read = parser.read;
@@ -441,16 +441,13 @@ impl<T: Stored> Parser<'_, T> {
     }
 
     fn text(&mut self, slot: usize, text: &str) {
-        let mut word = std::mem::take(&mut self.word);
         let (part, words, stamps) = (
             &mut self.read.part.texts[slot],
             &mut self.read.words[slot],
             &mut self.stamps[slot],
         );
         let row = self.tried;
-        let mut count = 0;
-        for_each_word(text, &mut word, |w| {
-            count += 1;
+        let count = self.cutter.for_each_term(text, |w| {
             let (number, new) = words.intern(w.as_bytes());
             if new {
                 stamps.push((0, 0));
@@ -466,7 +463,6 @@ impl<T: Stored> Parser<'_, T> {
         });
         part.ends.push(part.words.len() as u32);
         self.texts_now.push((slot, count, hash(text.as_bytes(), 0)));
-        self.word = word;
     }
 
     #[cold]

@@ -20,6 +20,7 @@ use crate::read::report::{ColumnKind, ColumnReport, ColumnRole, LongDecimal};
 use crate::read::row_errors::Tally;
 use crate::read::sniff::{Record, is_missing};
 use crate::read::source::{Bytes, Source};
+use crate::read::text::TextOptions;
 use rosenblatt_core::data::Precision;
 use rosenblatt_core::{Error, Result, Wording};
 
@@ -40,8 +41,10 @@ pub(crate) struct TableRaw {
     pub(crate) categories: usize,
     /// The values of each category column.
     pub(crate) levels: Vec<Interner>,
-    /// The words of each text column.
+    /// The terms of each text column.
     pub(crate) words: Vec<Interner>,
+    /// How texts become features.
+    pub(crate) text: TextOptions,
 }
 
 /// A column as it was read.
@@ -325,6 +328,7 @@ fn scheme(
             fixed: c.given && c.used.fixed,
             ..c.used
         })),
+        cut: options.text.cut,
         label_guess: label.advice(&shape.names),
         // Against the rest, a row without a label is one of the rest.
         labels_required: options.positive.is_none()
@@ -370,6 +374,7 @@ fn run(bytes: Bytes, file: &Path, scheme: &Scheme, options: &ReadOptions) -> Res
             categories: slots.categories,
             levels: vec![Interner::default(); slots.categories],
             words: vec![Interner::default(); slots.texts],
+            text: options.text.clone(),
         },
         labels: Vec::new(),
         label_names: Interner::default(),

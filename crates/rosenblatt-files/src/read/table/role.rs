@@ -29,6 +29,8 @@ pub(crate) enum Role {
         words: StringTable,
         /// Whether other words share buckets.
         hashed: bool,
+        /// What each of its features weighs; nothing if all weigh 1.
+        weights: Vec<f64>,
     },
     Label,
     Weight,
@@ -42,7 +44,7 @@ impl Role {
             Role::Number { indicator, .. } => 1 + usize::from(*indicator),
             Role::Date(date) => date.features(),
             Role::Category { levels } => levels.len(),
-            Role::Text { words, hashed } => {
+            Role::Text { words, hashed, .. } => {
                 words.len() + if *hashed { BUCKETS as usize } else { 0 }
             }
             Role::Label | Role::Weight | Role::Ignored(_) => 0,

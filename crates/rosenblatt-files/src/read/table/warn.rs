@@ -20,6 +20,9 @@ const ROWS_PER_VALUE: usize = 10;
 /// Rows that are looked at for what shows in a few.
 const LOOKED_AT: usize = 4096;
 
+/// Whole numbers from here on are not told apart in `f64`.
+const F64_WHOLE: f64 = 9_007_199_254_740_992.0;
+
 /// Numbers from which `f32` skips whole numbers, so that neighbours may look equal.
 const F32_WHOLE: f64 = 16_777_216.0;
 
@@ -142,7 +145,7 @@ fn are_identifiers(all: Rows<'_>, slot: usize, column: &RawColumn) -> bool {
     let mut seen = HashSet::new();
     let (mut looked_at, mut repeats) = (0, 0);
     for x in there().take(LOOKED_AT) {
-        if x.fract() != 0.0 {
+        if x.fract() != 0.0 || x.abs() > F64_WHOLE {
             return false;
         }
         looked_at += 1;

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::super::cells::{CellTally, DATE_SLOTS, DateOrder, NumberForm};
+use super::super::words::TextCut;
 use crate::read::delimited::Dialect;
 use crate::read::interner::Interner;
 use crate::read::labels::LabelSink;
@@ -49,6 +50,8 @@ pub(crate) struct Scheme {
     pub(crate) labels_required: bool,
     pub(crate) on_error: OnError,
     pub(crate) keep_long_decimals: bool,
+    /// How texts are cut.
+    pub(crate) cut: TextCut,
     /// What to say of a label that cannot be one, where its column was guessed.
     pub(crate) label_guess: Option<String>,
     /// Whether facts are gathered to check the kinds of text columns.
