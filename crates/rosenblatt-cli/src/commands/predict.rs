@@ -50,6 +50,9 @@ pub fn run(context: Context, args: &PredictArgs) -> Outcome {
 /// So few lines are written before another thread has started.
 const FEW: usize = 4096;
 
+/// Lines that a thread writes at a time.
+const SOME: usize = 256;
+
 /// Reading and writing fail differently.
 enum Problem {
     Input(Error),
@@ -70,21 +73,24 @@ fn predict(
         let k = model.scheme.discriminators();
         let rows = batch.matrix.rows();
         let threads = if rows < FEW { 1 } else { context.threads };
-        let lines = parallel::map(rows, threads, || {
-            |i: usize, text: &mut String| {
-                let scores = &all[i * k..(i + 1) * k];
-                let class = model.scheme.decide(scores, model.at_zero());
-                text.push_str(model.classes.name(class));
-                if args.scores {
-                    for score in scores {
-                        text.push('\t');
-                        text.push_str(&score.to_string());
+        let mut parts = vec![String::new(); rows.div_ceil(SOME)];
+        parallel::chunks(&mut parts, 1, threads, || {
+            |p: usize, part: &mut [String]| {
+                let text = &mut part[0];
+                for scores in all[p * SOME * k..].chunks_exact(k).take(SOME) {
+                    let class = model.scheme.decide(scores, model.at_zero());
+                    text.push_str(model.classes.name(class));
+                    if args.scores {
+                        for score in scores {
+                            text.push('\t');
+                            text.push_str(&score.to_string());
+                        }
                     }
+                    text.push('\n');
                 }
-                text.push('\n');
             }
         });
-        for part in lines {
+        for part in parts {
             out.write_all(part.as_bytes()).map_err(Problem::Output)?;
         }
     }

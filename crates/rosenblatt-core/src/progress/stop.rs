@@ -67,6 +67,11 @@ impl Stop {
         }
     }
 
+    /// Whether the run was cut short, so that what the learner strives for may be missing.
+    pub fn is_limit(self) -> bool {
+        matches!(self, Stop::EpochLimit | Stop::UpdateLimit | Stop::TimeLimit)
+    }
+
     /// Whether going on would change nothing.
     pub fn is_final(self) -> bool {
         matches!(
@@ -162,13 +167,8 @@ impl Limits<'_> {
         spent.then_some(Stop::UpdateLimit)
     }
 
-    /// Whether the passes made are enough.
-    pub(crate) fn after_pass(&self, progress: &Progress) -> Option<Stop> {
-        self.out_of_patience(progress)
-    }
-
     /// Whether the last `patience` passes brought no better validation accuracy.
-    fn out_of_patience(&self, progress: &Progress) -> Option<Stop> {
+    pub(crate) fn after_pass(&self, progress: &Progress) -> Option<Stop> {
         let patience = self.options.patience?;
         let mut best = (0, f64::NEG_INFINITY);
         for (epoch, pass) in progress.passes.iter().enumerate() {

@@ -11,14 +11,12 @@ use crate::embedding::Embedding;
 use crate::error::{Error, Result};
 use crate::learner::LearnerEntry;
 use crate::model::{Decision, Fingerprint, LinearState, Model};
-use crate::optimisations;
-use crate::options::{Bias, DataSize, Options};
+use crate::options::{DataSize, Options};
 use crate::parallel;
 use crate::progress::{Limits, Progress};
 use crate::scheme::Scheme;
 use crate::training::{
-    Callback, DataScan, Fitted, NoCallback, Recorder, Resources, SampleWeights, SeparabilityTest,
-    Training,
+    Callback, Fitted, NoCallback, Recorder, Resources, SampleWeights, SeparabilityTest, Training,
 };
 use crate::weights::Weights;
 
@@ -157,15 +155,12 @@ impl<'a> Session<'a> {
             fits_memory(scheme, data.features())?;
         }
         let sample_weights = SampleWeights::new(data, &options.class_weight)?;
-        let lift = match options.bias() {
-            Bias::Lifted => 1.0,
-            _ => 0.0,
-        };
-        let scan = DataScan::new(raw, &sample_weights, lift, self.fingerprint);
         if !sample_weights.is_surely_finite() {
             sample_weights.require_finite(self.threads)?;
         }
-        let (progress, state) = self.resumed(raw, scheme, &scan)?;
+        let known = self.fingerprint;
+        let fingerprint = known.unwrap_or_else(|| Fingerprint::of(raw, self.threads));
+        let (progress, state) = self.resumed(raw, scheme, fingerprint)?;
         let made_before = match self.from {
             Origin::Weights(_) => progress.passes.len() as u64,
             _ => 0,
@@ -190,7 +185,6 @@ impl<'a> Session<'a> {
             },
             resources: self.resources(),
             separability_test: self.separability_test,
-            scan: &scan,
             resumed: match self.from {
                 Origin::Run(model) => Some(model),
                 _ => None,
@@ -204,20 +198,15 @@ impl<'a> Session<'a> {
             recorder: Recorder {
                 callback,
                 validation: self.validation,
-                template: template(options, data, scheme, embedding.clone()),
-                scan: &scan,
+                template: Model {
+                    trained_on: fingerprint,
+                    ..template(options, data, scheme, embedding.clone())
+                },
                 data,
                 threads: self.threads,
             },
         };
-        std::thread::scope(|scope| {
-            // What is needed at the end can be found meanwhile.
-            let worth = self.threads > 1 && raw.matrix.bytes() >= WORTH_A_THREAD;
-            if worth && optimisations::enabled("parallel-scan") {
-                scope.spawn(|| scan.run(1));
-            }
-            LearnerEntry::fit(training)
-        })
+        LearnerEntry::fit(training)
     }
 
     /// The data with the features that the embedding makes.
@@ -237,7 +226,7 @@ impl<'a> Session<'a> {
         &self,
         raw: &Dataset,
         scheme: Scheme,
-        scan: &DataScan<'_>,
+        fingerprint: Fingerprint,
     ) -> Result<(Progress, Option<LinearState>)> {
         let (Origin::Run(model) | Origin::Weights(model)) = self.from else {
             return Ok(Default::default());
@@ -248,7 +237,7 @@ impl<'a> Session<'a> {
             if let Some(refusal) = self.options.learner.cannot_resume() {
                 return Err(refusal);
             }
-            check_resumable(model, scan.fingerprint(self.threads))?;
+            check_resumable(model, fingerprint)?;
         } else {
             self.options.learner.check_partial_fit(self.options)?;
             // What the last run proved, and where in its pass it was, is over.
@@ -314,9 +303,6 @@ fn check_data(data: &Dataset) -> Result<()> {
     }
     Ok(())
 }
-
-/// Bytes of examples from which on a second thread pays.
-const WORTH_A_THREAD: usize = 1 << 18;
 
 /// Refuses weights that cannot fit, early and with their size.
 fn fits_memory(scheme: Scheme, features: usize) -> Result<()> {

@@ -1,6 +1,5 @@
 //! Callbacks that follow a run, and the recorder that serves them.
 
-use super::data_scan::DataScan;
 use super::hypothesis::Snapshot;
 use crate::data::Dataset;
 use crate::error::Result;
@@ -72,7 +71,6 @@ pub(crate) struct Recorder<'a> {
     pub validation: Option<&'a Dataset>,
     /// The model but for what training finds.
     pub template: Model,
-    pub scan: &'a DataScan<'a>,
     pub data: &'a Dataset,
     pub threads: usize,
 }
@@ -92,7 +90,6 @@ impl Recorder<'_> {
             decision: learner.decision(self.data, self.template.options.readout()),
             progress: progress.clone(),
             support: learner.support(),
-            trained_on: self.scan.fingerprint(self.threads),
             ..self.template.clone()
         }
     }

@@ -46,9 +46,18 @@ enum Holds {
     /// Text that is no table.
     Text,
     /// Text in cells.
-    Table,
+    Table(Cells),
     /// Bytes that are no text.
     Bytes,
+}
+
+/// How the files of a format separate their cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cells {
+    /// Always by this byte; guessed where there is none.
+    pub(crate) delimiter: Option<u8>,
+    /// Whether a cell may stand in quotes.
+    pub(crate) quoting: bool,
 }
 
 /// All formats that can be read.
@@ -67,7 +76,10 @@ const FORMATS: &[Known] = &[
         extensions: &["csv"],
         in_name: &[],
         begins: |_| false,
-        holds: Holds::Table,
+        holds: Holds::Table(Cells {
+            delimiter: None,
+            quoting: true,
+        }),
     },
     Known {
         format: Format::Tsv,
@@ -75,7 +87,10 @@ const FORMATS: &[Known] = &[
         extensions: &["tsv", "tab"],
         in_name: &[],
         begins: |_| false,
-        holds: Holds::Table,
+        holds: Holds::Table(Cells {
+            delimiter: Some(b'\t'),
+            quoting: false,
+        }),
     },
     Known {
         format: Format::Idx,
@@ -125,8 +140,15 @@ impl Format {
 
     /// Whether its files are tables.
     pub fn is_table(self) -> bool {
-        self.known()
-            .is_some_and(|known| known.holds == Holds::Table)
+        self.cells().is_some()
+    }
+
+    /// How its tables separate cells.
+    pub(crate) fn cells(self) -> Option<Cells> {
+        match self.known()?.holds {
+            Holds::Table(cells) => Some(cells),
+            Holds::Text | Holds::Bytes => None,
+        }
     }
 
     /// What help says of the formats.

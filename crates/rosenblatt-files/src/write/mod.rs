@@ -185,8 +185,9 @@ impl<W: Write> RowWriter<W> {
         let (line, first) = (&mut self.line, self.first);
         if self.format == TextFormat::Libsvm {
             row.for_each(|j, x| {
-                // Writing to memory cannot fail.
-                let _ = write!(line, " {}:", j as u64 + first);
+                line.push(b' ');
+                whole(line, j as u64 + first);
+                line.push(b':');
                 decimal(line, x, precision);
             });
         } else {
@@ -266,6 +267,21 @@ fn millionth(line: &mut Vec<u8>, negative: bool, mut m: u64) {
     }
     let end = digits.iter().rposition(|&d| d != b'0').map_or(1, |i| i + 1);
     line.extend_from_slice(&digits[..end]);
+}
+
+/// Appends a whole number; the formatting machinery would cost more than the digits.
+fn whole(line: &mut Vec<u8>, mut n: u64) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (n % 10) as u8;
+        n /= 10;
+        if n == 0 {
+            break;
+        }
+    }
+    line.extend_from_slice(&digits[at..]);
 }
 
 /// A label or name as the format writes it, or why it cannot.

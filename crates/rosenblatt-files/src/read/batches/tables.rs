@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::super::chunk::{Chunk, Chunker};
 use super::super::delimited::Dialect;
-use super::super::format::Format;
 use super::super::number;
 use super::super::open::Opened;
 use super::super::options::ReadOptions;
@@ -52,7 +51,7 @@ pub(crate) fn table_batches(
     };
     let usual = Dialect {
         delimiter: options.delimiter.unwrap_or(*delimiter),
-        quoting: opened.format != Format::Tsv,
+        quoting: opened.format.cells().is_none_or(|cells| cells.quoting),
         comment: options.comment_bytes().map(<[u8]>::to_vec),
     };
     let try_dialect = |dialect: &Dialect| {

@@ -33,10 +33,11 @@ pub(crate) struct Shape<'a> {
 /// The dialect of a table that starts with `head`.
 pub(crate) fn dialect(head: &[u8], whole: bool, format: Format, options: &ReadOptions) -> Dialect {
     let comment = options.comment_bytes();
-    let quoting = format != Format::Tsv;
+    let cells = format.cells();
+    let quoting = cells.is_none_or(|cells| cells.quoting);
     let delimiter = options.delimiter.unwrap_or_else(|| {
-        if format == Format::Tsv {
-            return Delimiter::Byte(b'\t');
+        if let Some(byte) = cells.and_then(|cells| cells.delimiter) {
+            return Delimiter::Byte(byte);
         }
         let records = Cut::Lines.records(head, whole);
         sniff(records, quoting, comment).unwrap_or(Delimiter::Byte(b','))
