@@ -298,7 +298,7 @@ def read_table(
         Features of texts: words, ranges of words in a row such as words:1-2, or of characters such
         as chars:3-5.
     term_weights : {"counts", "sublinear", "tf-idf", "sublinear-tf-idf"}, default=None
-        What a term of a text weighs; None: counts, or by tf-idf with scaled columns.
+        What a term of a text weighs; None: counts, or sublinear tf-idf with scaled columns.
     min_df, max_df : int or float, default=1, 1.0
         Terms in fewer or more rows than this number, or than this share of them, are left out.
     vocabulary : int, default=1048576

@@ -206,7 +206,7 @@ const DATA_PARAMETERS: &[DataParameter] = &[
     DataParameter {
         name: "term-weights",
         value: "HOW",
-        help: "what a term of a text weighs: counts, sublinear (1 + ln of the count), tf-idf or sublinear-tf-idf [default: tf-idf, without scaling counts]",
+        help: "what a term of a text weighs: counts, sublinear (1 + ln of the count), tf-idf or sublinear-tf-idf [default: sublinear-tf-idf, without scaling counts]",
         remembered: true,
         set: |o, t| t.parse().map(|weights| o.read.text.weights = Some(weights)),
     },

@@ -185,7 +185,7 @@ impl Preparation {
 
     /// Whether terms of texts are weighed by how many training rows have them.
     pub fn weighs_terms(&self) -> bool {
-        let weighed = |column: &PlannedColumn| matches!(&column.role, Role::Text { weights, .. } if !weights.is_empty());
+        let weighed = |column: &PlannedColumn| matches!(&column.role, Role::Text { weights, .. } if weights.iter().any(|w| *w > 1.0));
         matches!(&self.input, Input::Table { columns, .. } if columns.iter().any(weighed))
     }
 

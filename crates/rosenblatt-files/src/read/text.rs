@@ -11,7 +11,8 @@ use rosenblatt_core::{Error, Result};
 pub struct TextOptions {
     /// How they are cut into terms.
     pub cut: TextCut,
-    /// What terms weigh; if not said, by tf-idf where columns are scaled, else their counts.
+    /// What terms weigh; if not said, by sublinear tf-idf where columns are scaled, else their
+    /// counts.
     pub weights: Option<TermWeights>,
     /// Terms in fewer training rows are left out.
     pub min_df: DocumentFrequency,

@@ -39,7 +39,7 @@ pub(super) fn fit_table(
             too_large_to_scale(format_args!("the column {name}"))
         })?;
     let weights = table.text.weights.unwrap_or(match scale.by_column() {
-        true => TermWeights::TfIdf,
+        true => TermWeights::SublinearTfIdf,
         false => TermWeights::Counts,
     });
     let training = Rows { table, rows };
