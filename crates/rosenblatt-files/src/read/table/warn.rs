@@ -6,7 +6,6 @@ use std::collections::{HashMap, HashSet};
 use super::parse::{MISSING, Take};
 use super::raw::{RawColumn, TableRaw};
 use super::role::Aside;
-use super::words::count_words;
 use crate::read::interner::Interner;
 use crate::read::labels::occurring;
 use rosenblatt_core::{Error, Result};
@@ -115,9 +114,12 @@ pub(crate) fn aside(all: Rows<'_>, column: &RawColumn, constant: bool) -> Option
             if filled < ENOUGH_ROWS || distinct * 20 < filled * 19 {
                 return None;
             }
-            let words = |&code: &u32| count_words(&all.table.levels[slot].text(code));
-            let words: u64 = used.iter().filter(|&&c| c != MISSING).map(words).sum();
-            identifier(words * 2 <= distinct as u64 * 3 || is_named_so(&column.name))
+            let token = |code: &&u32| {
+                let value = all.table.levels[slot].get(**code);
+                !value.trim_ascii().contains(&b' ')
+            };
+            let tokens = used.iter().filter(|&&c| c != MISSING).filter(token).count();
+            identifier(tokens * 20 >= distinct * 19 || is_named_so(&column.name))
         }
         Take::Text { slot } => {
             let filled = all.texts(slot).filter(|words| !words.is_empty()).count();
@@ -127,14 +129,41 @@ pub(crate) fn aside(all: Rows<'_>, column: &RawColumn, constant: bool) -> Option
             if filled < ENOUGH_ROWS {
                 return None;
             }
-            let texts: HashSet<&[u32]> = all.texts(slot).collect();
-            let words: usize = all.texts(slot).map(<[u32]>::len).sum();
-            let distinct: HashSet<&u32> = all.texts(slot).flatten().collect();
-            let short = words * 2 <= filled * 3 && distinct.len() * 20 >= filled * 19;
-            identifier(short || is_named_so(&column.name) && texts.len() * 20 >= filled * 19)
+            let enough = |n: usize| n * 20 >= filled * 19;
+            if is_named_so(&column.name) {
+                let texts: HashSet<&[u32]> = all.texts(slot).collect();
+                return identifier(enough(texts.len()));
+            }
+            identifier(are_codes(all, slot, filled, enough))
         }
         Take::Label | Take::Weight | Take::Skip => None,
     }
+}
+
+/// Whether short texts hold a word of their own each, beside few that they share: C-00012.
+fn are_codes(all: Rows<'_>, slot: usize, filled: usize, enough: impl Fn(usize) -> bool) -> bool {
+    /// Words that a code has at most.
+    const SHORT: usize = 6;
+    let words: usize = all.texts(slot).map(<[u32]>::len).sum();
+    if words > filled * SHORT {
+        return false;
+    }
+    let mut rows_with = vec![0u32; all.table.words[slot].len()];
+    for word in all.texts(slot).flatten() {
+        rows_with[*word as usize] += 1;
+    }
+    let shared = |text: &[u32]| -> Vec<u32> {
+        let words = text.iter().copied();
+        words.filter(|word| rows_with[*word as usize] > 1).collect()
+    };
+    let mut alone = 0;
+    let mut others = HashSet::new();
+    for text in all.texts(slot).filter(|text| !text.is_empty()) {
+        let rest = shared(text);
+        alone += usize::from(rest.len() < text.len());
+        others.insert(rest);
+    }
+    enough(alone) && others.len() * 20 <= filled
 }
 
 /// Whether whole numbers tell the rows apart and nothing else.
