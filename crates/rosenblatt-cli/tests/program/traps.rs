@@ -27,7 +27,7 @@ fn trained(data: &str, more: &[&str]) -> (String, serde_json::Value) {
 
 /// How a column was used, as the report says.
 fn role(report: &serde_json::Value, name: &str) -> String {
-    let columns = report["columns"].as_array().unwrap();
+    let columns = report["data"]["columns"].as_array().unwrap();
     let column = columns.iter().find(|c| c["name"] == name).unwrap();
     column["role"].as_str().unwrap().to_owned()
 }
@@ -267,7 +267,7 @@ fn stray_cells_are_missing_numbers() {
         "{said}"
     );
     assert_eq!(role(&report, "w"), "numeric");
-    assert_eq!(report["columns"][2]["missing"], 3);
+    assert_eq!(report["data"]["columns"][2]["missing"], 3);
     // A number for each column, and a feature for those that are missing.
     assert_eq!(report["features"], 4);
     assert_eq!(ok(&["predict", &model, &data]).lines().count(), 200);
@@ -315,13 +315,16 @@ fn a_guessed_label_is_said_to_be_one() {
         said.contains("--label shop") && said.contains("--label mood"),
         "{said}"
     );
-    assert_eq!(report["columns"][2]["note"], "guessed, the last column");
+    assert_eq!(
+        report["data"]["columns"][2]["note"],
+        "guessed, the last column"
+    );
     let (said, _) = trained(&data, &["--label", "mood"]);
     assert!(!said.contains("guessed"), "{said}");
     let by_name = place.file("name.csv", format!("mood,score,class\n{rows}"));
     let (said, report) = trained(&by_name, &[]);
     assert!(!said.contains("guessed"), "{said}");
-    assert_eq!(report["columns"][2]["note"], "guessed by its name");
+    assert_eq!(report["data"]["columns"][2]["note"], "guessed by its name");
     // What cannot be a label.
     let text = |i: usize| format!("{},{},\"so\nit goes {i}\"\n", ["good", "bad"][i % 2], i % 5);
     let texts: String = (0..60).map(text).collect();
