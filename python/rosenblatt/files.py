@@ -261,6 +261,13 @@ def read_table(
     positive: str | None = None,
     label_map: dict[str, str] | None = None,
     columns: dict[str, str] | None = None,
+    text: str = "words",
+    term_weights: str | None = None,
+    min_df: float = 1,
+    max_df: float = 1.0,
+    vocabulary: int = 1 << 20,
+    keep_case: bool = False,
+    strip_accents: bool = False,
     on_error: str = "fail",
     weight_column: str | None = None,
     labels: Any = None,
@@ -290,8 +297,22 @@ def read_table(
         The class that stands against all others.
     label_map : dict of str to str, default=None
         Labels to be replaced, and by what.
-    columns : dict of str to {"numeric", "category", "text", "ignore"}, default=None
-        Columns whose kind is not to be decided by their cells.
+    columns : dict of str to kind, default=None
+        Columns whose kind is not to be decided by their cells: numeric, numeric-or-missing,
+        decimal-comma, date, date-day-first, date-month-first, category, text or ignore.
+    text : str, default="words"
+        Features of texts: words, ranges of words in a row such as words:1-2, or of characters such
+        as chars:3-5.
+    term_weights : {"counts", "sublinear", "tf-idf", "sublinear-tf-idf"}, default=None
+        What a term of a text weighs; None: counts, or sublinear tf-idf with scaled columns.
+    min_df, max_df : int or float, default=1, 1.0
+        Terms in fewer or more rows than this number, or than this share of them, are left out.
+    vocabulary : int, default=1048576
+        Terms of a text column with a feature of their own; others share features by a hash.
+    keep_case : bool, default=False
+        Whether capitals differ from small letters in texts.
+    strip_accents : bool, default=False
+        Whether accents are taken off letters in texts.
     on_error : {"fail", "skip"}, default="fail"
         What to do with rows that cannot be read.
     weight_column : str, default=None
@@ -319,6 +340,13 @@ def read_table(
         "positive": positive,
         "label_map": None if label_map is None else list(label_map.items()),
         "columns": None if columns is None else list(columns.items()),
+        "text": text,
+        "term_weights": term_weights,
+        "min_df": min_df,
+        "max_df": max_df,
+        "vocabulary": vocabulary,
+        "keep_case": keep_case,
+        "strip_accents": strip_accents,
         "on_error": on_error,
         "weight_column": weight_column,
         "labels": None if labels is None else _path(labels),

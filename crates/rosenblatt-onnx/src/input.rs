@@ -71,6 +71,7 @@ fn table(
                 indicator,
                 centre,
                 scale,
+                ..
             } => {
                 let cells = graph.input(name, Element::Double, 1);
                 let cells = stored(graph, cells);
@@ -80,9 +81,14 @@ fn table(
                 let cells = graph.input(name, Element::String, 1);
                 parts.push(category(graph, &cells, levels));
             }
+            ColumnCoding::Date => {
+                return Err(refuse(format_args!(
+                    "the column {name} holds dates, and ONNX has no operator that reads one"
+                )));
+            }
             ColumnCoding::Text { .. } => {
                 return Err(refuse(format_args!(
-                    "the column {name} holds texts, and how they are cut into words has no graph"
+                    "the column {name} holds texts, and ONNX has no operator that cuts words as training did"
                 )));
             }
             ColumnCoding::Label | ColumnCoding::Ignored => {}

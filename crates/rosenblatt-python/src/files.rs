@@ -77,10 +77,9 @@ pub(crate) fn read_file<'py>(
     let (data, report) = py
         .detach(|| {
             let raw = read::read(&path, &options)?;
-            let report = raw.report().clone();
-            let preparation = match known {
-                Some(preparation) => preparation,
-                None => Preparation::fit(&raw, None, Some(scale))?,
+            let (preparation, report) = match known {
+                Some(preparation) => (preparation, raw.report().clone()),
+                None => Preparation::fit_and_report(&raw, None, Some(scale))?,
             };
             let data = raw.into_dataset(&preparation, Layout::AsGiven)?;
             Ok((data, report))
@@ -109,6 +108,16 @@ pub(crate) fn read_file<'py>(
     let warnings: Vec<String> = report.warnings.iter().map(worded).collect();
     result.set_item("warnings", warnings)?;
     Ok(result)
+}
+
+/// What a word of the command line means.
+fn parsed<T: std::str::FromStr<Err = rosenblatt::Error>>(
+    name: &str,
+    value: Bound<'_, PyAny>,
+) -> PyResult<T> {
+    let text = value.str()?.to_string();
+    let parsed = text.parse::<T>();
+    parsed.map_err(|e| PyValueError::new_err(format!("{name}: {}", worded(&e.wording()))))
 }
 
 fn read_options(given: &Bound<'_, PyDict>) -> PyResult<(ReadOptions, Scale)> {
@@ -155,19 +164,18 @@ fn read_options(given: &Bound<'_, PyDict>) -> PyResult<(ReadOptions, Scale)> {
             "columns" => {
                 let kinds: Vec<(String, String)> = value.extract()?;
                 for (column, kind) in kinds {
-                    let kind = match kind.as_str() {
-                        "numeric" => ColumnKind::Numeric,
-                        "category" => ColumnKind::Category,
-                        "text" => ColumnKind::Text,
-                        "ignore" => ColumnKind::Ignore,
-                        _ => {
-                            let known = "numeric, category, text, ignore";
-                            return Err(unknown(&column, &kind, known));
-                        }
-                    };
-                    options.columns.push((column, kind));
+                    let known = kind.parse::<ColumnKind>();
+                    let known = known.map_err(|_| unknown(&column, &kind, ColumnKind::NAMES))?;
+                    options.columns.push((column, known));
                 }
             }
+            "text" => options.text.cut.terms = parsed(&name, value)?,
+            "term_weights" => options.text.weights = Some(parsed(&name, value)?),
+            "min_df" => options.text.min_df = parsed(&name, value)?,
+            "max_df" => options.text.max_df = parsed(&name, value)?,
+            "vocabulary" => options.text.vocabulary = value.extract()?,
+            "keep_case" => options.text.cut.keep_case = value.extract()?,
+            "strip_accents" => options.text.cut.strip_accents = value.extract()?,
             "labels" => options.labels = Some(value.extract()?),
             "label" => options.label = Some(value.extract()?),
             "header" => options.header = Some(value.extract()?),

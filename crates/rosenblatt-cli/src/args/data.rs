@@ -56,6 +56,20 @@ fn pairs(name: &str, text: &str, form: &str) -> Result<Vec<(String, String)>> {
         .collect()
 }
 
+/// Whether the second of two values was given.
+fn choice(name: &str, text: &str, values: [&str; 2]) -> Result<bool> {
+    values
+        .iter()
+        .position(|v| *v == text)
+        .map(|i| i == 1)
+        .ok_or_else(|| {
+            let [first, second] = values;
+            Error::options(format!(
+                "--{name}: found {text:?}, expected {first} or {second}"
+            ))
+        })
+}
+
 const DATA_PARAMETERS: &[DataParameter] = &[
     DataParameter {
         name: "format",
@@ -177,12 +191,75 @@ const DATA_PARAMETERS: &[DataParameter] = &[
     DataParameter {
         name: "column",
         value: "NAME=KIND",
-        help: "treat a column as numeric, category, text or ignore; may be repeated; put a name with a comma in double quotes",
+        help: "treat a column as numeric, numeric-or-missing, decimal-comma, date, date-day-first, date-month-first, category, text or ignore; may be repeated; put a name with a comma in double quotes",
         remembered: true,
         set: |o, t| {
             for (name, kind) in pairs("column", t, "NAME=KIND")? {
                 o.read.columns.push((name, kind.parse()?));
             }
+            Ok(())
+        },
+    },
+    DataParameter {
+        name: "text",
+        value: "TERMS",
+        help: "features of texts: words, words:1-2 (words and pairs of them) or chars:3-5 (3 to 5 letters in a row) [default: words]",
+        remembered: true,
+        set: |o, t| t.parse().map(|terms| o.read.text.cut.terms = terms),
+    },
+    DataParameter {
+        name: "term-weights",
+        value: "HOW",
+        help: "what a term of a text weighs: counts, sublinear (1 + ln of the count), tf-idf or sublinear-tf-idf [default: sublinear-tf-idf, without scaling counts]",
+        remembered: true,
+        set: |o, t| t.parse().map(|weights| o.read.text.weights = Some(weights)),
+    },
+    DataParameter {
+        name: "min-df",
+        value: "ROWS/SHARE",
+        help: "leave out terms in fewer training rows: a number such as 2, or a share such as 0.001 [default: 1]",
+        remembered: true,
+        set: |o, t| t.parse().map(|df| o.read.text.min_df = df),
+    },
+    DataParameter {
+        name: "max-df",
+        value: "ROWS/SHARE",
+        help: "leave out terms in more training rows [default: 1.0]",
+        remembered: true,
+        set: |o, t| t.parse().map(|df| o.read.text.max_df = df),
+    },
+    DataParameter {
+        name: "vocabulary",
+        value: "N",
+        help: "terms of a text column with a feature of their own, those in most rows first; others share 262144 features by a hash [default: 1048576]",
+        remembered: true,
+        set: |o, t| {
+            o.read.text.vocabulary = (t.parse().ok().filter(|n| (1..=1 << 24).contains(n)))
+                .ok_or_else(|| {
+                    Error::options(format!(
+                        "--vocabulary: found {t:?}, expected a number from 1 to 16777216"
+                    ))
+                })?;
+            Ok(())
+        },
+    },
+    DataParameter {
+        name: "case",
+        value: "LOWER/KEEP",
+        help: "letters of texts: lower takes capitals for small ones, keep tells them apart [default: lower]",
+        remembered: true,
+        set: |o, t| {
+            o.read.text.cut.keep_case = choice("case", t, ["lower", "keep"])?;
+            Ok(())
+        },
+    },
+    DataParameter {
+        name: "accents",
+        value: "KEEP/STRIP",
+        help: "accents of letters in texts: keep or strip [default: keep]",
+        remembered: true,
+        set: |o, t| {
+            o.read.text.cut.strip_accents = choice("accents", t, ["keep", "strip"])?;
             Ok(())
         },
     },
@@ -289,10 +366,17 @@ fn split_by(options: &mut DataOptions, by: SplitBy, column: &str) -> Result<()> 
 const HELD_OUT: [&str; 4] = ["validate", "validate-file", "groups", "time"];
 
 /// What was settled when a model was trained.
-const SETTLED: [&str; 10] = [
+const SETTLED: [&str; 17] = [
     "positive",
     "ignore",
     "column",
+    "text",
+    "term-weights",
+    "min-df",
+    "max-df",
+    "vocabulary",
+    "case",
+    "accents",
     "weight-column",
     "scale",
     "precision",
@@ -356,13 +440,20 @@ impl DataArgs {
 
     /// Refuses options that have no meaning for files of this format.
     pub fn refuse_foreign_to(&self, format: Format) -> Result<()> {
-        const TABLES: [&str; 9] = [
+        const TABLES: [&str; 16] = [
             "label",
             "header",
             "delimiter",
             "comment",
             "ignore",
             "column",
+            "text",
+            "term-weights",
+            "min-df",
+            "max-df",
+            "vocabulary",
+            "case",
+            "accents",
             "weight-column",
             "groups",
             "time",

@@ -188,8 +188,7 @@ pub fn make(
     }
     let raw = read::read(data, &options.read)?;
     source.refuse_foreign(raw.report(), raw.label_texts())?;
-    let report = raw.report().clone();
-    let preparation = Preparation::fit(&raw, None, options.scale)?;
+    let (preparation, report) = Preparation::fit_and_report(&raw, None, options.scale)?;
     let examples = raw.into_dataset(&preparation, Layout::Permuted)?;
     cache::write(
         path,

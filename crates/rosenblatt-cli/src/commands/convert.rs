@@ -27,13 +27,13 @@ pub fn run(context: Context, args: &ConvertArgs) -> Outcome {
     let raw = read::read(&args.input, &options.read)?;
     args.source
         .refuse_foreign(raw.report(), raw.label_texts())?;
-    for warning in &raw.report().warnings {
+    let (preparation, report) = Preparation::fit_and_report(&raw, None, options.scale)?;
+    for warning in &report.warnings {
         output::say(
             context.quiet,
             &format!("warning: {}", warning.as_command_line()),
         );
     }
-    let preparation = Preparation::fit(&raw, None, options.scale)?;
     let data = raw.into_dataset(&preparation, Layout::AsGiven)?;
     if format != TextFormat::Libsvm {
         let cells = data.len().saturating_mul(data.features());

@@ -47,13 +47,13 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
     let raw = read::read(&args.data, &data_options.read)?;
     args.source
         .refuse_foreign(raw.report(), raw.label_texts())?;
-    for warning in &raw.report().warnings {
+    let (preparation, report) = Preparation::fit_and_report(&raw, None, data_options.scale)?;
+    for warning in &report.warnings {
         output::say(
             context.quiet,
             &format!("warning: {}", warning.as_command_line()),
         );
     }
-    let preparation = Preparation::fit(&raw, None, data_options.scale)?;
     let data = raw.into_dataset(&preparation, Layout::AsGiven)?;
     let mut steps = Steps {
         steps: Vec::new(),

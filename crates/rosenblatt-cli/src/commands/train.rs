@@ -12,7 +12,7 @@ use rosenblatt::data::{Dataset, split};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::Model;
 use rosenblatt::progress::Stop;
-use rosenblatt::read::{Format, Part, Scale, SplitBy, copy_rows, load_model};
+use rosenblatt::read::{Format, Part, Preparation, Scale, SplitBy, copy_rows, load_model};
 use rosenblatt::report::{Seconds, TrainReport};
 use rosenblatt::training::Fitted;
 use rosenblatt::{Error, Options};
@@ -46,6 +46,14 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     let mut data_options = source.options(context.threads)?;
     // The text of the file would count for what is used.
     data_options.read.mapped = args.memory.is_none();
+    let known = resume
+        .as_ref()
+        .map(Preparation::of_model)
+        .transpose()?
+        .flatten();
+    if let Some(known) = &known {
+        known.keep_columns(&mut data_options.read);
+    }
     if options.learner.kernel() == Some(Kernel::Precomputed) {
         leave_kernel_values(&mut data_options)?;
     }
@@ -364,7 +372,19 @@ impl Job<'_> {
             .fingerprint(loaded.fingerprint)
             .train_with(&prepared.train, &mut callback)
             .map_err(|e| in_data(e, &self.args.data))?;
-        prepared.preparation.store_in(&mut fitted.model);
+        let preparation = &prepared.preparation;
+        match self
+            .resume
+            .map(Preparation::of_model)
+            .transpose()?
+            .flatten()
+        {
+            Some(known) => preparation
+                .clone()
+                .with_reasons_of(&known)
+                .store_in(&mut fitted.model),
+            None => preparation.store_in(&mut fitted.model),
+        }
         fitted.model.recipe = recipe;
         Ok(fitted)
     }

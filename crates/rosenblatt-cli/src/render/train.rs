@@ -233,6 +233,7 @@ pub fn column_rows(data: &ReadReport) -> Vec<Vec<String>> {
             ColumnRole::Numeric => "numeric",
             ColumnRole::Category => "category",
             ColumnRole::Text => "text",
+            ColumnRole::Date => "date",
             ColumnRole::Ignore => "ignored",
             ColumnRole::Label => "label",
             ColumnRole::Weight => "weight",
@@ -273,6 +274,9 @@ pub fn scaling_of(model: &Model) -> Option<&'static str> {
 pub fn describe_scaling(preparation: &Preparation) -> Option<&'static str> {
     match preparation.scale() {
         Scale::None => None,
+        Scale::Standard if preparation.weighs_terms() => Some(
+            "numeric columns to mean 0 and standard deviation 1, texts to tf-idf of unit length; weights, margin and R refer to scaled values",
+        ),
         Scale::Standard => Some(
             "numeric columns to mean 0 and standard deviation 1, texts to unit length; weights, margin and R refer to scaled values",
         ),

@@ -160,11 +160,11 @@ gaps.svm.gz readout=averaged
 gaps.svm.bz2 readout=averaged
 gaps.svm.xz readout=averaged
 gaps.svm.zst readout=averaged
-mixed.csv label=class multiclass=argmax scale=standard
-mixed.csv label=class multiclass=ovr scale=standard ignore=id readout=voted
-mixed.csv label=class multiclass=ovo scale=minmax column=id=ignore column=size=category
-mixed.csv label=colour multiclass=argmax scale=none column=class=category
-mixed.csv label=class multiclass=argmax scale=standard cache
+mixed.csv label=class multiclass=argmax scale=standard column=id=numeric term-weights=counts
+mixed.csv label=class multiclass=ovr scale=standard ignore=id term-weights=counts readout=voted
+mixed.csv label=class multiclass=ovo scale=minmax column=id=ignore column=size=category term-weights=counts
+mixed.csv label=colour multiclass=argmax scale=none column=id=numeric column=class=category
+mixed.csv label=class multiclass=argmax scale=standard column=id=numeric term-weights=counts cache
 mixed.csv label=class multiclass=argmax scale=none precision=f64 column=id=category
 plain.tsv label=target scale=standard
 plain.tsv label=0 scale=none header=yes readout=last

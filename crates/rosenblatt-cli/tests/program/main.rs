@@ -17,5 +17,6 @@ mod report;
 mod resume;
 mod separability;
 mod tampering;
+mod traps;
 mod wording;
 mod worked_examples;

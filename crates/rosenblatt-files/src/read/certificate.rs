@@ -62,6 +62,12 @@ pub fn certificate_fields(
 
 fn column(coding: &ColumnCoding<'_>) -> Result<Value> {
     Ok(match coding {
+        ColumnCoding::Number { plain: false, .. } | ColumnCoding::Date => {
+            return Err(refuse(
+                "it speaks of plain numbers, and a column holds dates, decimal commas, thousands separators or strays",
+            )
+            .remedy("write plain numbers, or leave the column out with ⟨ignore⟩"));
+        }
         ColumnCoding::Number {
             indicator: false, ..
         } => "numeric".into(),
@@ -72,8 +78,15 @@ fn column(coding: &ColumnCoding<'_>) -> Result<Value> {
         ColumnCoding::Text {
             words,
             hashed: false,
+            plain: true,
         } => {
             json!({"text": words.iter().collect::<Vec<_>>()})
+        }
+        ColumnCoding::Text { plain: false, .. } => {
+            return Err(refuse(
+                "it speaks of counts of words, and a text column becomes something else",
+            )
+            .remedy("leave the options of texts out"));
         }
         ColumnCoding::Text { hashed: true, .. } => {
             return Err(refuse("a text column has too many words to list")

@@ -49,6 +49,7 @@ mod streamed;
 mod table;
 #[cfg(test)]
 mod tests;
+mod text;
 
 pub use batches::{Batch, Batches, BatchesReport, LabelFound};
 pub use certificate::certificate_fields;
@@ -68,6 +69,7 @@ pub use scale::Scale;
 pub use split_column::SplitBy;
 pub use streamed::Streamed;
 pub use table::role::Unseen;
+pub use text::{DocumentFrequency, TermWeights, Terms, TextCut, TextOptions};
 
 use std::path::Path;
 use std::sync::Arc;

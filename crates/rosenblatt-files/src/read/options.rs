@@ -11,6 +11,7 @@ use super::labels::LabelRules;
 use super::report::ColumnKind;
 use super::row_errors::OnError;
 use super::split_column::SplitBy;
+use super::text::TextOptions;
 
 /// How a file is to be read. The default guesses everything.
 #[derive(Debug, Clone)]
@@ -35,6 +36,8 @@ pub struct ReadOptions {
     pub ignore: Vec<String>,
     /// Columns whose kind is not to be decided by their cells.
     pub columns: Vec<(String, ColumnKind)>,
+    /// How texts become features.
+    pub text: TextOptions,
     /// What to do with rows that cannot be read.
     pub on_error: OnError,
     /// The column with the weights of the rows.
@@ -70,6 +73,7 @@ impl Default for ReadOptions {
             label_map: Vec::new(),
             ignore: Vec::new(),
             columns: Vec::new(),
+            text: TextOptions::default(),
             on_error: OnError::Fail,
             weight_column: None,
             split_column: None,

@@ -13,11 +13,13 @@ use super::format::Format;
 use super::labels::LabelRules;
 use super::options::ReadOptions;
 use super::raw::{Content, Raw};
-use super::report::ColumnKind;
+use super::report::{ColumnKind, ColumnReport, ColumnRole, ReadReport};
 use super::scale::{Moments, Scale};
 use super::sparse::Wanted;
 use super::table::BUCKETS;
-use super::table::role::{MISSING_LEVEL, Role};
+use super::table::cells::{DateOrder, NumberForm};
+use super::table::role::{Aside, MISSING_LEVEL, Role};
+use super::text::{TermWeights, TextCut};
 use rosenblatt_core::Result;
 use rosenblatt_core::data::{FeatureNames, Precision, StringTable};
 
@@ -51,7 +53,16 @@ pub(crate) enum Input {
         delimiter: Delimiter,
         header: bool,
         columns: Vec<PlannedColumn>,
+        text: TextRules,
     },
+}
+
+/// How texts are taken, whatever their column.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct TextRules {
+    pub(crate) cut: TextCut,
+    /// Whether it is 1 + ln of a count that counts.
+    pub(crate) sublinear: bool,
 }
 
 /// A column of a table and what it becomes.
@@ -65,6 +76,15 @@ impl Preparation {
     /// What the training rows (or all) of `raw` ask for. Without `scale`: numeric columns of
     /// tables are standardised, texts get unit length, and everything else stays as it is.
     pub fn fit(raw: &Raw, rows: Option<&[usize]>, scale: Option<Scale>) -> Result<Self> {
+        Ok(Self::fit_and_report(raw, rows, scale)?.0)
+    }
+
+    /// The same, with the report of the file and of what became of its columns.
+    pub fn fit_and_report(
+        raw: &Raw,
+        rows: Option<&[usize]>,
+        scale: Option<Scale>,
+    ) -> Result<(Self, ReadReport)> {
         raw.require_rows(rows)?;
         let scale = scale.unwrap_or(match raw.content {
             Content::Table(_) => Scale::Standard,
@@ -79,6 +99,7 @@ impl Preparation {
             }
             _ => Moments::default(),
         };
+        let mut report = raw.report().clone();
         let input = match &raw.content {
             Content::Sparse(sparse) => Input::Sparse {
                 first: sparse.first,
@@ -90,14 +111,21 @@ impl Preparation {
                 shape: images.shape,
                 moments,
             },
-            Content::Table(table) => fit_table(table, rows, scale, raw.threads())?,
+            Content::Table(table) => {
+                let (input, told) = fit_table(table, rows, raw.labels(), scale, raw.threads())?;
+                if let Input::Table { columns, .. } = &input {
+                    say(columns, &told, &mut report);
+                }
+                input
+            }
         };
-        Ok(Preparation {
+        let preparation = Preparation {
             input,
             scale,
             precision: raw.precision(),
             labels: raw.rules.clone(),
-        })
+        };
+        Ok((preparation, report))
     }
 
     /// What takes files to the features of arrays that were given as they are: a table with a
@@ -115,6 +143,8 @@ impl Preparation {
                 centre: 0.0,
                 scale: 1.0,
                 indicator: false,
+                form: NumberForm::Plain,
+                strays: false,
             },
         };
         let input = match names {
@@ -132,6 +162,7 @@ impl Preparation {
                         }),
                     )
                     .collect(),
+                text: TextRules::default(),
             },
             None => Input::Sparse {
                 first: 1,
@@ -150,6 +181,12 @@ impl Preparation {
     /// How features are scaled.
     pub fn scale(&self) -> Scale {
         self.scale
+    }
+
+    /// Whether terms of texts are weighed by how many training rows have them.
+    pub fn weighs_terms(&self) -> bool {
+        let weighed = |column: &PlannedColumn| matches!(&column.role, Role::Text { weights, .. } if weights.iter().any(|w| *w > 1.0));
+        matches!(&self.input, Input::Table { columns, .. } if columns.iter().any(weighed))
     }
 
     /// How many bits values keep.
@@ -212,12 +249,16 @@ impl Preparation {
                                 names.push(&format!("{name}={MISSING_LEVEL}"));
                             }
                         }
+                        Role::Date(date) => {
+                            (date.names().iter())
+                                .for_each(|part| names.push(&format!("{name}{part}")));
+                        }
                         Role::Category { levels } => {
                             levels
                                 .iter()
                                 .for_each(|l| names.push(&format!("{name}={l}")));
                         }
-                        Role::Text { words, hashed } => {
+                        Role::Text { words, hashed, .. } => {
                             words
                                 .iter()
                                 .for_each(|w| names.push(&format!("{name}:{w}")));
@@ -225,7 +266,7 @@ impl Preparation {
                                 (0..BUCKETS).for_each(|b| names.push(&format!("{name}:#{b}")));
                             }
                         }
-                        Role::Label | Role::Weight | Role::Ignored => {}
+                        Role::Label | Role::Weight | Role::Ignored(_) => {}
                     }
                 }
                 FeatureNames::Listed(names)
@@ -302,7 +343,7 @@ impl Preparation {
         match &self.input {
             Input::Sparse { first, .. } => Coding::Indexed { first: *first },
             Input::Images { .. } => Coding::Images,
-            Input::Table { columns, .. } => Coding::Columns(
+            Input::Table { columns, text, .. } => Coding::Columns(
                 columns
                     .iter()
                     .map(|column| match &column.role {
@@ -310,18 +351,27 @@ impl Preparation {
                             centre,
                             scale,
                             indicator,
+                            form,
+                            strays,
                         } => ColumnCoding::Number {
                             indicator: *indicator,
                             centre: *centre,
                             scale: *scale,
+                            plain: *form == NumberForm::Plain && !strays,
                         },
+                        Role::Date(_) => ColumnCoding::Date,
                         Role::Category { levels } => ColumnCoding::Category(levels),
-                        Role::Text { words, hashed } => ColumnCoding::Text {
+                        Role::Text {
+                            words,
+                            hashed,
+                            weights,
+                        } => ColumnCoding::Text {
                             words,
                             hashed: *hashed,
+                            plain: weights.is_empty() && *text == TextRules::default(),
                         },
                         Role::Label => ColumnCoding::Label,
-                        Role::Weight | Role::Ignored => ColumnCoding::Ignored,
+                        Role::Weight | Role::Ignored(_) => ColumnCoding::Ignored,
                     })
                     .collect(),
             ),
@@ -343,23 +393,149 @@ impl Preparation {
             options.columns.clear();
             options.ignore.clear();
             for column in columns {
-                let kind = match column.role {
-                    Role::Number { .. } => ColumnKind::Numeric,
-                    Role::Category { .. } => ColumnKind::Category,
-                    Role::Text { .. } => ColumnKind::Text,
-                    Role::Ignored => ColumnKind::Ignore,
-                    Role::Label => {
-                        options.label = Some(column.name.clone());
-                        continue;
-                    }
-                    Role::Weight => {
-                        options.weight_column = Some(column.name.clone());
-                        continue;
-                    }
-                };
-                options.columns.push((column.name.clone(), kind));
+                match column.role {
+                    Role::Label => options.label = Some(column.name.clone()),
+                    Role::Weight => options.weight_column = Some(column.name.clone()),
+                    _ => {}
+                }
             }
         }
+        self.keep_columns(options);
+    }
+
+    /// Sets the kinds of a table's columns that the options say nothing of, and what terms of
+    /// texts weigh: a run that goes on with a model takes them as the model has them.
+    pub fn keep_columns(&self, options: &mut ReadOptions) {
+        let Input::Table { columns, text, .. } = &self.input else {
+            return;
+        };
+        options.text.cut = text.cut;
+        options.text.weights = Some(match (text.sublinear, self.weighs_terms()) {
+            (false, false) => TermWeights::Counts,
+            (true, false) => TermWeights::Sublinear,
+            (false, true) => TermWeights::TfIdf,
+            (true, true) => TermWeights::SublinearTfIdf,
+        });
+        for column in columns {
+            let kind = match &column.role {
+                Role::Number { form, strays, .. } => match (form, strays) {
+                    (NumberForm::Comma, _) => ColumnKind::DecimalComma,
+                    (_, true) => ColumnKind::NumericOrMissing,
+                    (_, false) => ColumnKind::Numeric,
+                },
+                Role::Date(date) => match date.order {
+                    DateOrder::DayFirst => ColumnKind::DayFirst,
+                    DateOrder::MonthFirst => ColumnKind::MonthFirst,
+                },
+                Role::Category { .. } => ColumnKind::Category,
+                Role::Text { .. } => ColumnKind::Text,
+                Role::Ignored(_) => ColumnKind::Ignore,
+                Role::Label | Role::Weight => continue,
+            };
+            let name = &column.name;
+            let said = options.columns.iter().any(|(n, _)| n == name);
+            if !said && !options.ignore.contains(name) {
+                options.columns.push((name.clone(), kind));
+            }
+        }
+    }
+
+    /// The same with the reasons why an earlier preparation set columns aside, for those that
+    /// both leave out.
+    #[must_use]
+    pub fn with_reasons_of(mut self, earlier: &Preparation) -> Self {
+        if let (Input::Table { columns, .. }, Input::Table { columns: known, .. }) =
+            (&mut self.input, &earlier.input)
+        {
+            for (column, known) in columns.iter_mut().zip(known) {
+                if let (Role::Ignored(why), Role::Ignored(reason)) = (&mut column.role, &known.role)
+                {
+                    *why = *reason;
+                }
+            }
+        }
+        self
+    }
+}
+
+/// Says what became of columns: which are set aside, and which tell the label alone.
+fn say(columns: &[PlannedColumn], told: &[Option<f64>], report: &mut ReadReport) {
+    const NAMED: usize = 10;
+    let mut constant = Vec::new();
+    for ((column, told), said) in columns.iter().zip(told).zip(&mut report.columns) {
+        let name = &column.name;
+        let mut warn = |said: &mut ColumnReport, text: String| {
+            report
+                .warnings
+                .push(format!("the column {name} {text}").into());
+            said.warning = Some(text.into());
+        };
+        if let Role::Ignored(Some(why)) = column.role {
+            let kind = match said.role {
+                ColumnRole::Category => "category",
+                ColumnRole::Text => "text",
+                ColumnRole::Date => "date",
+                _ => "numeric",
+            };
+            said.role = ColumnRole::Ignore;
+            said.warning = None;
+            match why {
+                Aside::Empty => {
+                    said.note = Some("it is empty".into());
+                    report
+                        .notes
+                        .push(format!("the column {name} is left out: it is empty"));
+                }
+                Aside::Constant => {
+                    said.note = Some("it is constant".into());
+                    constant.push(name.as_str());
+                }
+                Aside::Index => warn(
+                    said,
+                    format!(
+                        "is left out: it has no name and numbers the rows; pass ⟨column {name}={kind}⟩ to use it"
+                    ),
+                ),
+                Aside::Identifier => warn(
+                    said,
+                    format!(
+                        "is left out: it looks like an identifier; pass ⟨column {name}={kind}⟩ to use it"
+                    ),
+                ),
+            }
+            continue;
+        }
+        if let (Role::Text { words, .. }, Some(found)) = (&column.role, said.words)
+            && words.len() < found
+        {
+            said.note = Some(format!("{} of them kept", words.len()));
+        }
+        if let Some(share) = told {
+            warn(
+                said,
+                format!(
+                    "gives the label away: alone it tells the class of {:.1} % of the rows; pass ⟨column {name}=ignore⟩ unless it is known before the label is",
+                    (share * 1000.0).floor() / 10.0
+                ),
+            );
+        }
+    }
+    if let Some(first) = constant.first() {
+        let more = constant.len().saturating_sub(NAMED);
+        let names = constant[..constant.len() - more].join(", ");
+        let (are, them) = match constant.len() {
+            1 => (format!("the column {names} is left out: it is"), "it"),
+            n if more == 0 => (format!("{n} columns are left out: they are"), "one"),
+            n => (format!("{n} columns are left out: they are"), "one"),
+        };
+        let list = match (constant.len(), more) {
+            (1, _) => String::new(),
+            (_, 0) => format!(" ({names})"),
+            _ => format!(" ({names} and {more} more)"),
+        };
+        report.warnings.push(
+            format!("{are} constant{list}; pass ⟨column {first}=numeric⟩ to use {them}").into(),
+        );
     }
 }
 
@@ -388,7 +564,11 @@ pub enum ColumnCoding<'a> {
         centre: f64,
         /// What it is then divided by.
         scale: f64,
+        /// Whether every cell is written as a plain number, or is missing.
+        plain: bool,
     },
+    /// Parts of a date, and the days that elapsed.
+    Date,
     /// A feature for each level.
     Category(&'a StringTable),
     /// A feature for each word.
@@ -397,6 +577,8 @@ pub enum ColumnCoding<'a> {
         words: &'a StringTable,
         /// Whether other words share buckets.
         hashed: bool,
+        /// Whether the features are counts of words in lower case, accents and all.
+        plain: bool,
     },
     /// The class.
     Label,

@@ -363,7 +363,7 @@ impl Raw {
             {
                 Ok(images.matrix(order, &want, self.precision(), self.threads))
             }
-            (Content::Table(raw), Input::Table { columns, .. }, _)
+            (Content::Table(raw), Input::Table { columns, text, .. }, _)
                 if raw.columns.len() == columns.len() =>
             {
                 let roles: Vec<&Role> = columns.iter().map(|c| &c.role).collect();
@@ -375,7 +375,7 @@ impl Raw {
                     &lookup,
                     &raw.levels,
                     &raw.words,
-                    preparation.scale,
+                    (preparation.scale, text.sublinear),
                 )?;
                 let locate = |p: usize| raw.locate(order.row_at(p));
                 Ok(encoder

@@ -46,7 +46,7 @@ pub struct ColumnReport {
     pub levels: Option<usize>,
     /// The number of distinct words of a text.
     pub words: Option<usize>,
-    /// The number of empty cells.
+    /// The number of empty cells, and of strays in a column of numbers or dates.
     pub missing: u64,
     /// Why it was treated so, when that needs saying.
     pub note: Option<String>,
@@ -64,8 +64,28 @@ pub enum ColumnKind {
     Category,
     /// Words: a feature for each.
     Text,
+    /// Dates, perhaps with times: features for their parts and for the days that elapsed. Whether
+    /// the day or the month comes first, the cells tell.
+    Date,
+    /// Dates that begin with the day.
+    #[serde(rename = "date-day-first")]
+    DayFirst,
+    /// Dates that begin with the month.
+    #[serde(rename = "date-month-first")]
+    MonthFirst,
+    /// Numbers; any other cell is a missing value.
+    #[serde(rename = "numeric-or-missing")]
+    NumericOrMissing,
+    /// Numbers with a decimal comma; any other cell is a missing value.
+    #[serde(rename = "decimal-comma")]
+    DecimalComma,
     /// Nothing of use.
     Ignore,
+}
+
+impl ColumnKind {
+    /// The names of all kinds.
+    pub const NAMES: &'static str = "numeric, numeric-or-missing, decimal-comma, date, date-day-first, date-month-first, category, text, ignore";
 }
 
 impl std::str::FromStr for ColumnKind {
@@ -76,10 +96,15 @@ impl std::str::FromStr for ColumnKind {
             "numeric" => ColumnKind::Numeric,
             "category" => ColumnKind::Category,
             "text" => ColumnKind::Text,
+            "date" => ColumnKind::Date,
+            "date-day-first" => ColumnKind::DayFirst,
+            "date-month-first" => ColumnKind::MonthFirst,
+            "numeric-or-missing" => ColumnKind::NumericOrMissing,
+            "decimal-comma" => ColumnKind::DecimalComma,
             "ignore" => ColumnKind::Ignore,
             _ => {
                 return Err(Error::options(format!("there is no column kind {name:?}"))
-                    .remedy("use numeric, category, text or ignore"));
+                    .remedy(format!("use one of {}", ColumnKind::NAMES)));
             }
         })
     }
@@ -95,6 +120,8 @@ pub enum ColumnRole {
     Category,
     /// A feature for each word.
     Text,
+    /// Features for the parts of a date, and for the days that elapsed.
+    Date,
     /// Nothing.
     Ignore,
     /// The class.
@@ -110,7 +137,10 @@ pub enum ColumnRole {
 impl From<ColumnKind> for ColumnRole {
     fn from(kind: ColumnKind) -> Self {
         match kind {
-            ColumnKind::Numeric => ColumnRole::Numeric,
+            ColumnKind::Numeric | ColumnKind::NumericOrMissing | ColumnKind::DecimalComma => {
+                ColumnRole::Numeric
+            }
+            ColumnKind::Date | ColumnKind::DayFirst | ColumnKind::MonthFirst => ColumnRole::Date,
             ColumnKind::Category => ColumnRole::Category,
             ColumnKind::Text => ColumnRole::Text,
             ColumnKind::Ignore => ColumnRole::Ignore,

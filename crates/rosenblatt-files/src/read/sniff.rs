@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::delimited::{Delimiter, Dialect, count_cells, next_cell, next_record};
 use super::number;
+use super::table::cells::{self, DateOrder};
 
 /// Cells that are enough to look at, if they are those of many records.
 const ENOUGH_CELLS: usize = 1 << 13;
@@ -86,7 +87,32 @@ pub(crate) fn sniff(data: &[u8], quoting: bool, comment: Option<&[u8]>) -> Optio
             best = Some((share, delimiter));
         }
     }
-    best.filter(|(share, _)| *share > 0.5).map(|(_, d)| d)
+    let (share, found) = best.filter(|(share, _)| *share > 0.5)?;
+    // Between semicolons or tabs, commas may be decimal signs.
+    let others = [Delimiter::Byte(b';'), Delimiter::Byte(b'\t')];
+    let commas = found == Delimiter::Byte(b',');
+    let other = others.into_iter().filter(|_| commas).find(|&delimiter| {
+        let dialect = Dialect {
+            delimiter,
+            quoting,
+            comment: comment.map(<[u8]>::to_vec),
+        };
+        let records = sample_records(data, &dialect, MANY_RECORDS);
+        let width = usual_width(&records).unwrap_or(0);
+        let agreeing = records.iter().filter(|r| r.len() == width).count();
+        let decimal = |cell: &Cow<'_, [u8]>| !cell.contains(&b',') || cells::is_number(cell);
+        let header = records
+            .first()
+            .is_some_and(|r| r.iter().all(|c| !c.contains(&b',')));
+        width > 1
+            && agreeing as f64 >= share * records.len() as f64
+            && records
+                .iter()
+                .skip(usize::from(header))
+                .flatten()
+                .all(decimal)
+    });
+    Some(other.unwrap_or(found))
 }
 
 /// Texts that stand for a value that is not there.
@@ -118,7 +144,11 @@ pub(crate) fn looks_like_header(records: &[Record<'_>]) -> bool {
     if usual_width(rest) != Some(first.len()) {
         return false;
     }
-    let numeric = |cell: &[u8]| number::whole::<f64>(cell).is_some();
+    let numeric = |cell: &[u8]| {
+        cells::is_number(cell)
+            || cells::date(cell, DateOrder::DayFirst).is_some()
+            || cells::date(cell, DateOrder::MonthFirst).is_some()
+    };
     let counts_from = |start: usize| {
         first
             .iter()
@@ -136,12 +166,16 @@ pub(crate) fn looks_like_header(records: &[Record<'_>]) -> bool {
         return true;
     }
     first.iter().enumerate().any(|(i, cell)| {
-        let mut below = rest
-            .iter()
-            .filter_map(|r| r.get(i))
-            .filter(|c| !is_missing(c))
-            .peekable();
-        !numeric(cell) && !is_missing(cell) && below.peek().is_some() && below.all(|c| numeric(c))
+        if numeric(cell) || is_missing(cell) {
+            return false;
+        }
+        let below = rest.iter().filter_map(|r| r.get(i));
+        let (mut filled, mut numbers) = (0, 0);
+        for cell in below.filter(|c| !is_missing(c)) {
+            filled += 1;
+            numbers += u32::from(numeric(cell));
+        }
+        numbers > 0 && numbers * 20 >= filled * 19
     })
 }
 

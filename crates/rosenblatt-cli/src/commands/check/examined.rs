@@ -42,13 +42,13 @@ pub(super) fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Fa
     let raw = read::read(&args.data, &options.read)?;
     args.source
         .refuse_foreign(raw.report(), raw.label_texts())?;
-    for warning in &raw.report().warnings {
+    let (preparation, report) = Preparation::fit_and_report(&raw, None, options.scale)?;
+    for warning in &report.warnings {
         output::say(
             context.quiet,
             &format!("warning: {}", warning.as_command_line()),
         );
     }
-    let preparation = Preparation::fit(&raw, None, options.scale)?;
     let dropped = preparation.reference_features();
     let kept = |feature: usize| {
         dropped
@@ -67,7 +67,6 @@ pub(super) fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Fa
             })
         })
         .collect();
-    let report = raw.report().clone();
     let labels = raw.label_texts().to_vec();
     let notation = match report.format {
         Format::Idx | Format::Cache => Notation::Binary,

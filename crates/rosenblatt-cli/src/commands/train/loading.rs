@@ -42,16 +42,16 @@ pub(super) fn load(
     let raw = read::read(&args.data, &data_options.read)?;
     let parse_seconds = parsing.elapsed().as_secs_f64();
     source.refuse_foreign(raw.report(), raw.label_texts())?;
-    let report = raw.report().clone();
     let cv = match args.cv {
         Some(folds) if !args.dry_run => {
             Some(cross_validate(context, &raw, data_options, options, folds)?)
         }
         _ => None,
     };
+    let prepared = prepare(&raw, data_options, options)?;
     Ok(Loaded {
-        report,
-        prepared: prepare(&raw, data_options, options)?,
+        report: prepared.report.clone(),
+        prepared,
         cv,
         source,
         fingerprint: None,
@@ -113,9 +113,10 @@ pub(super) fn load_streamed(
 impl Loaded {
     fn from_cache(found: Cached, temporary: Option<cached::TemporaryCache>) -> Self {
         Loaded {
-            report: found.report,
+            report: found.report.clone(),
             prepared: Prepared {
                 preparation: found.preparation,
+                report: found.report,
                 train: found.data,
                 held_out: None,
                 parts: None,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rosenblatt::data::{Dataset, Layout, Matrix, split};
 use rosenblatt::options::Order;
-use rosenblatt::read::{Batches, LabelFound, Preparation, Raw, ReadOptions};
+use rosenblatt::read::{Batches, LabelFound, Preparation, Raw, ReadOptions, ReadReport};
 use rosenblatt::{Error, Options};
 
 use crate::args::DataOptions;
@@ -13,6 +13,8 @@ use crate::args::DataOptions;
 /// Examples ready for training.
 pub(super) struct Prepared {
     pub(super) preparation: Preparation,
+    /// What was read, and what became of it.
+    pub(super) report: ReadReport,
     pub(super) train: Dataset,
     pub(super) held_out: Option<Dataset>,
     /// Which rows of the file are which, where some are held out.
@@ -33,10 +35,11 @@ pub(super) fn prepare(
     options: &Options,
 ) -> rosenblatt::Result<Prepared> {
     let Some(fraction) = data.validate else {
-        let preparation = Preparation::fit(raw, None, data.scale)?;
+        let (preparation, report) = Preparation::fit_and_report(raw, None, data.scale)?;
         let train = raw.dataset(&preparation, None, layout(options))?;
         return Ok(Prepared {
             preparation,
+            report,
             train,
             held_out: None,
             parts: None,
@@ -71,11 +74,12 @@ pub(super) fn prepare_split(
     data: &DataOptions,
     options: &Options,
 ) -> rosenblatt::Result<Prepared> {
-    let preparation = Preparation::fit(raw, Some(&parts.train), data.scale)?;
+    let (preparation, report) = Preparation::fit_and_report(raw, Some(&parts.train), data.scale)?;
     let train = raw.dataset(&preparation, Some(&parts.train), layout(options))?;
     let held_out = raw.dataset(&preparation, Some(&parts.held_out), Layout::AsGiven)?;
     Ok(Prepared {
         preparation,
+        report,
         train,
         held_out: Some(held_out),
         parts: None,

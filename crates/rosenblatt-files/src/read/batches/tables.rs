@@ -14,7 +14,7 @@ use super::super::report::ColumnRole;
 use super::super::sniff::{Record, looks_like_header, usual_width};
 use super::super::source::Source;
 use super::super::table::encode::{Encoder, Lookup};
-use super::super::table::parse::{Scheme, Take, label_codes, parse, takes};
+use super::super::table::parse::{Scheme, Take, Use, label_codes, parse, takes};
 use super::super::table::role::Role;
 use super::super::table::shape::{self, find_column, header_names};
 use super::{Inner, Made, Model};
@@ -43,6 +43,7 @@ pub(crate) fn table_batches(
         delimiter,
         header,
         columns,
+        text,
         ..
     } = &model.preparation.input
     else {
@@ -77,6 +78,8 @@ pub(crate) fn table_batches(
         labels_required: false,
         on_error: options.on_error,
         keep_long_decimals: false,
+        cut: text.cut,
+        label_guess: None,
         facts: false,
     };
     let lookup = Lookup::new(&columns.iter().map(|c| &c.role).collect::<Vec<_>>());
@@ -102,7 +105,7 @@ fn make_table(
     plan: &[Take],
     has_label: bool,
 ) -> Result<Made> {
-    let Input::Table { columns, .. } = &model.preparation.input else {
+    let Input::Table { columns, text, .. } = &model.preparation.input else {
         return Err(Error::model("this model has no columns"));
     };
     let precision = model.preparation.precision;
@@ -112,7 +115,14 @@ fn make_table(
     };
     let roles: Vec<&Role> = columns.iter().map(|c| &c.role).collect();
     let scale = model.preparation.scale;
-    let encoder = Encoder::new(&roles, plan, lookup, &parsed.levels, &parsed.words, scale)?;
+    let encoder = Encoder::new(
+        &roles,
+        plan,
+        lookup,
+        &parsed.levels,
+        &parsed.words,
+        (scale, text.sublinear),
+    )?;
     let locate = |i: usize| (&parsed.part, i);
     let (matrix, unseen) = encoder.matrix(precision, parsed.part.rows, locate, 1);
     let labels = has_label
@@ -129,16 +139,25 @@ fn make_table(
 
 /// Where each column of the model is kept while a batch is made.
 fn plan_takes(columns: &[PlannedColumn]) -> Vec<Take> {
-    let used_as = |column: &PlannedColumn| match column.role {
-        Role::Label => ColumnRole::Label,
+    let used_as = |column: &PlannedColumn| match &column.role {
+        Role::Label => Use::plain(ColumnRole::Label),
         // The file may lack it.
-        _ if column.role.features() == 0 => ColumnRole::Ignore,
-        Role::Number { .. } => ColumnRole::Numeric,
-        Role::Category { .. } => ColumnRole::Category,
-        Role::Text { .. } => ColumnRole::Text,
-        Role::Weight | Role::Ignored => ColumnRole::Ignore,
+        role if role.features() == 0 => Use::plain(ColumnRole::Ignore),
+        Role::Number { form, strays, .. } => Use {
+            fixed: !strays,
+            form: *form,
+            ..Use::plain(ColumnRole::Numeric)
+        },
+        Role::Date(date) => Use {
+            fixed: !date.strays,
+            order: date.order,
+            ..Use::plain(ColumnRole::Date)
+        },
+        Role::Category { .. } => Use::plain(ColumnRole::Category),
+        Role::Text { .. } => Use::plain(ColumnRole::Text),
+        Role::Weight | Role::Ignored(_) => Use::plain(ColumnRole::Ignore),
     };
-    takes(columns.iter().map(|column| (used_as(column), true)))
+    takes(columns.iter().map(used_as))
 }
 
 fn match_columns(

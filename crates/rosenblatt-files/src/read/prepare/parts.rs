@@ -1,15 +1,16 @@
 //! A preparation as parts of a model file, and back.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::super::delimited::Delimiter;
 use super::super::format::Format;
 use super::super::labels::LabelRules;
 use super::super::scale::{Moments, Scale};
-use super::super::table::role::Role;
-use super::{Input, PlannedColumn, Preparation};
+use super::super::table::BUCKETS;
+use super::super::table::cells::{DateOrder, NumberForm};
+use super::super::table::role::{Aside, DateParts, Role};
+use super::super::text::TextCut;
+use super::{Input, PlannedColumn, Preparation, TextRules};
 use rosenblatt_core::data::{Precision, StringTable};
 use rosenblatt_core::model::{Model, StoredPreparation};
 use rosenblatt_core::{Error, Result};
@@ -33,13 +34,43 @@ struct Facts {
     delimiter: Option<Delimiter>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     header: Option<bool>,
-    /// A letter for each column: n(umber), m(issing possible), c(ategory), t(ext),
-    /// h(ashed text), l(abel), w(eight), i(gnored).
+    /// A letter for each column: n(umber), m(issing possible), d(ate), c(ategory), t(ext),
+    /// h(ashed text), l(abel), w(eight), i(gnored); set aside as e(mpty), k (constant), r(ow
+    /// index), u(nique to each row).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     columns: Option<String>,
     /// The number of levels of each category column, of words of each text column.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     counts: Vec<u64>,
+    /// How the numbers of each numeric column are written, if not all are plain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    numbers: Vec<Written>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    dates: Vec<Dates>,
+    /// How texts are cut, if not into words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<TextCut>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    sublinear: bool,
+}
+
+/// How the numbers of a column are written.
+#[derive(Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    form: NumberForm,
+    strays: bool,
+}
+
+/// A column of dates; centre and scale of days and years stand with those of numbers.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Dates {
+    order: DateOrder,
+    strays: bool,
+    indicator: bool,
+    years: bool,
+    parts: [u32; 3],
 }
 
 impl Preparation {
@@ -77,6 +108,7 @@ impl Preparation {
         let mut names = StringTable::new();
         let (mut all_levels, mut all_words) = (StringTable::new(), StringTable::new());
         let mut found = Moments::default();
+        let mut term_weights = Vec::new();
         match &self.input {
             Input::Sparse {
                 first,
@@ -103,7 +135,10 @@ impl Preparation {
                 delimiter,
                 header,
                 columns,
+                text,
             } => {
+                facts.text = Some(text.cut).filter(|cut| *cut != TextCut::default());
+                facts.sublinear = text.sublinear;
                 facts.format = Some(*format);
                 facts.delimiter = Some(*delimiter);
                 facts.input = "table".into();
@@ -116,25 +151,59 @@ impl Preparation {
                             centre,
                             scale,
                             indicator,
+                            form,
+                            strays,
                         } => {
                             found.centre.push(*centre);
                             found.scale.push(*scale);
+                            facts.numbers.push(Written {
+                                form: *form,
+                                strays: *strays,
+                            });
                             if *indicator { 'm' } else { 'n' }
+                        }
+                        Role::Date(date) => {
+                            for (centre, scale) in
+                                [Some(date.days), date.years].into_iter().flatten()
+                            {
+                                found.centre.push(centre);
+                                found.scale.push(scale);
+                            }
+                            facts.dates.push(Dates {
+                                order: date.order,
+                                strays: date.strays,
+                                indicator: date.indicator,
+                                years: date.years.is_some(),
+                                parts: date.parts,
+                            });
+                            'd'
                         }
                         Role::Category { levels } => {
                             facts.counts.push(levels.len() as u64);
                             levels.iter().for_each(|l| all_levels.push(l));
                             'c'
                         }
-                        Role::Text { words, hashed } => {
+                        Role::Text {
+                            words,
+                            hashed,
+                            weights,
+                        } => {
+                            term_weights.extend_from_slice(weights);
                             facts.counts.push(words.len() as u64);
                             words.iter().for_each(|w| all_words.push(w));
                             if *hashed { 'h' } else { 't' }
                         }
                         Role::Label => 'l',
                         Role::Weight => 'w',
-                        Role::Ignored => 'i',
+                        Role::Ignored(None) => 'i',
+                        Role::Ignored(Some(Aside::Empty)) => 'e',
+                        Role::Ignored(Some(Aside::Constant)) => 'k',
+                        Role::Ignored(Some(Aside::Index)) => 'r',
+                        Role::Ignored(Some(Aside::Identifier)) => 'u',
                     });
+                }
+                if facts.numbers.iter().all(|n| *n == Written::default()) {
+                    facts.numbers.clear();
                 }
                 facts.columns = Some(letters);
             }
@@ -144,7 +213,11 @@ impl Preparation {
             ("levels", all_levels),
             ("words", all_words),
         ];
-        let numbers = [("centre", found.centre), ("scale", found.scale)];
+        let numbers = [
+            ("centre", found.centre),
+            ("scale", found.scale),
+            ("term_weights", term_weights),
+        ];
         StoredPreparation {
             json: serde_json::to_string(&facts).unwrap_or_default(),
             strings: (strings.into_iter().filter(|(_, list)| !list.is_empty()))
@@ -208,7 +281,7 @@ impl Preparation {
                     moments: found,
                 }
             }
-            "table" => table_from_stored(&facts, &found, &stored.strings)
+            "table" => table_from_stored(&facts, &found, stored)
                 .ok_or_else(|| bad("its columns do not fit together"))?,
             other => return Err(bad(&format!("unknown input {other:?}"))),
         };
@@ -225,12 +298,8 @@ impl Preparation {
     }
 }
 
-fn table_from_stored(
-    facts: &Facts,
-    found: &Moments,
-    strings: &BTreeMap<String, StringTable>,
-) -> Option<Input> {
-    let table = |name: &str| strings.get(name).cloned().unwrap_or_default();
+fn table_from_stored(facts: &Facts, found: &Moments, stored: &StoredPreparation) -> Option<Input> {
+    let table = |name: &str| stored.strings.get(name).cloned().unwrap_or_default();
     let (names, all_levels, all_words) = (table("column_names"), table("levels"), table("words"));
     let letters = facts.columns.as_deref()?;
     if !letters.is_ascii()
@@ -244,7 +313,20 @@ fn table_from_stored(
         return None;
     }
     let mut counts = facts.counts.iter();
-    let (mut number, mut level, mut word) = (0, 0, 0);
+    let (mut level, mut word) = (0, 0);
+    let (mut written, mut dates) = (facts.numbers.iter(), facts.dates.iter());
+    let no_weights = Vec::new();
+    let term_weights = stored.numbers.get("term_weights").unwrap_or(&no_weights);
+    if term_weights.iter().any(|w| !w.is_finite() || *w < 0.0) {
+        return None;
+    }
+    let mut weights = term_weights.iter().copied();
+    let mut moments = found
+        .centre
+        .iter()
+        .copied()
+        .zip(found.scale.iter().copied());
+    let mut next_moments = || moments.next();
     let mut columns = Vec::with_capacity(names.len());
     // The next strings of a list, all different.
     let mut slice = |from: &StringTable, at: &mut usize| -> Option<StringTable> {
@@ -258,24 +340,60 @@ fn table_from_stored(
     for (letter, name) in letters.chars().zip(names.iter()) {
         let role = match letter {
             'n' | 'm' => {
-                let role = Role::Number {
-                    centre: *found.centre.get(number)?,
-                    scale: *found.scale.get(number)?,
-                    indicator: letter == 'm',
+                let (centre, scale) = next_moments()?;
+                let written = match facts.numbers.is_empty() {
+                    true => Written::default(),
+                    false => *written.next()?,
                 };
-                number += 1;
-                role
+                Role::Number {
+                    centre,
+                    scale,
+                    indicator: letter == 'm',
+                    form: written.form,
+                    strays: written.strays,
+                }
+            }
+            'd' => {
+                let date = dates.next()?;
+                let fits = [0x1FFE_u32, 0x7F, 0xFF_FFFF].iter().zip(date.parts);
+                if fits.into_iter().any(|(all, bits)| bits & !all != 0) {
+                    return None;
+                }
+                Role::Date(DateParts {
+                    order: date.order,
+                    strays: date.strays,
+                    indicator: date.indicator,
+                    days: next_moments()?,
+                    years: match date.years {
+                        true => Some(next_moments()?),
+                        false => None,
+                    },
+                    parts: date.parts,
+                })
             }
             'c' => Role::Category {
                 levels: slice(&all_levels, &mut level)?,
             },
-            't' | 'h' => Role::Text {
-                words: slice(&all_words, &mut word)?,
-                hashed: letter == 'h',
-            },
+            't' | 'h' => {
+                let words = slice(&all_words, &mut word)?;
+                let hashed = letter == 'h';
+                let features = words.len() + if hashed { BUCKETS as usize } else { 0 };
+                Role::Text {
+                    words,
+                    hashed,
+                    weights: match term_weights.is_empty() {
+                        true => Vec::new(),
+                        false => weights.by_ref().take(features).collect(),
+                    },
+                }
+            }
             'l' => Role::Label,
             'w' => Role::Weight,
-            'i' => Role::Ignored,
+            'i' => Role::Ignored(None),
+            'e' => Role::Ignored(Some(Aside::Empty)),
+            'k' => Role::Ignored(Some(Aside::Constant)),
+            'r' => Role::Ignored(Some(Aside::Index)),
+            'u' => Role::Ignored(Some(Aside::Identifier)),
             _ => return None,
         };
         columns.push(PlannedColumn {
@@ -283,8 +401,17 @@ fn table_from_stored(
             role,
         });
     }
-    let used_up =
-        number == found.centre.len() && level == all_levels.len() && word == all_words.len();
+    let whole = |c: &PlannedColumn| match &c.role {
+        Role::Text { weights, .. } => weights.is_empty() || weights.len() == c.role.features(),
+        _ => true,
+    };
+    let used_up = next_moments().is_none()
+        && weights.next().is_none()
+        && columns.iter().all(whole)
+        && written.next().is_none()
+        && dates.next().is_none()
+        && level == all_levels.len()
+        && word == all_words.len();
     let labels = columns.iter().filter(|c| c.role == Role::Label).count();
     let weights = columns.iter().filter(|c| c.role == Role::Weight).count();
     let fits = used_up && counts.next().is_none() && labels <= 1 && weights <= 1;
@@ -294,5 +421,9 @@ fn table_from_stored(
         delimiter: facts.delimiter.filter(|d| d.is_usable())?,
         header: facts.header?,
         columns,
+        text: TextRules {
+            cut: facts.text.unwrap_or_default(),
+            sublinear: facts.sublinear,
+        },
     })
 }

@@ -4,10 +4,11 @@
 //! and, if training rows missed it, another that says so; a category one for each level; a
 //! text one for each word. Values that training has not seen make nothing, and are counted.
 
+use super::BUCKETS;
+use super::cells::DATE_SLOTS;
 use super::numeric::{NumericColumns, NumericRows};
 use super::parse::{MISSING, Slots, TablePart, Take};
-use super::role::{MISSING_LEVEL, Role, Unseen};
-use super::{BUCKETS, MOST_WORDS};
+use super::role::{DateParts, MISSING_LEVEL, Role, Unseen};
 use crate::read::assemble;
 use crate::read::interner::{Interner, hash};
 use crate::read::number::Stored;
@@ -26,6 +27,11 @@ enum Step {
         scale: f64,
         indicator: bool,
     },
+    Date {
+        slot: usize,
+        feature: u32,
+        date: DateParts,
+    },
     Category {
         slot: usize,
         features: Vec<u32>,
@@ -34,6 +40,9 @@ enum Step {
     Text {
         slot: usize,
         features: Vec<u32>,
+        /// The number of the first feature, and what each weighs; nothing if all weigh 1.
+        first: u32,
+        weights: Vec<f64>,
     },
 }
 
@@ -65,6 +74,7 @@ pub(crate) struct Encoder {
     features: usize,
     unit_rows: bool,
     unit_texts: bool,
+    sublinear: bool,
 }
 
 impl Encoder {
@@ -75,7 +85,7 @@ impl Encoder {
         lookup: &Lookup,
         levels: &[Interner],
         words: &[Interner],
-        scale: Scale,
+        (scale, sublinear): (Scale, bool),
     ) -> Result<Self> {
         let mut steps = Vec::new();
         let mut feature = 0usize;
@@ -87,6 +97,7 @@ impl Encoder {
                         centre,
                         scale,
                         indicator,
+                        ..
                     },
                     Take::Number { slot, .. },
                     _,
@@ -99,6 +110,11 @@ impl Encoder {
                         indicator: *indicator,
                     });
                 }
+                (Role::Date(date), Take::Date { slot, .. }, _) => steps.push(Step::Date {
+                    slot: *slot,
+                    feature: first,
+                    date: date.clone(),
+                }),
                 (Role::Category { .. }, Take::Category { slot }, Some(known)) => {
                     let find = |text: &[u8]| known.find(text).map_or(NONE, |n| first + n);
                     let all = &levels[*slot];
@@ -108,7 +124,13 @@ impl Encoder {
                         missing: find(MISSING_LEVEL.as_bytes()),
                     });
                 }
-                (Role::Text { hashed, .. }, Take::Text { slot }, Some(known)) => {
+                (
+                    Role::Text {
+                        hashed, weights, ..
+                    },
+                    Take::Text { slot },
+                    Some(known),
+                ) => {
                     let all = &words[*slot];
                     let find = |word: &[u8]| match known.find(word) {
                         Some(n) => first + n,
@@ -118,9 +140,11 @@ impl Encoder {
                     steps.push(Step::Text {
                         slot: *slot,
                         features: (0..all.len() as u32).map(|w| find(all.get(w))).collect(),
+                        first,
+                        weights: weights.clone(),
                     });
                 }
-                (Role::Label | Role::Weight | Role::Ignored, _, _) => {}
+                (Role::Label | Role::Weight | Role::Ignored(_), _, _) => {}
                 (role, Take::Skip, _) if role.features() == 0 => {}
                 _ => {
                     return Err(Error::data(format!(
@@ -139,6 +163,7 @@ impl Encoder {
             features: feature,
             unit_rows: scale == Scale::UnitRows,
             unit_texts: scale.by_column(),
+            sublinear,
         })
     }
 
@@ -168,6 +193,15 @@ impl Encoder {
                         }
                     }
                 }
+                Step::Date {
+                    slot,
+                    feature,
+                    date,
+                } => {
+                    let place = i * self.numbers + slot;
+                    let parts = std::array::from_fn(|k| part.numbers.get(place + k));
+                    date_features(parts, *feature, date, out, unseen);
+                }
                 Step::Category {
                     slot,
                     features,
@@ -185,7 +219,12 @@ impl Encoder {
                         out.push((feature, 1.0));
                     }
                 }
-                Step::Text { slot, features } => {
+                Step::Text {
+                    slot,
+                    features,
+                    first,
+                    weights,
+                } => {
                     let text = &part.texts[*slot];
                     let start = out.len();
                     for k in text.range(i) {
@@ -193,7 +232,16 @@ impl Encoder {
                         if feature == NONE {
                             unseen.words += u64::from(text.counts[k]);
                         } else {
-                            out.push((feature, f64::from(text.counts[k])));
+                            let count = f64::from(text.counts[k]);
+                            let times = match self.sublinear {
+                                true => 1.0 + libm::log(count),
+                                false => count,
+                            };
+                            let weight = weights.get((feature - first) as usize);
+                            let x = times * weight.unwrap_or(&1.0);
+                            if x != 0.0 {
+                                out.push((feature, x));
+                            }
                         }
                     }
                     out[start..].sort_unstable_by_key(|f| f.0);
@@ -336,6 +384,47 @@ impl Encoder {
     }
 }
 
+/// Appends the features of a date, kept as these numbers.
+fn date_features(
+    numbers: [f64; DATE_SLOTS],
+    first: u32,
+    date: &DateParts,
+    out: &mut Vec<(u32, f64)>,
+    unseen: &mut Unseen,
+) {
+    let [days, year, parts @ ..] = numbers;
+    if days.is_nan() {
+        match date.indicator {
+            true => out.push((first + date.features() as u32 - 1, 1.0)),
+            false => unseen.levels += 1,
+        }
+        return;
+    }
+    let mut feature = first;
+    let mut number = |feature: u32, x: f64, (centre, scale): (f64, f64)| {
+        let x = (x - centre) / scale;
+        if x != 0.0 {
+            out.push((feature, x));
+        }
+    };
+    number(feature, days, date.days);
+    feature += 1;
+    if let Some(moments) = date.years {
+        number(feature, year, moments);
+        feature += 1;
+    }
+    for (value, bits) in parts.into_iter().zip(date.parts) {
+        let bit = value as u32 & 31;
+        if bits >> bit & 1 == 1 {
+            let before = bits & ((1 << bit) - 1);
+            out.push((feature + before.count_ones(), 1.0));
+        } else if bits != 0 {
+            unseen.levels += 1;
+        }
+        feature += bits.count_ones();
+    }
+}
+
 /// Adds up neighbours with the same feature, from `start` on.
 fn add_repeats(row: &mut Vec<(u32, f64)>, start: usize) {
     let mut kept = start;
@@ -362,9 +451,4 @@ fn divide_by_length(row: &mut [(u32, f64)]) {
 /// The bucket of a word without a feature of its own; part of the model file's promise.
 pub(crate) fn bucket(word: &[u8]) -> u32 {
     hash(word, 0) as u32 % BUCKETS
-}
-
-/// Whether so many words need buckets.
-pub(crate) fn overflows(words: usize) -> bool {
-    words > MOST_WORDS
 }

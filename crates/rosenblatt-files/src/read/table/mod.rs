@@ -8,8 +8,10 @@
 //! * `parse` – a chunk of text to typed columns;
 //! * `raw` – the whole file: the passes, the decisions, the warnings;
 //! * `encode` – typed columns to rows of features;
+//! * `cells` – numbers and dates as people write them;
 //! * `words` – what a word is.
 
+pub(crate) mod cells;
 pub(crate) mod encode;
 mod numeric;
 pub(crate) mod parse;
@@ -38,8 +40,10 @@ pub(crate) const BUCKETS: u32 = 1 << 18;
 pub(crate) struct Facts {
     pub(crate) rows: u64,
     pub(crate) missing: u64,
-    /// Whether every cell that is not missing is a number.
+    /// Whether the cells that are not missing are numbers, a few strays aside.
     pub(crate) numeric: bool,
+    /// Whether they are dates, a few strays aside.
+    pub(crate) dates: bool,
     /// Distinct values, exact up to [`MOST_LEVELS`].
     pub(crate) distinct: usize,
     /// Words in all cells together.
@@ -54,6 +58,9 @@ pub(crate) fn decide(facts: &Facts) -> ColumnKind {
     }
     if facts.numeric {
         return ColumnKind::Numeric;
+    }
+    if facts.dates {
+        return ColumnKind::Date;
     }
     let few = facts.distinct <= MOST_LEVELS;
     let short = facts.words < SHORT * filled;
@@ -75,6 +82,7 @@ mod tests {
             rows: 100,
             missing: 10,
             numeric: false,
+            dates: false,
             distinct: 80,
             words: 300,
         };

@@ -9,9 +9,10 @@ mod typed;
 
 use std::borrow::Cow;
 
-use self::numbers::numbers_ahead;
-pub(crate) use self::typed::{MISSING, Parsed, Scheme, Slots, TablePart, Take, takes};
-use super::words::for_each_word;
+use self::numbers::{in_place, numbers_ahead};
+pub(crate) use self::typed::{MISSING, Parsed, Scheme, Slots, TablePart, Take, Use, takes};
+use super::cells::{self, NumberForm};
+use super::words::Cutter;
 use crate::read::chunk::Chunk;
 use crate::read::delimited::{
     Cell, CellError, Delimiter, cell_end, count_cells, next_cell, next_record,
@@ -53,9 +54,11 @@ struct Parser<'a, T> {
     /// For each word of a text column: the last record it came in and its place there.
     stamps: Vec<Vec<(u32, u32)>>,
     missing_now: Vec<usize>,
-    not_numeric_now: Vec<usize>,
+    /// Cells to be counted with their column: which, whether they may be dates, whether they were
+    /// not taken.
+    cells_now: Vec<(usize, Vec<u8>, bool, bool)>,
     texts_now: Vec<(usize, u64, u64)>,
-    word: String,
+    cutter: Cutter,
 }
 
 /// Records whose numbers are made room for together.
@@ -89,9 +92,9 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
         tried: 0,
         stamps: vec![Vec::new(); slots.texts],
         missing_now: Vec::new(),
-        not_numeric_now: Vec::new(),
+        cells_now: Vec::new(),
         texts_now: Vec::new(),
-        word: String::new(),
+        cutter: Cutter::new(scheme.cut),
     };
     dispatch(Run(&mut parser));
     let mut read = parser.read;
@@ -190,8 +193,12 @@ impl<T: Stored> Parser<'_, T> {
         for column in self.missing_now.drain(..) {
             self.read.missing[column] += 1;
         }
-        for column in self.not_numeric_now.drain(..) {
-            self.read.not_numeric[column] = true;
+        for (column, text, date, refused) in self.cells_now.drain(..) {
+            let cells = &mut self.read.cells[column];
+            cells.count(&text, 1, date);
+            if refused {
+                cells.note(self.read.part.rows as u64 - 1, &text);
+            }
         }
         for (slot, words, cell) in self.texts_now.drain(..) {
             self.read.word_counts[slot] += words;
@@ -225,7 +232,7 @@ impl<T: Stored> Parser<'_, T> {
             self.read.long.pop();
         }
         self.missing_now.clear();
-        self.not_numeric_now.clear();
+        self.cells_now.clear();
         self.texts_now.clear();
     }
 
@@ -257,7 +264,7 @@ impl<T: Stored> Parser<'_, T> {
         while column < columns {
             let take = scheme.takes[column];
             let last = column + 1 == columns;
-            if let Take::Number { slot, .. } = take {
+            if let Some(slot) = in_place(take) {
                 let ahead = self.numbers_ahead[column];
                 let ends = column + ahead == columns;
                 let (read, behind) = self.run_of_numbers(level, at, base + slot, ahead, ends);
@@ -322,21 +329,40 @@ impl<T: Stored> Parser<'_, T> {
         };
         match take {
             Take::Skip => {}
-            Take::Number { slot, fixed } => {
+            Take::Number { slot, fixed, form } => {
                 if is_missing(&text) {
                     self.missing_now.push(column);
-                } else if let Some(value) = number::whole::<T>(&text) {
+                } else if let Some(plain) = cells::as_plain(&text, form) {
+                    let value = number::whole::<T>(&plain).unwrap_or(T::MISSING);
                     if !value.finite() {
                         return Err(self.too_large(cell.start, &text));
                     }
                     self.numbers[base + slot] = value;
-                    if self.scheme.keep_long_decimals && number::is_long(&text, 0) {
-                        self.keep_long(column, &text);
+                    if self.scheme.keep_long_decimals && number::is_long(&plain, 0) {
+                        self.keep_long(column, &plain);
+                    }
+                    if form == NumberForm::Grouped && matches!(plain, Cow::Owned(_)) {
+                        self.cells_now.push((column, text.to_vec(), false, false));
                     }
                 } else if fixed {
                     return Err(self.not_a_number(column, cell, &text));
                 } else {
-                    self.not_numeric_now.push(column);
+                    self.cells_now.push((column, text.to_vec(), false, true));
+                }
+            }
+            Take::Date { slot, fixed, order } => {
+                let date = cells::date(&text, order);
+                if is_missing(&text) {
+                    self.missing_now.push(column);
+                } else if let Some(date) = date {
+                    let numbers = date.numbers().map(T::from_f64);
+                    self.numbers[base + slot..][..numbers.len()].copy_from_slice(&numbers);
+                } else if fixed {
+                    return Err(self.not_a_date(column, cell, &text));
+                }
+                if self.scheme.facts && !is_missing(&text) {
+                    let refused = date.is_none();
+                    self.cells_now.push((column, text.to_vec(), true, refused));
                 }
             }
             Take::Category { slot } => {
@@ -370,9 +396,13 @@ impl<T: Stored> Parser<'_, T> {
                         "this row has no label in the column {}",
                         self.scheme.names[column]
                     ));
+                    let other = "pass ⟨label⟩ if it is another column";
+                    let guess = self.scheme.label_guess.as_deref().unwrap_or(other);
                     return Err(self.fault(
                         cell.start,
-                        error.remedy("pass ⟨label⟩ if it is another column, ⟨label-map =NAME⟩ to name such rows, or ⟨on-error skip⟩"),
+                        error.remedy(format!(
+                            "{guess}, ⟨label-map =NAME⟩ to name such rows, or ⟨on-error skip⟩"
+                        )),
                     ));
                 }
                 let pushed = match text {
@@ -382,7 +412,15 @@ impl<T: Stored> Parser<'_, T> {
                         pushed.map_err(|(n, e)| (cell.start + n, e))
                     }
                 };
-                pushed.map_err(|(at, e)| self.fault(at, e))?;
+                pushed.map_err(|(at, error)| {
+                    let error = match &self.scheme.label_guess {
+                        Some(guess) if error.message().contains("line end") => {
+                            error.remedy(guess.clone())
+                        }
+                        _ => error,
+                    };
+                    self.fault(at, error)
+                })?;
             }
             Take::Weight => {
                 let weight = number::whole::<f64>(&text).filter(|w| *w > 0.0 && w.is_finite());
@@ -403,16 +441,13 @@ impl<T: Stored> Parser<'_, T> {
     }
 
     fn text(&mut self, slot: usize, text: &str) {
-        let mut word = std::mem::take(&mut self.word);
         let (part, words, stamps) = (
             &mut self.read.part.texts[slot],
             &mut self.read.words[slot],
             &mut self.stamps[slot],
         );
         let row = self.tried;
-        let mut count = 0;
-        for_each_word(text, &mut word, |w| {
-            count += 1;
+        let count = self.cutter.for_each_term(text, |w| {
             let (number, new) = words.intern(w.as_bytes());
             if new {
                 stamps.push((0, 0));
@@ -428,7 +463,6 @@ impl<T: Stored> Parser<'_, T> {
         });
         part.ends.push(part.words.len() as u32);
         self.texts_now.push((slot, count, hash(text.as_bytes(), 0)));
-        self.word = word;
     }
 
     #[cold]

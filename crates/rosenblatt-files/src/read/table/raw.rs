@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::parse::{MISSING, Parsed, Scheme, Slots, TablePart, Take, parse, takes};
-use super::shape::{Shape, find_column};
+use super::cells::{self, CellTally, DateOrder, NumberForm, few_strays};
+use super::parse::{MISSING, Parsed, Scheme, Slots, TablePart, Take, Use, parse, takes};
+use super::shape::{LabelChoice, Shape, find_column};
 use super::words::count_words;
 use super::{Facts, MOST_LEVELS, decide, warn};
 use crate::read::chunk::Chunker;
@@ -19,6 +20,7 @@ use crate::read::report::{ColumnKind, ColumnReport, ColumnRole, LongDecimal};
 use crate::read::row_errors::Tally;
 use crate::read::sniff::{Record, is_missing};
 use crate::read::source::{Bytes, Source};
+use crate::read::text::TextOptions;
 use rosenblatt_core::data::Precision;
 use rosenblatt_core::{Error, Result, Wording};
 
@@ -39,8 +41,10 @@ pub(crate) struct TableRaw {
     pub(crate) categories: usize,
     /// The values of each category column.
     pub(crate) levels: Vec<Interner>,
-    /// The words of each text column.
+    /// The terms of each text column.
     pub(crate) words: Vec<Interner>,
+    /// How texts become features.
+    pub(crate) text: TextOptions,
 }
 
 /// A column as it was read.
@@ -48,9 +52,39 @@ pub(crate) struct TableRaw {
 pub(crate) struct RawColumn {
     pub(crate) name: String,
     pub(crate) take: Take,
-    /// Whether it makes no features although it was read.
-    pub(crate) ignored: bool,
+    /// Whether the user said what it is.
+    pub(crate) given: bool,
+    /// Whether its header cell is empty.
+    pub(crate) unnamed: bool,
+    /// Whether rows are held out by it, so that it is no feature.
+    pub(crate) splits_rows: bool,
+    /// Empty cells.
     pub(crate) missing: u64,
+    /// Cells that are no plain numbers but should be, or dates.
+    pub(crate) cells: CellTally,
+}
+
+impl RawColumn {
+    /// How many of its cells are neither empty nor what the column holds.
+    pub(crate) fn strays(&self, rows: usize) -> u64 {
+        match self.take {
+            Take::Number { form, .. } => self.cells.not_numbers(form),
+            Take::Date { .. } => rows as u64 - self.missing - self.cells.dates(),
+            _ => 0,
+        }
+    }
+
+    /// How its numbers are written.
+    pub(crate) fn form(&self) -> NumberForm {
+        match self.take {
+            Take::Number {
+                form: NumberForm::Comma,
+                ..
+            } => NumberForm::Comma,
+            _ if self.cells.has_groups() => NumberForm::Grouped,
+            _ => NumberForm::Plain,
+        }
+    }
 }
 
 /// A table and what is to be said of it.
@@ -69,13 +103,6 @@ impl TableRaw {
         (&self.parts[k], row - self.starts.first_row(k))
     }
 
-    /// The numbers of a numeric column, in file order.
-    pub(crate) fn numbers_of(&self, slot: usize) -> impl Iterator<Item = f64> + '_ {
-        self.parts
-            .iter()
-            .flat_map(move |p| (0..p.rows).map(move |i| p.numbers.get(i * self.numbers + slot)))
-    }
-
     /// The codes of a category column, in file order.
     pub(crate) fn codes_of(&self, slot: usize) -> impl Iterator<Item = u32> + '_ {
         self.parts
@@ -87,7 +114,7 @@ impl TableRaw {
 /// A column before it is read.
 #[derive(Debug, Clone, Copy)]
 struct Planned {
-    role: ColumnRole,
+    used: Use,
     given: bool,
 }
 
@@ -97,7 +124,6 @@ pub(crate) struct Pass {
     pub(crate) labels: Vec<u32>,
     pub(crate) label_names: Interner,
     pub(crate) weights: Vec<f64>,
-    not_numeric: Vec<bool>,
     distinct: Vec<HashSet<u64>>,
     word_counts: Vec<u64>,
     pub(crate) long: Vec<LongDecimal>,
@@ -112,14 +138,15 @@ pub(crate) fn read(
     options: &ReadOptions,
 ) -> Result<TableRead> {
     let label = shape.label_column(options.label.as_deref())?;
-    let mut columns = plan(&shape, label, options)?;
-    // Two passes settle everything; the third is for a column that seemed numeric at first.
-    for _ in 0..4 {
-        let scheme = scheme(&shape, &columns, options);
+    let mut columns = plan(&shape, label.column, options)?;
+    // Two passes settle most files; others are for columns that seemed numeric, or to have decimal
+    // points, at first.
+    for _ in 0..6 {
+        let scheme = scheme(&shape, &columns, &label, options);
         let pass = run(bytes, source.name(), &scheme, options)?;
         let decided = decide_all(&pass, &columns);
-        if decided.iter().zip(&columns).all(|(d, c)| d.role == c.role) {
-            return finish(pass, shape, label, &columns);
+        if decided.iter().zip(&columns).all(|(d, c)| d.used == c.used) {
+            return finish(pass, shape, &label, &columns);
         }
         columns = decided;
         bytes = crate::read::open::text(source, options)?;
@@ -135,26 +162,36 @@ fn plan(shape: &Shape<'_>, label: usize, options: &ReadOptions) -> Result<Vec<Pl
     let names = &shape.names;
     let mut columns: Vec<Planned> = (0..names.len())
         .map(|i| Planned {
-            role: guess(shape, i).into(),
+            used: guess(shape, i),
             given: false,
         })
         .collect();
+    let given = |used| Planned { used, given: true };
     for (name, kind) in &options.columns {
         let i = find_column(names, name, "column")?;
-        columns[i] = Planned {
+        let guessed = as_sampled(shape, i);
+        let mut used = Use {
             role: (*kind).into(),
-            given: true,
+            fixed: !matches!(
+                kind,
+                ColumnKind::NumericOrMissing | ColumnKind::DecimalComma
+            ),
+            ..guessed
         };
+        match kind {
+            ColumnKind::DecimalComma => used.form = NumberForm::Comma,
+            ColumnKind::DayFirst => used.order = DateOrder::DayFirst,
+            ColumnKind::MonthFirst => used.order = DateOrder::MonthFirst,
+            _ => {}
+        }
+        columns[i] = given(used);
     }
     for name in &options.ignore {
         let i = find_column(names, name, "ignore")?;
-        columns[i] = Planned {
-            role: ColumnRole::Ignore,
-            given: true,
-        };
+        columns[i] = given(Use::plain(ColumnRole::Ignore));
     }
     columns[label] = Planned {
-        role: ColumnRole::Label,
+        used: Use::plain(ColumnRole::Label),
         given: options.label.is_some(),
     };
     if let Some(name) = &options.weight_column {
@@ -165,70 +202,147 @@ fn plan(shape: &Shape<'_>, label: usize, options: &ReadOptions) -> Result<Vec<Pl
                     .remedy("pass ⟨label⟩ with the label's column"),
             );
         }
-        columns[i] = Planned {
-            role: ColumnRole::Weight,
-            given: true,
-        };
+        columns[i] = given(Use::plain(ColumnRole::Weight));
     }
     if let Some((by, name)) = &options.split_column {
         let i = find_column(names, name, by.option())?;
-        if matches!(columns[i].role, ColumnRole::Label | ColumnRole::Weight) {
+        if matches!(columns[i].used.role, ColumnRole::Label | ColumnRole::Weight) {
             return Err(Error::options(format!(
                 "⟨{} {name}⟩: the column is the label or the weight",
                 by.option()
             ))
             .remedy("name another column"));
         }
-        columns[i] = Planned {
-            role: by.role(),
-            given: true,
-        };
+        columns[i] = given(Use::plain(by.role()));
     }
     Ok(columns)
 }
 
-/// Whether nine in ten cells of a column are numbers, as far as the sample tells.
+/// Whether three in four cells of a column are numbers, as far as the sample tells.
 fn holds_numbers(sample: &[Record<'_>], column: usize) -> bool {
     let filled = || {
         let cells = sample.iter().filter_map(|record| record.get(column));
         cells.filter(|cell| !is_missing(cell))
     };
-    let numbers = filled().filter(|cell| number::whole::<f64>(cell).is_some());
-    let numbers = numbers.count();
-    numbers > 0 && numbers * 10 >= filled().count() * 9
+    let numbers = filled().filter(|cell| cells::is_number(cell)).count();
+    numbers > 0 && numbers * 4 >= filled().count() * 3
 }
 
-/// The kind that the sample suggests.
-fn guess(shape: &Shape<'_>, column: usize) -> ColumnKind {
-    let cells = || {
-        shape
-            .sample
-            .iter()
-            .map(|r| &r[column])
-            .filter(|c| !is_missing(c))
-    };
-    let filled = cells().count() as u64;
-    if cells().all(|c| number::whole::<f64>(c).is_some()) {
-        return ColumnKind::Numeric; // also when there is nothing to go by
+/// The cells of a column that are there, as far as the sample goes.
+fn sampled<'a>(
+    shape: &'a Shape<'_>,
+    column: usize,
+) -> impl Iterator<Item = (&'a [u8], u64)> + Clone {
+    let cells = shape.sample.iter().map(move |record| &*record[column]);
+    cells.filter(|cell| !is_missing(cell)).map(|cell| (cell, 1))
+}
+
+/// The same column of numbers, or of dates, written as the sample says.
+fn as_sampled(shape: &Shape<'_>, column: usize) -> Use {
+    let cells = Cells::of(sampled(shape, column));
+    Use {
+        form: cells
+            .tally
+            .form(shape.dialect.delimiter == Delimiter::Byte(b';')),
+        order: cells.order(),
+        ..Use::plain(ColumnRole::Numeric)
+    }
+}
+
+/// The use that the sample suggests.
+fn guess(shape: &Shape<'_>, column: usize) -> Use {
+    let found = as_sampled(shape, column);
+    let cells = || sampled(shape, column);
+    let looked_at = Cells::of(cells());
+    if looked_at.filled == 0 {
+        return found; // numeric: there is nothing to go by
     }
     let facts = Facts {
         rows: shape.sample.len() as u64,
-        missing: shape.sample.len() as u64 - filled,
-        numeric: false,
+        missing: shape.sample.len() as u64 - looked_at.filled,
+        numeric: looked_at.are_numbers(found.form),
+        dates: looked_at.are_dates(),
         distinct: cells().collect::<HashSet<_>>().len(),
         words: cells()
-            .map(|c| count_words(&String::from_utf8_lossy(c)))
+            .map(|(c, _)| count_words(&String::from_utf8_lossy(c)))
             .sum(),
     };
-    decide(&facts)
+    Use {
+        role: decide(&facts).into(),
+        ..found
+    }
 }
 
-fn scheme(shape: &Shape<'_>, columns: &[Planned], options: &ReadOptions) -> Scheme {
+/// What the cells of a column could be.
+struct Cells {
+    tally: CellTally,
+    filled: u64,
+    /// Plain numbers, and how many of them are none where commas are decimal signs.
+    plain: u64,
+    plain_only: u64,
+    slashes: bool,
+}
+
+impl Cells {
+    /// Looks at cells, each of which comes so often.
+    fn of<'a>(cells: impl Iterator<Item = (&'a [u8], u64)>) -> Self {
+        let mut found = Cells {
+            tally: CellTally::default(),
+            filled: 0,
+            plain: 0,
+            plain_only: 0,
+            slashes: false,
+        };
+        for (cell, times) in cells {
+            found.filled += times;
+            if number::whole::<f64>(cell).is_some() {
+                found.plain += times;
+                let either = cells::as_plain(cell, NumberForm::Comma).is_some();
+                found.plain_only += if either { 0 } else { times };
+            } else {
+                found.tally.count(cell, times, true);
+                found.slashes |= cell.contains(&b'/');
+            }
+        }
+        found
+    }
+
+    fn order(&self) -> DateOrder {
+        self.tally.order(self.slashes)
+    }
+
+    fn are_numbers(&self, form: NumberForm) -> bool {
+        let plain_only = if form == NumberForm::Comma {
+            self.plain_only
+        } else {
+            0
+        };
+        let bad = self.tally.not_numbers(form) + plain_only;
+        bad < self.filled && few_strays(self.filled, bad, self.tally.marks())
+    }
+
+    fn are_dates(&self) -> bool {
+        let bad = self.filled - self.tally.dates();
+        bad < self.filled && few_strays(self.filled, bad, self.tally.marks())
+    }
+}
+
+fn scheme(
+    shape: &Shape<'_>,
+    columns: &[Planned],
+    label: &LabelChoice,
+    options: &ReadOptions,
+) -> Scheme {
     Scheme {
         dialect: shape.dialect.clone(),
         header: shape.header,
         names: shape.names.clone(),
-        takes: takes(columns.iter().map(|c| (c.role, c.given))),
+        takes: takes(columns.iter().map(|c| Use {
+            fixed: c.given && c.used.fixed,
+            ..c.used
+        })),
+        cut: options.text.cut,
+        label_guess: label.advice(&shape.names),
         // Against the rest, a row without a label is one of the rest.
         labels_required: options.positive.is_none()
             && !options.label_map.iter().any(|(old, _)| old.is_empty()),
@@ -260,8 +374,11 @@ fn run(bytes: Bytes, file: &Path, scheme: &Scheme, options: &ReadOptions) -> Res
                 .map(|i| RawColumn {
                     name: scheme.names[i].clone(),
                     take: scheme.takes[i],
-                    ignored: scheme.takes[i] == Take::Skip,
+                    given: false,
+                    unnamed: false,
+                    splits_rows: false,
                     missing: 0,
+                    cells: CellTally::default(),
                 })
                 .collect(),
             parts: Vec::new(),
@@ -271,11 +388,11 @@ fn run(bytes: Bytes, file: &Path, scheme: &Scheme, options: &ReadOptions) -> Res
             categories: slots.categories,
             levels: vec![Interner::default(); slots.categories],
             words: vec![Interner::default(); slots.texts],
+            text: options.text.clone(),
         },
         labels: Vec::new(),
         label_names: Interner::default(),
         weights: Vec::new(),
-        not_numeric: vec![false; columns],
         distinct: vec![HashSet::new(); slots.texts],
         word_counts: vec![0; slots.texts],
         long: Vec::new(),
@@ -325,11 +442,16 @@ impl Pass {
         self.labels
             .extend(parsed.labels.codes.iter().map(|&c| new[c as usize]));
         self.weights.append(&mut parsed.weights);
-        for (i, column) in table.columns.iter_mut().enumerate() {
-            column.missing += parsed.missing[i];
-            self.not_numeric[i] |= parsed.not_numeric[i];
-        }
         let before = table.rows as u64;
+        for ((column, missing), cells) in table
+            .columns
+            .iter_mut()
+            .zip(parsed.missing)
+            .zip(parsed.cells)
+        {
+            column.missing += missing;
+            column.cells.merge(cells, before);
+        }
         self.long.extend(parsed.long.drain(..).map(|l| LongDecimal {
             row: l.row + before,
             ..l
@@ -339,132 +461,215 @@ impl Pass {
         Ok(())
     }
 
-    /// What is known about a column after reading it this way.
-    fn facts(&self, column: usize) -> Facts {
+    /// What the column is, after reading it this way.
+    fn decide(&self, column: usize, used: Use) -> Use {
         let raw = &self.table.columns[column];
+        let rows = self.table.rows as u64;
+        let filled = rows - raw.missing;
         let mut facts = Facts {
-            rows: self.table.rows as u64,
+            rows,
             missing: raw.missing,
             numeric: false,
+            dates: false,
             distinct: 0,
             words: 0,
         };
         match raw.take {
+            Take::Number { form, .. } => {
+                let semicolons = self.table.delimiter == Delimiter::Byte(b';');
+                let wanted = match form {
+                    NumberForm::Comma => form,
+                    _ => raw.cells.form(semicolons),
+                };
+                let bad = raw.cells.not_numbers(wanted);
+                let role = match few_strays(filled, bad, raw.cells.marks()) {
+                    true => ColumnRole::Numeric,
+                    false => ColumnRole::Category,
+                };
+                Use {
+                    role,
+                    form: wanted,
+                    ..used
+                }
+            }
+            Take::Date { .. } => {
+                let bad = filled - raw.cells.dates();
+                let role = match few_strays(filled, bad, raw.cells.marks()) {
+                    true => ColumnRole::Date,
+                    false => ColumnRole::Category,
+                };
+                // Where both orders do, the sample has chosen one.
+                let order = match raw.cells.is_order_ambiguous() {
+                    true => used.order,
+                    false => raw.cells.order(false),
+                };
+                Use {
+                    role,
+                    order,
+                    ..used
+                }
+            }
             Take::Category { slot } => {
                 let levels = &self.table.levels[slot];
                 let mut counts = vec![0u64; levels.len()];
                 for code in self.table.codes_of(slot).filter(|&c| c != MISSING) {
                     counts[code as usize] += 1;
                 }
-                let used = || (0..levels.len() as u32).filter(|&c| counts[c as usize] > 0);
-                facts.numeric = used().all(|c| number::whole::<f64>(levels.get(c)).is_some());
-                facts.distinct = used().count();
-                facts.words = used()
-                    .map(|c| counts[c as usize] * count_words(&levels.text(c)))
+                let times = |c: &u32| counts[*c as usize];
+                let levels_used = || (0..levels.len() as u32).filter(|c| times(c) > 0);
+                let cells = Cells::of(levels_used().map(|c| (levels.get(c), times(&c))));
+                let form = cells
+                    .tally
+                    .form(self.table.delimiter == Delimiter::Byte(b';'));
+                facts.numeric = cells.are_numbers(form);
+                facts.dates = cells.are_dates();
+                facts.distinct = levels_used().count();
+                facts.words = levels_used()
+                    .map(|c| times(&c) * count_words(&levels.text(c)))
                     .sum();
+                self.as_decided(
+                    &facts,
+                    Use {
+                        form,
+                        order: cells.order(),
+                        ..used
+                    },
+                )
             }
             Take::Text { slot } => {
                 facts.distinct = self.distinct[slot].len();
                 facts.words = self.word_counts[slot];
+                self.as_decided(&facts, used)
             }
-            _ => facts.numeric = !self.not_numeric[column],
+            _ => used,
         }
-        facts
+    }
+
+    fn as_decided(&self, facts: &Facts, used: Use) -> Use {
+        match decide(facts) {
+            ColumnKind::Ignore => used, // nothing to read again for
+            kind => Use {
+                role: kind.into(),
+                ..used
+            },
+        }
     }
 }
 
-/// The roles that all cells together ask for.
+/// The uses that all cells together ask for.
 fn decide_all(pass: &Pass, columns: &[Planned]) -> Vec<Planned> {
-    columns
-        .iter()
-        .enumerate()
-        .map(|(i, &column)| {
-            let role = match column.role {
-                _ if column.given => column.role,
-                ColumnRole::Numeric if pass.not_numeric[i] => ColumnRole::Category,
-                ColumnRole::Category | ColumnRole::Text => match decide(&pass.facts(i)) {
-                    ColumnKind::Ignore => column.role, // nothing to read again for
-                    kind => kind.into(),
-                },
-                role => role,
-            };
-            Planned { role, ..column }
-        })
-        .collect()
+    let decided = columns.iter().enumerate().map(|(i, &column)| Planned {
+        used: match column.given {
+            true => column.used,
+            false => pass.decide(i, column.used),
+        },
+        ..column
+    });
+    decided.collect()
 }
 
 fn finish(
     mut found: Pass,
     shape: Shape<'_>,
-    label: usize,
+    label: &LabelChoice,
     columns: &[Planned],
 ) -> Result<TableRead> {
     let (table, labels) = (&mut found.table, &found.labels);
-    warn::refuse_measurement(&shape.names[label], labels, &found.label_names)?;
+    let advice = label.advice(&shape.names);
+    let name = &shape.names[label.column];
+    warn::refuse_measurement(name, labels, &found.label_names, advice.as_deref())?;
     let mut reports = Vec::with_capacity(columns.len());
-    let mut notes = shape.notes;
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<Wording> = Vec::new();
     for (i, planned) in columns.iter().enumerate() {
         let name = shape.names[i].clone();
-        let take = table.columns[i].take;
-        let missing = table.columns[i].missing;
-        let parts_rows = matches!(planned.role, ColumnRole::Groups | ColumnRole::Time);
-        table.columns[i].ignored |= parts_rows;
-        let feature = !parts_rows && !matches!(take, Take::Skip | Take::Label | Take::Weight);
+        let (rows, column) = (table.rows, &mut table.columns[i]);
+        column.given = planned.given;
+        column.unnamed = shape.unnamed.contains(&i);
+        let strays = column.strays(rows);
+        column.splits_rows = matches!(planned.used.role, ColumnRole::Groups | ColumnRole::Time);
         let mut report = ColumnReport {
             name: name.clone(),
-            role: planned.role,
+            role: planned.used.role,
             given: planned.given,
             levels: None,
             words: None,
-            missing,
+            missing: column.missing + strays,
             note: None,
             warning: None,
         };
-        match take {
+        let mut warning = |text: String| {
+            warnings.push(format!("the column {name} {text}").into());
+            report.warning.get_or_insert(text.into());
+        };
+        if let (1.., Some((row, cell))) = (strays, &column.cells.first) {
+            let (kind, cells) = match planned.used.role {
+                ColumnRole::Date => ("dates", "dates"),
+                _ => ("numbers", "numbers"),
+            };
+            let is = if strays == 1 {
+                "cell that is none, taken"
+            } else {
+                "cells that are none, taken"
+            };
+            let pass = match planned.given {
+                true => String::new(),
+                false => format!("; pass ⟨column {name}=category⟩ if these are not {cells}"),
+            };
+            warning(format!(
+                "holds {kind} but for {strays} {is} as missing, the first {cell:?} in row {}{pass}",
+                row + 1
+            ));
+        }
+        match column.take {
+            Take::Category { .. } | Take::Text { .. }
+                if !planned.given && holds_numbers(&shape.sample, i) =>
+            {
+                warning(format!(
+                    "holds numbers, but more than one cell in twenty is none, so it is not taken as numeric; pass ⟨column {name}=numeric-or-missing⟩ to take it so"
+                ));
+            }
+            Take::Number { .. } if column.cells.is_ambiguous() && !planned.given => {
+                let (read, other) = match planned.used.form {
+                    NumberForm::Comma => ("a decimal sign", "numeric-or-missing"),
+                    _ => ("a separator of thousands", "decimal-comma"),
+                };
+                warning(format!(
+                    "has commas that are taken as {read}; pass ⟨column {name}={other}⟩ if they are not"
+                ));
+            }
+            Take::Date { order, .. } if column.cells.is_order_ambiguous() && !planned.given => {
+                let (read, other) = match order {
+                    DateOrder::DayFirst => ("day", "date-month-first"),
+                    DateOrder::MonthFirst => ("month", "date-day-first"),
+                };
+                warning(format!(
+                    "has dates that are read with the {read} first; pass ⟨column {name}={other}⟩ if they are not"
+                ));
+            }
+            _ => {}
+        }
+        if planned.used.role == ColumnRole::Numeric && planned.used.form == NumberForm::Comma {
+            report.note = Some("with decimal commas".into());
+        }
+        match table.columns[i].take {
             Take::Category { slot } => {
                 let counted: HashSet<u32> = table.codes_of(slot).collect();
                 report.levels = Some(counted.len());
             }
             Take::Text { slot } => report.words = Some(table.words[slot].len()),
-            _ => {}
-        }
-        let counting = |slot| warn::counts_rows(table.numbers_of(slot));
-        if feature && missing == table.rows as u64 {
-            report.note = Some("it is empty".into());
-        } else if let Take::Number { slot, .. } = take
-            && i == 0
-            && shape.unnamed.contains(&0)
-            && !planned.given
-            && counting(slot)
-        {
-            report.note = Some("it has no name and just counts the rows".into());
-        }
-        if let Some(note) = &report.note {
-            table.columns[i].ignored = true;
-            report.role = ColumnRole::Ignore;
-            notes.push(format!("the column {name} is left out: {note}"));
-        } else if feature {
-            let of_numbers = matches!(take, Take::Category { .. } | Take::Text { .. })
-                && !planned.given
-                && holds_numbers(&shape.sample, i);
-            let warning = match of_numbers {
-                true => Some(format!(
-                    "holds numbers, but not in every cell, so it is not taken as numeric; ⟨column {name}=numeric⟩ names the first that is none"
-                )),
-                false => warn::look_at(table, take, missing, labels),
-            };
-            if let Some(warning) = warning {
-                warnings.push(format!("the column {name} {warning}").into());
-                report.warning = Some(warning.into());
+            Take::Label if !planned.given => {
+                let (note, warning) = label.said(&shape.names);
+                warnings.extend(warning.map(Wording::from));
+                report.note = Some(note);
             }
+            _ => {}
         }
         reports.push(report);
     }
     Ok(TableRead {
         found,
         reports,
-        notes,
+        notes: shape.notes,
         warnings,
     })
 }

@@ -195,28 +195,107 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-impl Shape<'_> {
-    /// The label column: as asked, else one that is called so, else the last with content.
-    pub(crate) fn label_column(&self, wanted: Option<&str>) -> Result<usize> {
-        if let Some(wanted) = wanted {
-            return find_column(&self.names, wanted, "label");
-        }
-        if self.header {
-            for usual in ["label", "class", "target", "y"] {
-                let found = self
-                    .names
-                    .iter()
-                    .position(|n| n.eq_ignore_ascii_case(usual));
-                if let Some(i) = found {
-                    return Ok(i);
-                }
+/// The label column, and how it was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LabelChoice {
+    pub(crate) column: usize,
+    how: Found,
+    /// The column to look at next.
+    runner_up: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Given,
+    Named,
+    Last,
+}
+
+impl LabelChoice {
+    /// How it was guessed, and a warning if that may well be wrong.
+    pub(crate) fn said(&self, names: &[String]) -> (String, Option<String>) {
+        let name = &names[self.column];
+        let next = self.runner_up.map(|i| names[i].as_str());
+        match self.how {
+            Found::Given => (String::new(), None),
+            Found::Named => ("guessed by its name".to_owned(), None),
+            Found::Last => {
+                let or = next.map_or(String::new(), |next| {
+                    format!(", or ⟨label {next}⟩ if it is that column")
+                });
+                let warning = format!(
+                    "the label column is guessed: {name}, the last one; pass ⟨label {name}⟩ if that is right{or}"
+                );
+                ("guessed, the last column".to_owned(), Some(warning))
             }
         }
+    }
+
+    /// What to do if it cannot be right, where it was guessed.
+    pub(crate) fn advice(&self, names: &[String]) -> Option<String> {
+        let why = match self.how {
+            Found::Given => return None,
+            Found::Named => "for its name",
+            Found::Last => "because it is the last",
+        };
+        let name = &names[self.column];
+        let next = match self.runner_up {
+            Some(i) => format!(", perhaps ⟨label {}⟩", names[i]),
+            None => String::new(),
+        };
+        Some(format!(
+            "the column {name} was guessed to be the label, {why}: pass ⟨label⟩ with the column that holds the classes{next}"
+        ))
+    }
+}
+
+impl Shape<'_> {
+    /// The label column: as asked, else one that is called so, else the last with content.
+    pub(crate) fn label_column(&self, wanted: Option<&str>) -> Result<LabelChoice> {
+        if let Some(wanted) = wanted {
+            return Ok(LabelChoice {
+                column: find_column(&self.names, wanted, "label")?,
+                how: Found::Given,
+                runner_up: None,
+            });
+        }
         let filled = |i: &usize| self.sample.iter().any(|r| !is_missing(&r[*i]));
-        Ok((0..self.names.len())
-            .rev()
-            .find(filled)
-            .unwrap_or(self.names.len() - 1))
+        let last = (0..self.names.len()).rev().find(filled);
+        let last = last.unwrap_or(self.names.len() - 1);
+        let usual = ["label", "class", "target", "y"].iter().find_map(|usual| {
+            let mut names = self.names.iter();
+            names.position(|n| n.eq_ignore_ascii_case(usual))
+        });
+        let (column, how) = match usual.filter(|_| self.header) {
+            Some(named) => (named, Found::Named),
+            None => (last, Found::Last),
+        };
+        Ok(LabelChoice {
+            column,
+            how,
+            runner_up: self.runner_up(column, last),
+        })
+    }
+
+    /// The column that would be the label if another is not: the last, else the one with the
+    /// fewest values, of which each comes often, words before numbers.
+    fn runner_up(&self, label: usize, last: usize) -> Option<usize> {
+        if label != last {
+            return Some(last);
+        }
+        let values = |i: usize| -> std::collections::HashSet<&[u8]> {
+            self.sample.iter().map(|r| &*r[i]).collect()
+        };
+        let few = |i: &usize| {
+            let distinct = values(*i).len();
+            distinct > 1 && distinct * 4 <= self.sample.len()
+        };
+        let others = (0..self.names.len()).filter(|i| *i != label).filter(few);
+        others.min_by_key(|&i| {
+            let values = values(i);
+            let numbers = values.iter().all(|v| number::whole::<f64>(v).is_some());
+            (numbers, values.len())
+        })
     }
 }
 
@@ -233,8 +312,8 @@ mod tests {
         let shape = of(",a,a,class\n0,1,2,x\n1,2,3,y\n", &ReadOptions::default()).unwrap();
         assert_eq!(shape.names, ["0", "a", "a.2", "class"]);
         assert_eq!(shape.unnamed, [0]);
-        assert_eq!(shape.label_column(None).unwrap(), 3);
-        assert_eq!(shape.label_column(Some("a")).unwrap(), 1);
+        assert_eq!(shape.label_column(None).unwrap().column, 3);
+        assert_eq!(shape.label_column(Some("a")).unwrap().column, 1);
         let error = shape.label_column(Some("clas")).unwrap_err().to_string();
         assert!(error.contains("nearest names are class"), "{error}");
     }
@@ -242,7 +321,7 @@ mod tests {
     #[test]
     fn trailing_delimiters_do_not_hide_the_label() {
         let shape = of("1,x,\n2,y,\n", &ReadOptions::default()).unwrap();
-        assert_eq!(shape.label_column(None).unwrap(), 1);
+        assert_eq!(shape.label_column(None).unwrap().column, 1);
         assert_eq!(shape.names, ["0", "1", "2"]);
     }
 

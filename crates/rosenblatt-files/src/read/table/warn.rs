@@ -1,9 +1,11 @@
-//! Columns that are likely a mistake: identifiers, and columns that give the label away.
+//! Columns that are likely a mistake, told from training rows: constants, identifiers, and
+//! columns that give the label away.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::parse::Take;
-use super::raw::TableRaw;
+use super::parse::{MISSING, Take};
+use super::raw::{RawColumn, TableRaw};
+use super::role::Aside;
 use crate::read::interner::Interner;
 use crate::read::labels::occurring;
 use rosenblatt_core::{Error, Result};
@@ -14,11 +16,222 @@ const ENOUGH_ROWS: usize = 20;
 /// Rows that each value must have on average before its agreeing with the label means much.
 const ROWS_PER_VALUE: usize = 10;
 
+/// Rows that are looked at for what shows in a few.
+const LOOKED_AT: usize = 4096;
+
+/// Whole numbers from here on are not told apart in `f64`.
+const F64_WHOLE: f64 = 9_007_199_254_740_992.0;
+
 /// Numbers from which `f32` skips whole numbers, so that neighbours may look equal.
 const F32_WHOLE: f64 = 16_777_216.0;
 
+/// The training rows of a table.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<'a> {
+    pub(crate) table: &'a TableRaw,
+    pub(crate) rows: &'a [usize],
+}
+
+impl<'a> Rows<'a> {
+    /// The numbers in this slot, NaN where one is missing.
+    fn numbers(self, slot: usize) -> impl Iterator<Item = f64> + 'a {
+        self.rows.iter().map(move |&row| {
+            let (part, i) = self.table.locate(row);
+            part.numbers.get(i * self.table.numbers + slot)
+        })
+    }
+
+    /// Whether the numbers in this slot are not all the same.
+    pub(crate) fn differ(self, slot: usize) -> bool {
+        let mut there = self.numbers(slot).filter(|x| !x.is_nan());
+        there.next().is_some_and(|first| there.any(|x| x != first))
+    }
+
+    /// A bit for each small whole number that occurs, if there are several.
+    pub(crate) fn parts(self, slot: usize) -> u32 {
+        let there = self.numbers(slot).filter(|x| !x.is_nan());
+        let bits = there.fold(0, |bits, x| bits | 1 << (x as u32 & 31));
+        if u32::count_ones(bits) > 1 { bits } else { 0 }
+    }
+
+    fn codes(self, slot: usize) -> impl Iterator<Item = u32> + 'a {
+        self.rows.iter().map(move |&row| {
+            let (part, i) = self.table.locate(row);
+            part.codes[i * self.table.categories + slot]
+        })
+    }
+
+    /// The words of each row's text.
+    fn texts(self, slot: usize) -> impl Iterator<Item = &'a [u32]> + 'a {
+        self.rows.iter().map(move |&row| {
+            let (part, i) = self.table.locate(row);
+            let text = &part.texts[slot];
+            &text.words[text.range(i)]
+        })
+    }
+}
+
+/// Why a column that nobody spoke of is to be set aside; `constant` says whether one value for all
+/// rows is a reason.
+pub(crate) fn aside(all: Rows<'_>, column: &RawColumn, constant: bool) -> Option<Aside> {
+    let identifier = |is: bool| {
+        is.then_some(if column.unnamed {
+            Aside::Index
+        } else {
+            Aside::Identifier
+        })
+    };
+    match column.take {
+        Take::Number { slot, .. } => {
+            let mut there = all.numbers(slot).filter(|x| !x.is_nan());
+            let Some(first) = there.next() else {
+                return Some(Aside::Empty);
+            };
+            let same = all.numbers(slot).all(|x| x == first);
+            if same {
+                return (constant && all.rows.len() >= ENOUGH_ROWS).then_some(Aside::Constant);
+            }
+            identifier(are_identifiers(all, slot, column))
+        }
+        Take::Date { slot, .. } => {
+            let empty = all.numbers(slot).all(f64::is_nan);
+            empty.then_some(Aside::Empty)
+        }
+        Take::Category { slot } => {
+            let used: HashSet<u32> = all.codes(slot).collect();
+            let missing = used.contains(&MISSING);
+            let distinct = used.len() - usize::from(missing);
+            if distinct == 0 {
+                return Some(Aside::Empty);
+            }
+            if all.rows.len() < ENOUGH_ROWS {
+                return None;
+            }
+            if distinct == 1 && !missing {
+                return constant.then_some(Aside::Constant);
+            }
+            let filled = all.codes(slot).filter(|&c| c != MISSING).count();
+            if filled < ENOUGH_ROWS || distinct * 20 < filled * 19 {
+                return None;
+            }
+            let token = |code: &&u32| {
+                let value = all.table.levels[slot].get(**code);
+                !value.trim_ascii().contains(&b' ')
+            };
+            let tokens = used.iter().filter(|&&c| c != MISSING).filter(token).count();
+            identifier(tokens * 20 >= distinct * 19 || is_named_so(&column.name))
+        }
+        Take::Text { slot } => {
+            let filled = all.texts(slot).filter(|words| !words.is_empty()).count();
+            if filled == 0 {
+                return Some(Aside::Empty);
+            }
+            if filled < ENOUGH_ROWS {
+                return None;
+            }
+            let enough = |n: usize| n * 20 >= filled * 19;
+            if is_named_so(&column.name) {
+                let texts: HashSet<&[u32]> = all.texts(slot).collect();
+                return identifier(enough(texts.len()));
+            }
+            identifier(are_codes(all, slot, filled, enough))
+        }
+        Take::Label | Take::Weight | Take::Skip => None,
+    }
+}
+
+/// Whether short texts hold a word of their own each, beside few that they share: C-00012.
+fn are_codes(all: Rows<'_>, slot: usize, filled: usize, enough: impl Fn(usize) -> bool) -> bool {
+    /// Words that a code has at most.
+    const SHORT: usize = 6;
+    let words: usize = all.texts(slot).map(<[u32]>::len).sum();
+    if words > filled * SHORT {
+        return false;
+    }
+    let mut rows_with = vec![0u32; all.table.words[slot].len()];
+    for word in all.texts(slot).flatten() {
+        rows_with[*word as usize] += 1;
+    }
+    let shared = |text: &[u32]| -> Vec<u32> {
+        let words = text.iter().copied();
+        words.filter(|word| rows_with[*word as usize] > 1).collect()
+    };
+    let mut alone = 0;
+    let mut others = HashSet::new();
+    for text in all.texts(slot).filter(|text| !text.is_empty()) {
+        let rest = shared(text);
+        alone += usize::from(rest.len() < text.len());
+        others.insert(rest);
+    }
+    enough(alone) && others.len() * 20 <= filled
+}
+
+/// Whether whole numbers tell the rows apart and nothing else.
+fn are_identifiers(all: Rows<'_>, slot: usize, column: &RawColumn) -> bool {
+    let there = || all.numbers(slot).filter(|x| !x.is_nan());
+    let named = is_named_so(&column.name);
+    // Most columns repeat a value, or have one that is not whole, soon.
+    let mut seen = HashSet::new();
+    let (mut looked_at, mut repeats) = (0, 0);
+    for x in there().take(LOOKED_AT) {
+        if x.fract() != 0.0 || x.abs() > F64_WHOLE {
+            return false;
+        }
+        looked_at += 1;
+        repeats += usize::from(x.abs() < F32_WHOLE && !seen.insert(x.to_bits()));
+    }
+    if looked_at < ENOUGH_ROWS {
+        return column.unnamed && looked_at == all.rows.len() && counts_rows(there());
+    }
+    let few = named && repeats * 20 <= looked_at;
+    if (repeats > 0 && !few) || there().any(|x| x.fract() != 0.0) {
+        return false;
+    }
+    let filled = there().count();
+    if go_one_way(there()) {
+        return true;
+    }
+    let distinct: HashSet<u64> = there().map(f64::to_bits).collect();
+    if named {
+        return distinct.len() * 20 >= filled * 19;
+    }
+    let (low, high) = there().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| {
+        (l.min(x), h.max(x))
+    });
+    // Of n numbers drawn from fewer than n²/10, two would be the same but for one case in a
+    // hundred: they were given out, not measured.
+    let n = filled as f64;
+    distinct.len() == filled && (column.unnamed || (high - low + 1.0) * 10.0 <= n * n)
+}
+
+/// Whether a column goes by a name that identifiers have: `id`, `uuid`, `customer_id`, `rowId`.
+fn is_named_so(name: &str) -> bool {
+    let mut words: Vec<String> = vec![String::new()];
+    let mut lower = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && lower) {
+            words.push(String::new());
+        }
+        if c.is_alphanumeric() {
+            words
+                .last_mut()
+                .into_iter()
+                .for_each(|w| w.extend(c.to_lowercase()));
+        }
+        lower = c.is_lowercase();
+    }
+    words.retain(|w| !w.is_empty());
+    let is = |word: &String| {
+        [
+            "id", "ids", "uuid", "guid", "index", "idx", "rowid", "rownum", "key",
+        ]
+        .contains(&word.as_str())
+    };
+    words.last().is_some_and(is) || words.first().is_some_and(|w| w == "id")
+}
+
 /// Whether these numbers go up or down one by one.
-pub(crate) fn counts_rows(mut numbers: impl Iterator<Item = f64>) -> bool {
+fn counts_rows(mut numbers: impl Iterator<Item = f64>) -> bool {
     let (Some(first), Some(second)) = (numbers.next(), numbers.next()) else {
         return false;
     };
@@ -32,14 +245,11 @@ pub(crate) fn counts_rows(mut numbers: impl Iterator<Item = f64>) -> bool {
         })
 }
 
-/// Whether these numbers are whole and go strictly up or strictly down.
-fn are_identifiers(numbers: impl Iterator<Item = f64>) -> bool {
+/// Whether these numbers go strictly up or strictly down.
+fn go_one_way(numbers: impl Iterator<Item = f64>) -> bool {
     let mut last: Option<f64> = None;
     let mut up: Option<bool> = None;
     for x in numbers {
-        if x.fract() != 0.0 || x.is_nan() {
-            return false;
-        }
         if let Some(last) = last {
             if x == last && x.abs() >= F32_WHOLE {
                 continue;
@@ -55,80 +265,104 @@ fn are_identifiers(numbers: impl Iterator<Item = f64>) -> bool {
     up.is_some()
 }
 
-/// What may be wrong with a column.
-pub(crate) fn look_at(
-    table: &TableRaw,
-    take: Take,
-    missing: u64,
-    labels: &[u32],
-) -> Option<String> {
-    if table.rows < ENOUGH_ROWS {
+/// The share of training rows whose class a column alone tells, if that is nearly all of them and
+/// far more than the largest class.
+pub(crate) fn gives_away(all: Rows<'_>, column: &RawColumn, labels: &[u32]) -> Option<f64> {
+    let step = all.rows.len().div_ceil(LOOKED_AT).max(1);
+    let rows: Vec<usize> = all.rows.iter().copied().step_by(step).collect();
+    if rows.len() < ENOUGH_ROWS {
         return None;
     }
-    let filled = table.rows - missing as usize;
-    let identifier = match take {
-        Take::Number { slot, .. } => are_identifiers(table.numbers_of(slot)),
+    let some = Rows { rows: &rows, ..all };
+    let labels = || rows.iter().map(|&row| labels[row]);
+    match column.take {
+        Take::Number { slot, .. } | Take::Date { slot, .. } => {
+            // Values that are missing come together, last.
+            let key = |x: f64| if x.is_nan() { f64::INFINITY } else { x + 0.0 };
+            let mut pairs: Vec<(f64, u32)> = some.numbers(slot).map(key).zip(labels()).collect();
+            pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let groups = pairs.chunk_by(|a, b| a.0 == b.0);
+            told(
+                groups.map(|group| group.iter().map(|(_, label)| *label)),
+                labels(),
+                true,
+            )
+        }
         Take::Category { slot } => {
-            filled >= ENOUGH_ROWS && table.levels[slot].len() * 20 >= filled * 19 && {
-                let words: u64 = (0..table.levels[slot].len() as u32)
-                    .map(|i| super::words::count_words(&table.levels[slot].text(i)))
-                    .sum();
-                words * 2 <= table.levels[slot].len() as u64 * 3
-            }
+            let mut pairs: Vec<(u32, u32)> = some.codes(slot).zip(labels()).collect();
+            pairs.sort_unstable();
+            let groups = pairs.chunk_by(|a, b| a.0 == b.0);
+            told(
+                groups.map(|group| group.iter().map(|(_, label)| *label)),
+                labels(),
+                false,
+            )
         }
-        Take::Text { slot } => {
-            let words: usize = table.parts.iter().map(|p| p.texts[slot].words.len()).sum();
-            filled >= ENOUGH_ROWS
-                && words * 2 <= filled * 3
-                && table.words[slot].len() * 20 >= filled * 19
-        }
-        _ => false,
-    };
-    if identifier {
-        return Some("looks like an identifier; pass ⟨ignore⟩ with its name if it is one".into());
+        _ => None,
     }
-    let gives_away = match take {
-        Take::Number { slot, .. } => decides_label(
-            table
-                .numbers_of(slot)
-                .map(|x| (x.fract() == 0.0 && x.abs() <= 1000.0).then_some(x as i64)),
-            labels,
-        ),
-        Take::Category { slot } => {
-            decides_label(table.codes_of(slot).map(|c| Some(i64::from(c))), labels)
-        }
-        _ => false,
-    };
-    gives_away.then(|| {
-        "gives the label away: each of its values comes with one class only; \
-         pass ⟨ignore⟩ with its name unless it is known before the label is"
-            .into()
-    })
 }
 
-/// Whether every value comes with one label only, too often for an accident.
-fn decides_label(values: impl Iterator<Item = Option<i64>>, labels: &[u32]) -> bool {
-    let mut label_of: HashMap<i64, u32> = HashMap::new();
-    for (value, &label) in values.zip(labels) {
-        let Some(value) = value else { return false };
-        if *label_of.entry(value).or_insert(label) != label {
-            return false;
+/// How many rows in all are told by groups of rows with the same value: either few groups, each
+/// of one class, or if they are `ordered` a class that changes hardly more often along them than
+/// there are classes.
+fn told<L: Iterator<Item = u32>>(
+    groups: impl Iterator<Item = L>,
+    labels: impl Iterator<Item = u32>,
+    ordered: bool,
+) -> Option<f64> {
+    let mut of_class: HashMap<u32, usize> = HashMap::new();
+    labels.for_each(|label| *of_class.entry(label).or_default() += 1);
+    let rows: usize = of_class.values().sum();
+    let others = rows - of_class.values().max()?;
+    // At most one row in 200 amiss, and a tenth of what the largest class would leave.
+    let most = (rows / 200).min(others / 10);
+    if others < ROWS_PER_VALUE {
+        return None;
+    }
+    let (mut count, mut amiss, mut changes, mut last) = (0, 0, 0, None);
+    for group in groups {
+        let mut here: Vec<(u32, usize)> = Vec::new();
+        let mut size = 0;
+        for label in group {
+            size += 1;
+            match here.last_mut() {
+                Some((known, n)) if *known == label => *n += 1,
+                _ => here.push((label, 1)),
+            }
+        }
+        // Labels come sorted; the first of the largest.
+        let &(label, n) = here.iter().rev().max_by_key(|(_, n)| *n)?;
+        count += 1;
+        amiss += size - n;
+        changes += usize::from(last.is_some_and(|last| last != label));
+        last = Some(label);
+        if amiss > most {
+            return None;
         }
     }
-    let classes: std::collections::HashSet<&u32> = label_of.values().collect();
-    classes.len() > 1 && label_of.len() * ROWS_PER_VALUE <= labels.len()
+    let few = count > 1 && count * ROWS_PER_VALUE <= rows;
+    let extra = changes.saturating_sub(of_class.len() - 1).div_ceil(2);
+    let in_order = ordered && changes > 0 && amiss + extra <= most;
+    let amiss = if few { amiss } else { amiss + extra };
+    (few || in_order).then(|| 1.0 - amiss as f64 / rows as f64)
 }
 
 /// Refuses a label column that holds a measurement.
-pub(crate) fn refuse_measurement(name: &str, labels: &[u32], names: &Interner) -> Result<()> {
+pub(crate) fn refuse_measurement(
+    name: &str,
+    labels: &[u32],
+    names: &Interner,
+    guess: Option<&str>,
+) -> Result<()> {
     let used = occurring(labels, names.len());
     let distinct = used.iter().filter(|u| **u).count();
     if labels.len() > 50 && distinct * 2 > labels.len() {
+        let pass = "pass ⟨label⟩ with the name or number of the column that holds the classes";
         return Err(Error::data(format!(
             "the label column {name} has {distinct} different values in {} rows: it looks like a measurement",
             labels.len()
         ))
-        .remedy("pass ⟨label⟩ with the name or number of the column that holds the classes"));
+        .remedy(guess.unwrap_or(pass).to_owned()));
     }
     Ok(())
 }
@@ -139,22 +373,74 @@ mod tests {
 
     #[test]
     fn identifiers_go_one_way() {
-        assert!(are_identifiers([1.0, 2.0, 5.0].into_iter()));
-        assert!(are_identifiers([9.0, 7.0].into_iter()));
-        assert!(are_identifiers([1e9, 1e9, 2e9].into_iter()));
-        assert!(!are_identifiers([1.0, 1.0, 2.0].into_iter()));
-        assert!(!are_identifiers([1.0, 2.5].into_iter()));
-        assert!(!are_identifiers([1.0, 3.0, 2.0].into_iter()));
+        assert!(go_one_way([1.0, 2.0, 5.0].into_iter()));
+        assert!(go_one_way([9.0, 7.0].into_iter()));
+        assert!(go_one_way([1e9, 1e9, 2e9].into_iter()));
+        assert!(!go_one_way([1.0, 1.0, 2.0].into_iter()));
+        assert!(!go_one_way([1.0, 3.0, 2.0].into_iter()));
         assert!(counts_rows([0.0, 1.0, 2.0].into_iter()));
         assert!(!counts_rows([0.0, 2.0, 4.0].into_iter()));
     }
 
     #[test]
+    fn names_of_identifiers() {
+        for name in [
+            "id",
+            "ID",
+            "customer_id",
+            "PassengerId",
+            "customerID",
+            "Row.Id",
+            "uuid",
+            "id_client",
+            "index",
+        ] {
+            assert!(is_named_so(name), "{name}");
+        }
+        for name in [
+            "acid",
+            "paid",
+            "width",
+            "valid",
+            "identity",
+            "idle",
+            "keys_pressed",
+            "x",
+            "",
+        ] {
+            assert!(!is_named_so(name), "{name}");
+        }
+    }
+
+    #[test]
     fn a_column_may_decide_the_label() {
-        let labels: Vec<u32> = (0..40).map(|i| i % 2).collect();
-        let same = |i: &u32| Some(i64::from(*i));
-        assert!(decides_label(labels.iter().map(same), &labels));
-        assert!(!decides_label((0..40).map(Some), &labels));
-        assert!(!decides_label(labels.iter().map(|_| Some(1)), &labels));
+        let told_by = |values: &[f64], labels: &[u32], ordered| {
+            let mut pairs: Vec<(f64, u32)> =
+                values.iter().copied().zip(labels.iter().copied()).collect();
+            pairs.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let groups = pairs.chunk_by(|a, b| a.0 == b.0);
+            let groups = groups.map(|g| g.iter().map(|(_, l)| *l));
+            told(groups, labels.iter().copied(), ordered)
+        };
+        let labels: Vec<u32> = (0..400).map(|i| i % 2).collect();
+        let same: Vec<f64> = labels.iter().map(|&l| f64::from(l)).collect();
+        assert_eq!(told_by(&same, &labels, false), Some(1.0));
+        let mut almost = same.clone();
+        almost[7] = 0.0;
+        assert_eq!(told_by(&almost, &labels, false), Some(1.0 - 1.0 / 400.0));
+        almost[9] = 0.0;
+        almost[11] = 0.0;
+        assert_eq!(told_by(&almost, &labels, false), None);
+        // A score from which the class follows.
+        let score = |i: usize| f64::from(labels[i]) * 500.0 + i as f64;
+        let scores: Vec<f64> = (0..400).map(score).collect();
+        assert_eq!(told_by(&scores, &labels, true), Some(1.0));
+        assert_eq!(told_by(&scores, &labels, false), None);
+        let any: Vec<f64> = (0..400).map(f64::from).collect();
+        assert_eq!(told_by(&any, &labels, true), None);
+        assert_eq!(told_by(&vec![1.0; 400], &labels, true), None);
+        // Hardly better than the largest class.
+        let rare: Vec<u32> = (0..400).map(|i| u32::from(i >= 395)).collect();
+        assert_eq!(told_by(&any, &rare, true), None);
     }
 }

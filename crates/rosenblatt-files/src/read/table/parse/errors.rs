@@ -16,6 +16,21 @@ impl<T: Stored> Parser<'_, T> {
         ));
         self.fault(
             cell.start,
+            error.remedy(format!(
+                "correct the cell, empty it, pass ⟨column {name}=numeric-or-missing⟩ when training, or ⟨on-error skip⟩"
+            )),
+        )
+    }
+
+    #[cold]
+    pub(super) fn not_a_date(&self, column: usize, cell: &Cell, text: &[u8]) -> Error {
+        let name = &self.scheme.names[column];
+        let error = Error::data(format!(
+            "expected a date in the column {name}, found {}",
+            quote(text)
+        ));
+        self.fault(
+            cell.start,
             error.remedy("correct the cell, empty it, or pass ⟨on-error skip⟩"),
         )
     }

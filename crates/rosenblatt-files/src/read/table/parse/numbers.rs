@@ -1,15 +1,26 @@
 //! Numbers of a record, one after the other or eight together.
 
+use super::super::cells::NumberForm;
 use super::{Parser, Take};
 use crate::read::number::{self, Stored};
 use rosenblatt_core::internal::simd::Level;
+
+/// The slot of numbers that are read where they stand: not those with a decimal comma.
+pub(super) fn in_place(take: Take) -> Option<usize> {
+    match take {
+        Take::Number { slot, form, .. } if form != NumberForm::Comma => Some(slot),
+        _ => None,
+    }
+}
 
 /// For each column: how many from it on are numbers with slots one after the other.
 pub(super) fn numbers_ahead(takes: &[Take]) -> Vec<usize> {
     let mut ahead = vec![0; takes.len()];
     for i in (0..takes.len()).rev() {
-        if let Take::Number { slot, .. } = takes[i] {
-            let goes_on = matches!(takes.get(i + 1), Some(Take::Number { slot: next, .. }) if *next == slot + 1);
+        if let Some(slot) = in_place(takes[i]) {
+            let goes_on = takes
+                .get(i + 1)
+                .is_some_and(|next| in_place(*next) == Some(slot + 1));
             ahead[i] = 1 + if goes_on { ahead[i + 1] } else { 0 };
         }
     }

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use super::super::cells::{CellTally, DATE_SLOTS, DateOrder, NumberForm};
+use super::super::words::TextCut;
 use crate::read::delimited::Dialect;
 use crate::read::interner::Interner;
 use crate::read::labels::LabelSink;
@@ -19,6 +21,13 @@ pub(crate) enum Take {
     Number {
         slot: usize,
         fixed: bool,
+        form: NumberForm,
+    },
+    /// A date, which takes [`DATE_SLOTS`] numbers; if `fixed`, anything else is a fault.
+    Date {
+        slot: usize,
+        fixed: bool,
+        order: DateOrder,
     },
     Category {
         slot: usize,
@@ -41,6 +50,10 @@ pub(crate) struct Scheme {
     pub(crate) labels_required: bool,
     pub(crate) on_error: OnError,
     pub(crate) keep_long_decimals: bool,
+    /// How texts are cut.
+    pub(crate) cut: TextCut,
+    /// What to say of a label that cannot be one, where its column was guessed.
+    pub(crate) label_guess: Option<String>,
     /// Whether facts are gathered to check the kinds of text columns.
     pub(crate) facts: bool,
 }
@@ -59,6 +72,7 @@ impl Slots {
         for take in takes {
             match take {
                 Take::Number { slot, .. } => slots.numbers = slots.numbers.max(slot + 1),
+                Take::Date { slot, .. } => slots.numbers = slots.numbers.max(slot + DATE_SLOTS),
                 Take::Category { slot } => slots.categories = slots.categories.max(slot + 1),
                 Take::Text { slot } => slots.texts = slots.texts.max(slot + 1),
                 Take::Label | Take::Weight | Take::Skip => {}
@@ -68,19 +82,49 @@ impl Slots {
     }
 }
 
-/// What to do with columns that are used so; with each, whether the kind of a number is `fixed`.
-pub(crate) fn takes(columns: impl Iterator<Item = (ColumnRole, bool)>) -> Vec<Take> {
+/// What a column is used as, and how its cells are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Use {
+    pub(crate) role: ColumnRole,
+    /// Whether a cell that is no number, or no date, is a fault.
+    pub(crate) fixed: bool,
+    pub(crate) form: NumberForm,
+    pub(crate) order: DateOrder,
+}
+
+impl Use {
+    pub(crate) fn plain(role: ColumnRole) -> Self {
+        Use {
+            role,
+            fixed: false,
+            form: NumberForm::Grouped,
+            order: DateOrder::DayFirst,
+        }
+    }
+}
+
+/// What to do with columns that are used so.
+pub(crate) fn takes(columns: impl Iterator<Item = Use>) -> Vec<Take> {
     let mut slots = Slots::default();
     let next = |slot: &mut usize| {
         *slot += 1;
         *slot - 1
     };
     columns
-        .map(|(role, fixed)| match role {
+        .map(|column| match column.role {
             ColumnRole::Numeric => Take::Number {
                 slot: next(&mut slots.numbers),
-                fixed,
+                fixed: column.fixed,
+                form: column.form,
             },
+            ColumnRole::Date => {
+                slots.numbers += DATE_SLOTS;
+                Take::Date {
+                    slot: slots.numbers - DATE_SLOTS,
+                    fixed: column.fixed,
+                    order: column.order,
+                }
+            }
             ColumnRole::Category | ColumnRole::Groups | ColumnRole::Time => Take::Category {
                 slot: next(&mut slots.categories),
             },
@@ -133,10 +177,10 @@ pub(crate) struct Parsed {
     pub(crate) word_counts: Vec<u64>,
     pub(crate) labels: LabelSink,
     pub(crate) weights: Vec<f64>,
-    /// Missing cells of each column.
+    /// Empty cells of each column.
     pub(crate) missing: Vec<u64>,
-    /// Columns with a cell that should be a number and is not.
-    pub(crate) not_numeric: Vec<bool>,
+    /// The cells of each column that are no plain numbers but should be, or dates.
+    pub(crate) cells: Vec<CellTally>,
     pub(crate) long: Vec<LongDecimal>,
     pub(crate) faults: RowErrors,
 }
@@ -159,7 +203,7 @@ impl Parsed {
             labels: LabelSink::default(),
             weights: Vec::new(),
             missing: vec![0; columns],
-            not_numeric: vec![false; columns],
+            cells: vec![CellTally::default(); columns],
             long: Vec::new(),
             faults: RowErrors::default(),
         }
