@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rosenblatt::Error;
 use rosenblatt::data::{Dataset, FeatureNames, Layout};
-use rosenblatt::metrics::{Evaluation, Metrics, mcnemar};
+use rosenblatt::metrics::{Evaluation, Metrics, mcnemar, wilson};
 use rosenblatt::model::{Fingerprint, Model};
 use rosenblatt::read::{Batch, LabelFound, load_model};
 use serde::Serialize;
@@ -18,7 +18,7 @@ use crate::output::{self, Done, Outcome};
 use crate::render::numbers::{count, counted, percent, short};
 use crate::render::report::{Diagnostics, test_page};
 use crate::render::table::{Align, clipped, columns};
-use crate::render::train::figures;
+use crate::render::train::{figures, interval};
 
 /// Classes whose confusion matrix is printed; that of more would not fit on a screen.
 const MOST_CLASSES: usize = 30;
@@ -116,10 +116,11 @@ fn text(evaluation: &Evaluation, metrics: Option<&Metrics>) -> String {
     let accuracy = evaluation.accuracy().unwrap_or(0.0);
     let _ = writeln!(
         text,
-        "accuracy {} ({} of {} correct), error {}",
+        "accuracy {} ({} of {} correct; 95 % interval {}), error {}",
         percent(accuracy),
         count(evaluation.right()),
         counted(evaluation.examples(), "example", "examples"),
+        interval(wilson(evaluation.right(), evaluation.examples())),
         percent(1.0 - accuracy)
     );
     for line in metrics.map(figures).unwrap_or_default() {

@@ -396,10 +396,14 @@ pub fn kept(best: u64, report: &TrainReport) -> String {
     }
 }
 
-/// Figures for all classes together with their 95 % intervals, line by line; where classes are
-/// imbalanced, those of the rarest.
+/// A confidence interval of a share.
+pub fn interval([low, high]: Interval) -> String {
+    format!("{:.1} to {:.1}", 100.0 * low, 100.0 * high)
+}
+
+/// Figures for all classes together but the accuracy, with their 95 % intervals, line by line;
+/// where classes are imbalanced, those of the rarest.
 pub fn figures(metrics: &Metrics) -> Vec<String> {
-    let interval = |[low, high]: Interval| format!("{:.1} to {:.1}", 100.0 * low, 100.0 * high);
     let share = |name: &str, value: f64, within: Interval| {
         format!("{name} {} ({})", percent(value), interval(within))
     };
@@ -407,27 +411,13 @@ pub fn figures(metrics: &Metrics) -> Vec<String> {
         format!("{name} {value:.3} ({low:.3} to {high:.3})")
     };
     let within = &metrics.intervals;
-    let mut lines = vec![
-        [
-            format!(
-                "accuracy {} (95 % interval {})",
-                percent(metrics.accuracy),
-                interval(within.accuracy)
-            ),
-            share(
-                "balanced accuracy",
-                metrics.balanced_accuracy,
-                within.balanced_accuracy,
-            ),
-        ]
-        .join(", "),
-        [
-            share("macro F1", metrics.macro_f1, within.macro_f1),
-            share("weighted F1", metrics.weighted_f1, within.weighted_f1),
-            number("Matthews correlation", metrics.mcc, within.mcc),
-        ]
-        .join(", "),
+    let balanced = ("balanced accuracy", metrics.balanced_accuracy);
+    let shares = [
+        share(balanced.0, balanced.1, within.balanced_accuracy),
+        share("macro F1", metrics.macro_f1, within.macro_f1),
+        share("weighted F1", metrics.weighted_f1, within.weighted_f1),
     ];
+    let mut numbers = vec![number("Matthews correlation", metrics.mcc, within.mcc)];
     let ranks = [
         ("AUC", metrics.auc, within.auc),
         (
@@ -436,18 +426,13 @@ pub fn figures(metrics: &Metrics) -> Vec<String> {
             within.average_precision,
         ),
     ];
-    let ranks: Vec<String> = ranks
-        .into_iter()
-        .filter_map(|(name, value, interval)| {
-            Some(match interval {
-                Some(interval) => number(name, value?, interval),
-                None => format!("{name} {:.3} on average", value?),
-            })
+    numbers.extend(ranks.into_iter().filter_map(|(name, value, interval)| {
+        Some(match interval {
+            Some(interval) => number(name, value?, interval),
+            None => format!("{name} {:.3} on average", value?),
         })
-        .collect();
-    if !ranks.is_empty() {
-        lines.push(ranks.join(", "));
-    }
+    }));
+    let mut lines = vec![shares.join(", "), numbers.join(", ")];
     lines.extend(rarest(metrics));
     lines
 }
@@ -463,15 +448,13 @@ fn rarest(metrics: &Metrics) -> Option<String> {
     if rarest.examples * 2 * classes.len() as u64 > all {
         return None;
     }
-    let [low, high] = rarest.recall_interval?;
     let figure = |share: Option<f64>| share.map_or_else(|| "–".to_owned(), percent);
     Some(format!(
-        "rarest class {} ({}): recall {} ({:.1} to {:.1}), precision {}, F1 {}",
+        "rarest class {} ({}): recall {} ({}), precision {}, F1 {}",
         clipped(&rarest.class, 30),
         counted(rarest.examples, "example", "examples"),
         figure(rarest.recall),
-        100.0 * low,
-        100.0 * high,
+        interval(rarest.recall_interval?),
         figure(rarest.precision),
         figure(rarest.f1)
     ))
@@ -525,10 +508,12 @@ fn accuracy(report: &TrainReport) -> String {
         parts.push(format!("{} on the training data", percent(accuracy)));
     }
     if let Some(held) = &report.validation {
+        let within = report.metrics.as_ref().map(|m| m.intervals.accuracy);
         parts.push(format!(
-            "{} on {} held-out examples",
+            "{} on {} held-out examples{}",
             percent(held.accuracy),
-            count(held.examples)
+            count(held.examples),
+            within.map_or_else(String::new, |i| format!(" (95 % interval {})", interval(i)))
         ));
     }
     parts.push(format!(
