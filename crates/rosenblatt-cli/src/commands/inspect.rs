@@ -5,6 +5,7 @@ use std::fmt::Write;
 use rosenblatt::Options;
 use rosenblatt::data::FeatureNames;
 use rosenblatt::model::{Decision, Model};
+use rosenblatt::options::choice_name;
 use rosenblatt::read::load_model;
 use rosenblatt::report::{self, Discriminator, largest_weights};
 use serde_json::{Map, Value, json};
@@ -12,6 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::args::InspectArgs;
 use crate::output::{self, Done, Outcome};
 use crate::render;
+use crate::render::decision::Decided;
 use crate::render::numbers::{count, counted, short};
 use crate::render::table::{Align, clipped, columns};
 
@@ -32,6 +34,7 @@ pub fn run(args: &InspectArgs) -> Outcome {
 
 fn json(args: &InspectArgs, model: &Model, discriminators: &[Discriminator]) -> Value {
     let progress = &model.progress;
+    let decided = Decided::of(model);
     let options: Map<String, Value> = model
         .options
         .values()
@@ -52,6 +55,8 @@ fn json(args: &InspectArgs, model: &Model, discriminators: &[Discriminator]) -> 
         "discriminators": discriminators,
         "hardest": report::hardest(model, args.weights),
         "planes": report::planes(model),
+        "calibration": decided.calibration,
+        "threshold": decided.threshold,
         "support_vectors": report::support_vectors(model),
         "command": command(model),
     })
@@ -66,6 +71,9 @@ fn text(args: &InspectArgs, model: &Model, discriminators: &[Discriminator]) -> 
         .chain(recipe.map(|(name, value)| vec![name.clone(), value.clone()]))
         .collect();
     text.push_str(&columns(&options, &[Align::Left, Align::Left], 2));
+    for (name, line) in Decided::of(model).lines() {
+        let _ = writeln!(text, "\n{name} {line}");
+    }
     if let Decision::Voted(voted) = &model.decision {
         let _ = writeln!(
             text,
@@ -166,6 +174,12 @@ fn command(model: &Model) -> String {
         } else {
             format!("--{name}={}", quoted(&value))
         });
+    }
+    if let Some(calibration) = &model.calibration {
+        words.push(format!("--calibrate={}", choice_name(calibration.method())));
+    }
+    if let Some(threshold) = &model.threshold {
+        words.push(format!("--threshold={}", threshold.rule));
     }
     words.join(" ")
 }

@@ -19,6 +19,9 @@ pub fn run(context: Context, args: &PredictArgs) -> Outcome {
         output::refuse_overwriting(&args.data, path)?;
         output::refuse_overwriting(&args.model, path)?;
     }
+    if args.probabilities {
+        model.require_probabilities()?;
+    }
     let mut batches = batches::open(
         context,
         &model,
@@ -71,15 +74,22 @@ fn predict(
         let rows = batch.matrix.rows();
         let threads = if rows < FEW { 1 } else { context.threads };
         let lines = parallel::map(rows, threads, || {
-            |i: usize, text: &mut String| {
+            let mut probabilities = vec![0.0; model.scheme.classes()];
+            let all = &all;
+            move |i: usize, text: &mut String| {
                 let scores = &all[i * k..(i + 1) * k];
-                let class = model.scheme.decide(scores, model.at_zero());
-                text.push_str(model.classes.name(class));
-                if args.scores {
-                    for score in scores {
-                        text.push('\t');
-                        text.push_str(&score.to_string());
-                    }
+                text.push_str(model.classes.name(model.decide(scores)));
+                let numbers = if args.probabilities {
+                    model.probabilities_of(scores, &mut probabilities);
+                    &probabilities
+                } else if args.scores {
+                    scores
+                } else {
+                    &[]
+                };
+                for number in numbers {
+                    text.push('\t');
+                    text.push_str(&number.to_string());
                 }
                 text.push('\n');
             }

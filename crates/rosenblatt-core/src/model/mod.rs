@@ -10,6 +10,7 @@ mod network;
 mod network_file;
 mod parts;
 mod preparation;
+mod probabilities;
 mod seen_rows;
 mod state_file;
 mod support_vectors;
@@ -27,11 +28,13 @@ pub use network::{Activation, Attempt, Layer, Network};
 pub use parts::seal;
 pub use parts::{Array, Element, Parts};
 pub use preparation::StoredPreparation;
+pub use probabilities::UnseenScores;
 pub use seen_rows::SeenRows;
 pub(crate) use support_vectors::relative_gap;
 pub use support_vectors::{Optimum, SupportVectors};
 pub use voted::Voted;
 
+use crate::calibration::Calibration;
 use crate::data::{Classes, Dataset, Matrix, Row, Rows};
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
@@ -39,6 +42,7 @@ use crate::optimisations;
 use crate::options::{AtZero, Options};
 use crate::progress::Progress;
 use crate::scheme::Scheme;
+use crate::threshold::Threshold;
 use crate::weights::{GROUP, Weights};
 
 /// How a model turns features into scores.
@@ -76,6 +80,13 @@ pub struct Model {
     pub trained_on: Fingerprint,
     /// Which rows those were, unless they were very many or came in parts.
     pub seen_rows: Option<SeenRows>,
+    /// How its scores become probabilities, where it was calibrated.
+    pub calibration: Option<Calibration>,
+    /// From where on the class is the positive one, where that was not left to the score's sign.
+    pub threshold: Option<Threshold>,
+    /// A fingerprint of the held-out examples that chose the pass, the calibration or the
+    /// threshold.
+    pub chosen_on: Option<Fingerprint>,
     /// Features made of features before anything else, where the options ask for it.
     pub embedding: Option<Embedding>,
     /// How raw files become its features; `None` if it was trained on arrays.
@@ -233,7 +244,7 @@ impl Model {
     pub fn predict(&self, matrix: &Matrix, threads: usize) -> Result<Vec<u32>> {
         self.check_width(matrix)?;
         let threads = predict_threads(threads);
-        let decide = |scores: &[f64]| self.scheme.decide(scores, self.at_zero());
+        let decide = |scores: &[f64]| self.decide(scores);
         let mut found = vec![0; matrix.rows()];
         let one_by_one = matches!(self.decision, Decision::Linear(_) | Decision::Voted(_));
         if one_by_one && self.embedding.is_none() {
@@ -306,7 +317,7 @@ impl Scorer<'_> {
 
     /// The class of `row`.
     pub fn class(&mut self, row: Row<'_>) -> u32 {
-        let (scheme, at_zero) = (self.model.scheme, self.model.at_zero());
-        scheme.decide(self.scores(row), at_zero)
+        let model = self.model;
+        model.decide(self.scores(row))
     }
 }

@@ -52,6 +52,11 @@ pub trait Learner: Any + fmt::Debug + Send + Sync {
         true
     }
 
+    /// Whether its scores are log-odds, which give probabilities.
+    fn gives_probabilities(&self) -> bool {
+        false
+    }
+
     /// Whether it is driven by mistakes, so that `separated` is what it strives for.
     fn is_mistake_driven(&self) -> bool {
         false

@@ -1,5 +1,6 @@
 //! Training from the outside: data and options in, a fitted model out.
 
+mod cross_fit;
 mod resume;
 
 use std::sync::atomic::AtomicBool;
@@ -223,13 +224,19 @@ impl<'a> Session<'a> {
                 best,
             },
         };
-        std::thread::scope(|scope| {
+        let fitted = std::thread::scope(|scope| {
             // What is needed at the end can be found meanwhile.
             let worth = self.threads > 1 && raw.matrix.bytes() >= WORTH_A_THREAD;
             if worth && optimisations::enabled("parallel-scan") {
                 scope.spawn(|| scan.run(1));
             }
             LearnerEntry::fit(training)
+        });
+        fitted.map(|mut fitted| {
+            let chosen = options.keeps_best_pass() && fitted.model.progress.best.is_some();
+            let rows = self.validation.filter(|_| chosen);
+            fitted.model.chosen_on = rows.map(|rows| Fingerprint::of(rows, self.threads));
+            fitted
         })
     }
 
@@ -327,6 +334,9 @@ fn template(
         support: None,
         trained_on: Fingerprint::default(),
         seen_rows: None,
+        calibration: None,
+        threshold: None,
+        chosen_on: None,
         embedding,
         preparation: None,
         recipe: Vec::new(),

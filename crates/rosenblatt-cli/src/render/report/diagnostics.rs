@@ -114,13 +114,18 @@ impl<'m> Diagnostics<'m> {
         let each = model.scheme.discriminators();
         let scores = model.scores(matrix, self.threads)?;
         let mut predicted = Vec::with_capacity(matrix.rows());
+        let mut probabilities = vec![0.0; model.scheme.classes()];
         for (i, scores) in scores.chunks_exact(each).enumerate() {
-            let class = model.scheme.decide(scores, model.at_zero());
+            let class = model.decide(scores);
             predicted.push(class);
             let Some(truth) = label(i) else { continue };
             self.evaluation.count(truth, class);
             if model.scheme == Scheme::Binary {
                 self.evaluation.rank(scores[0], truth == 1);
+            }
+            if model.has_probabilities() {
+                model.probabilities_of(scores, &mut probabilities);
+                self.evaluation.count_probabilities(truth, &probabilities);
             }
             let (margin, rival) = margin(model.scheme, scores, truth as usize);
             self.margins.push(margin);
