@@ -65,6 +65,10 @@ pub enum Command {
         zcat new.csv.gz | rosenblatt predict model.rbm - --scores -o predicted.tsv\n  \
         rosenblatt predict model.rbm new.csv --probabilities")]
     Predict(Box<PredictArgs>),
+    /// Say why rows have their classes: what each feature adds to the score, in the units of the file
+    #[command(after_help = "Examples:\n  rosenblatt explain model.rbm new.csv\n  \
+        rosenblatt explain model.rbm new.csv --rows 1 --most 20 --json")]
+    Explain(Box<ExplainArgs>),
     /// Evaluate a model on labelled rows
     #[command(after_help = "Examples:\n  rosenblatt test model.rbm test.csv\n  \
         rosenblatt test model.rbm test.csv --compare other.rbm")]
@@ -194,6 +198,28 @@ pub struct PredictArgs {
     /// After each label, a tab and the probability of each class, in the order in which inspect lists the classes; for calibrated models (train --calibrate)
     #[arg(long, conflicts_with = "scores")]
     pub probabilities: bool,
+    /// At the end of each line, the N features that move the score most, each after a tab with what it adds to the score of the class against its strongest rival; over a kernel the N leading training rows
+    #[arg(long, value_name = "N")]
+    pub explain: Option<usize>,
+    #[command(flatten)]
+    pub source: ModelDataArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The model
+    pub model: PathBuf,
+    /// The data: a file, or - for stdin
+    pub data: PathBuf,
+    /// How many rows to explain, from the first on
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub rows: usize,
+    /// How many contributions to show of each row, the largest
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub most: usize,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub source: ModelDataArgs,
 }

@@ -10,6 +10,7 @@ use rosenblatt::read::load_model;
 use rosenblatt::report::{self, Discriminator, largest_weights};
 use serde_json::{Map, Value, json};
 
+use super::explain::Named;
 use crate::args::InspectArgs;
 use crate::output::{self, Done, Outcome};
 use crate::render;
@@ -23,11 +24,25 @@ pub fn run(args: &InspectArgs) -> Outcome {
         output::print(&format!("{}\n", command(&model)))?;
         return Ok(Done::Finished);
     }
+    let units = Named::of(&model, preparation.as_ref());
     let names = preparation.map_or_else(FeatureNames::default, |p| p.feature_names());
     let discriminators = largest_weights(&model, &names, args.weights);
+    let original = in_original_units(args, &model, &units);
     match args.json {
-        true => output::print_json(&json(args, &model, &discriminators))?,
-        false => output::print(&text(args, &model, &discriminators))?,
+        true => {
+            let mut found = json(args, &model, &discriminators);
+            found["discriminators_in_original_units"] = original
+                .iter()
+                .zip(&discriminators)
+                .map(|((bias, weights), d)| {
+                    let names = d.largest.iter().map(|(name, _)| name);
+                    let weights: Vec<_> = names.zip(weights).collect();
+                    json!({"name": d.name, "bias": bias, "weights": weights})
+                })
+                .collect();
+            output::print_json(&found)?;
+        }
+        false => output::print(&text(args, &model, &discriminators, &original))?,
     }
     Ok(Done::Finished)
 }
@@ -62,7 +77,29 @@ fn json(args: &InspectArgs, model: &Model, discriminators: &[Discriminator]) -> 
     })
 }
 
-fn text(args: &InspectArgs, model: &Model, discriminators: &[Discriminator]) -> String {
+/// Where columns were scaled: the bias of each discriminator over the numbers of the file, and
+/// its largest weights in the order in which they are shown.
+fn in_original_units(args: &InspectArgs, model: &Model, units: &Named) -> Vec<(f64, Vec<f64>)> {
+    let Some(weights) = model.weights() else {
+        return Vec::new();
+    };
+    let shown = weights
+        .largest_of_each(args.weights)
+        .into_iter()
+        .enumerate();
+    let of_one = |(d, shown): (usize, Vec<(usize, f64)>)| {
+        let (bias, all) = units.original_weights(model, d)?;
+        Some((bias, shown.iter().map(|&(j, _)| all[j]).collect()))
+    };
+    shown.map_while(of_one).collect()
+}
+
+fn text(
+    args: &InspectArgs,
+    model: &Model,
+    discriminators: &[Discriminator],
+    original: &[(f64, Vec<f64>)],
+) -> String {
     let mut text = origin(model);
     let _ = writeln!(text, "\noptions");
     let recipe = model.recipe.iter();
@@ -104,7 +141,7 @@ fn text(args: &InspectArgs, model: &Model, discriminators: &[Discriminator]) -> 
         let support = render::train::support_vectors(&report::support_vectors(model), None);
         let _ = write!(text, "\nplanes\n{planes}{support}\n");
     }
-    for d in discriminators {
+    for (i, d) in discriminators.iter().enumerate() {
         let _ = writeln!(
             text,
             "\n{}: bias {}, threshold θ = {}",
@@ -112,12 +149,22 @@ fn text(args: &InspectArgs, model: &Model, discriminators: &[Discriminator]) -> 
             short(d.bias),
             short(d.threshold)
         );
-        let rows: Vec<Vec<String>> = d
-            .largest
-            .iter()
+        let weights = d.largest.iter();
+        let mut rows: Vec<Vec<String>> = weights
             .map(|(name, w)| vec![clipped(name, 50), short(*w)])
             .collect();
-        text.push_str(&columns(&rows, &[Align::Left, Align::Right], 2));
+        if let Some((bias, weights)) = original.get(i) {
+            let _ = writeln!(
+                text,
+                "  in the third column per unit of the file, with bias {}",
+                short(*bias)
+            );
+            let each = rows.iter_mut().zip(weights);
+            each.for_each(|(row, w)| row.push(short(*w)));
+        }
+        let align = [Align::Left, Align::Right, Align::Right];
+        let width = rows.first().map_or(0, Vec::len);
+        text.push_str(&columns(&rows, &align[..width], 2));
     }
     text
 }

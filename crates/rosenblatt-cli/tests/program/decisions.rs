@@ -269,3 +269,95 @@ fn rows_that_chose_are_told_when_they_are_tested() {
     let on = json(&["train", &data, "--resume", &model, "--epochs", "4"]);
     assert_eq!(on["calibration"]["method"], "sigmoid");
 }
+
+#[test]
+fn explanations_are_in_the_units_of_the_file_and_add_up() {
+    let place = Place::new();
+    let data = place.file("patients.csv", patients(600, 1));
+    let new = place.file(
+        "new.csv",
+        "age,weight,colour\n71.5,92.0,red\n21.5,55.0,blue\n",
+    );
+    let model = place.to("m.rbm");
+    ok(&["train", &data, "--label", "ill", "-o", &model]);
+    let report = json(&["explain", &model, &new]);
+    let scores = cells(&ok(&["predict", &model, &new, "--scores"]));
+    for (i, (row, expected)) in report["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip([["yes", "no", "71.5", "92"], ["no", "yes", "21.5", "55"]])
+        .enumerate()
+    {
+        assert_eq!(
+            (&row["class"], &row["against"]),
+            (&expected[0].into(), &expected[1].into())
+        );
+        let score: f64 = scores[i][1].parse().unwrap();
+        let toward = if expected[0] == "yes" { score } else { -score };
+        assert!((number(&row["score"]) - toward).abs() < 1e-9);
+        let parts = row["contributions"].as_array().unwrap();
+        let sum: f64 = parts.iter().map(|c| number(&c["amount"])).sum();
+        assert!((sum + number(&row["bias"]) - toward).abs() < 1e-6, "{row}");
+        let value = |name: &str| {
+            let found = parts.iter().find(|c| c["feature"] == name).unwrap();
+            number(&found["value"]).to_string()
+        };
+        assert_eq!([value("age"), value("weight")], [expected[2], expected[3]]);
+        assert_eq!(parts[0]["feature"], "age");
+    }
+    let text = ok(&["explain", &model, &new, "--rows", "1", "--most", "1"]);
+    assert!(text.starts_with("row 1: yes rather than no"), "{text}");
+    assert!(
+        text.contains("age = 71.5") && text.contains("all others"),
+        "{text}"
+    );
+    assert!(
+        !text.contains("weight") && !text.contains("row 2"),
+        "{text}"
+    );
+    let lines = cells(&ok(&["predict", &model, &new, "--explain", "2"]));
+    assert_eq!((lines[0].len(), &lines[0][0]), (3, &"yes".to_owned()));
+    assert!(lines[0][1].starts_with("age = 71.5 +"), "{lines:?}");
+
+    // The weights of the file's own units score the file's own numbers.
+    let found = json(&["inspect", &model]);
+    let original = &found["discriminators_in_original_units"][0];
+    let weight = |name: &str| {
+        let all = original["weights"].as_array().unwrap();
+        let pair = all.iter().find(|pair| pair[0] == name);
+        number(&pair.unwrap()[1])
+    };
+    let sum = number(&original["bias"])
+        + 71.5 * weight("age")
+        + 92.0 * weight("weight")
+        + weight("colour=red");
+    let score: f64 = scores[0][1].parse().unwrap();
+    assert!((sum - score).abs() < 1e-4 * score.abs(), "{sum} {score}");
+
+    let kernel = place.to("kernel.rbm");
+    ok(&[
+        "train", &data, "--label", "ill", "--kernel", "rbf:0.5", "--epochs", "3", "-o", &kernel,
+    ]);
+    let text = ok(&["explain", &kernel, &new, "--rows", "1"]);
+    assert!(
+        text.contains("the leading training rows") && text.contains("training row "),
+        "{text}"
+    );
+    let embedded = place.to("embedded.rbm");
+    ok(&[
+        "train",
+        &data,
+        "--label",
+        "ill",
+        "--embed",
+        "monomials:2",
+        "-o",
+        &embedded,
+    ]);
+    let text = ok(&["explain", &embedded, &new]);
+    assert!(
+        text.contains("falls without each feature") && text.contains("age = 71.5"),
+        "{text}"
+    );
+}

@@ -1,6 +1,7 @@
 //! What predicts, and what a run remembers.
 
 mod dual_log;
+mod explain;
 mod file;
 mod fingerprint;
 mod kernel;
@@ -18,6 +19,7 @@ mod voted;
 mod weights_file;
 
 pub use dual_log::DualLog;
+pub use explain::{Contribution, Explanation, Reason};
 pub use file::FORMAT;
 pub use fingerprint::Fingerprint;
 pub use kernel::KernelModel;
