@@ -40,32 +40,6 @@ pub fn worth(threads: usize, items: usize) -> usize {
     threads.clamp(1, items.div_ceil(WORTH_A_THREAD).max(1))
 }
 
-/// The texts that `f` appends for every i below `n`, in order, in one piece a thread.
-pub fn map<F, M>(n: usize, threads: usize, make: M) -> Vec<String>
-where
-    F: FnMut(usize, &mut String),
-    M: Fn() -> F + Sync,
-{
-    let mut parts = vec![String::new(); worth(threads, n)];
-    let share = n.div_ceil(parts.len());
-    let work = |t: usize, part: &mut String| {
-        let mut f = make();
-        (t * share..((t + 1) * share).min(n)).for_each(|i| f(i, part));
-    };
-    std::thread::scope(|scope| {
-        let mut each = parts.iter_mut().enumerate();
-        let own = each.next();
-        for (t, part) in each {
-            let work = &work;
-            scope.spawn(move || work(t, part));
-        }
-        if let Some((t, part)) = own {
-            work(t, part);
-        }
-    });
-    parts
-}
-
 /// Calls `f(p, part)` for every part of `out` of `size` items (the last may be shorter);
 /// each thread makes its own `f`, buffers included. Neighbouring parts are taken together, and
 /// who is done sooner takes more: a processor may have other things to do.
@@ -132,17 +106,5 @@ mod tests {
                 assert_eq!(out, (1..=n).collect::<Vec<_>>());
             }
         }
-    }
-
-    #[test]
-    fn texts_come_in_order_on_any_number_of_threads() {
-        let expected: String = (0..1000).map(|i| format!("{i}\n")).collect();
-        for threads in [1, 2, 7] {
-            let parts = super::map(1000, threads, || {
-                |i, text: &mut String| text.push_str(&format!("{i}\n"))
-            });
-            assert_eq!(parts.concat(), expected);
-        }
-        assert_eq!(super::map(0, 2, || |_, _: &mut String| ()).concat(), "");
     }
 }

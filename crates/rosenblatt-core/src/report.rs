@@ -439,9 +439,8 @@ fn worth_scoring(model: &Model, data: &Dataset) -> bool {
 
 /// Why a run with these options ended, in words.
 pub fn reason(stop: Stop, options: &Options) -> String {
-    let limited = matches!(stop, Stop::EpochLimit | Stop::UpdateLimit | Stop::TimeLimit);
     match options.learner.unfinished() {
-        Some(missing) if limited => format!("{stop}, {missing}"),
+        Some(missing) if stop.is_limit() => format!("{stop}, {missing}"),
         _ if stop == Stop::Converged => format!("converged: {}", options.learner.converged()),
         _ => stop.to_string(),
     }

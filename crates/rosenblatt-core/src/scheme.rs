@@ -190,33 +190,17 @@ fn largest(scores: &[f64], last_wins_ties: bool) -> u32 {
     }
 }
 
-/// The lowest class with the largest score, one class left out or none. Which class leads changes
-/// from example to example, so nothing is branched on: a few lanes each keep their own leader.
+/// The lowest class with the largest score, one class left out or none.
 #[inline]
 pub(crate) fn leader(scores: &[f64], left_out: Option<u32>) -> u32 {
-    const LANES: usize = 4;
-    let mut leads = [f64::NEG_INFINITY; LANES];
-    let mut leaders = [f64::from(u32::from(left_out == Some(0))); LANES];
-    let mut class = [0.0, 1.0, 2.0, 3.0];
-    let left_out = left_out.map_or(-1.0, f64::from);
-    let (whole, rest) = scores.as_chunks::<LANES>();
-    let mut last = [f64::NEG_INFINITY; LANES];
-    last[..rest.len()].copy_from_slice(rest);
-    for scores in whole.iter().chain([&last]) {
-        for k in 0..LANES {
-            let ahead = (scores[k] > leads[k]) & (class[k] != left_out);
-            leads[k] = if ahead { scores[k] } else { leads[k] };
-            leaders[k] = if ahead { class[k] } else { leaders[k] };
-            class[k] += LANES as f64;
+    let mut lead = f64::NEG_INFINITY;
+    let mut leader = u32::from(left_out == Some(0));
+    for (class, &score) in (0..).zip(scores) {
+        if score > lead && Some(class) != left_out {
+            (lead, leader) = (score, class);
         }
     }
-    let (mut lead, mut leader) = (leads[0], leaders[0]);
-    for k in 1..LANES {
-        if leads[k] > lead || (leads[k] == lead && leaders[k] < leader) {
-            (lead, leader) = (leads[k], leaders[k]);
-        }
-    }
-    leader as u32
+    leader
 }
 
 #[cfg(test)]

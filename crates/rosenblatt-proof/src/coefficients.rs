@@ -156,15 +156,8 @@ const KEPT: usize = 20;
 
 impl<'s, 'a, T: SignedRows + ?Sized> Axes<'s, 'a, T> {
     fn new(state: &'s State<'a, T>) -> Self {
-        let mut norm = state.scales.norm.clone();
-        norm.push(0.0);
-        let scales = Scales {
-            shift: state.scales.shift.clone(),
-            factor: state.scales.factor.clone(),
-            norm,
-            terms: state.scales.terms,
-            threads: state.scales.threads,
-        };
+        let mut scales = state.scales.clone();
+        scales.norm.push(0.0);
         let mut face = state.face.clone();
         face.inside.push(false);
         let mut axes = Axes {
@@ -198,7 +191,7 @@ impl<'s, 'a, T: SignedRows + ?Sized> Axes<'s, 'a, T> {
         let rows = RowsAndAxis {
             rows: self.state.rows,
             axis: j,
-            negative: !is_negative(&w0.exact[j]),
+            sign: if is_negative(&w0.exact[j]) { 1.0 } else { -1.0 },
         };
         let last = self.scales.norm.len() - 1;
         self.scales.norm[last] = self.scales.factor[j];
@@ -232,7 +225,6 @@ impl<T: SignedRows + ?Sized> State<'_, T> {
                 return (g, dimension);
             }
             let before = echelon.rank();
-            let mut residue = Vec::new();
             let mut tried = 0;
             'rows: for group in 0..self.rows.groups() {
                 let mut outside = Vec::new();
@@ -242,8 +234,7 @@ impl<T: SignedRows + ?Sized> State<'_, T> {
                     }
                 });
                 for row in outside {
-                    self.residues.row(self.rows, row, &mut residue);
-                    echelon.insert(residue.clone());
+                    echelon.insert(self.residues.row(self.rows, row));
                     tried += 1;
                     if tried > 2 * dimension + 8 || echelon.rank() == dimension {
                         break 'rows;

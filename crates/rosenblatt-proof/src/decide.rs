@@ -87,9 +87,7 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
     pub(crate) fn run(&mut self) -> Option<ExactWeights> {
         self.set_zero_rows_aside();
         loop {
-            if !self.any_outside() {
-                return None;
-            }
+            self.face.any_outside(self.rows)?;
             let mut search = Search {
                 rows: self.rows,
                 scales: &self.scales,
@@ -121,15 +119,6 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                 }
             }
         }
-    }
-
-    fn any_outside(&self) -> bool {
-        (0..self.rows.groups()).any(|group| {
-            let mut any = false;
-            self.rows
-                .members(group, &mut |row| any |= !self.face.inside[row]);
-            any
-        })
     }
 
     /// Rows that are zero balance by themselves.
@@ -196,9 +185,7 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
 
     /// Adds a row to the face's basis if it is independent.
     fn span(&mut self, row: usize) -> bool {
-        let mut residue = Vec::new();
-        self.residues.row(self.rows, row, &mut residue);
-        let new = self.face.echelon.insert(residue);
+        let new = self.face.echelon.insert(self.residues.row(self.rows, row));
         if new {
             self.face.basis.push(row);
         }
@@ -302,12 +289,6 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
         }
     }
 
-    fn each_row(&self, mut f: impl FnMut(usize)) {
-        for group in 0..self.rows.groups() {
-            self.rows.members(group, &mut f);
-        }
-    }
-
     pub(crate) fn decision(self, separated: Option<ExactWeights>) -> Result<ProvedVerdict> {
         let radix = self.rows.notation().radix();
         let balanced_rank = self.face.basis.len();
@@ -319,11 +300,8 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                     Witness::Separable { w }
                 } else {
                     let mut rows = Vec::new();
-                    self.each_row(|row| {
-                        if !self.face.inside[row] {
-                            rows.push(row);
-                        }
-                    });
+                    self.rows.each_row(&mut |row| rows.push(row));
+                    rows.retain(|&row| !self.face.inside[row]);
                     rows.sort_unstable();
                     let vectors = self.rows.dimension() - balanced_rank;
                     Witness::QuasiSeparable {
@@ -356,14 +334,9 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
         }
         let solver = PivotSolver::new(self.rows, &self.scales, &self.face)
             .ok_or_else(|| Error::data("the rows' rank could not be settled"))?;
-        let mut off = vec![true; dimension];
-        self.face
-            .echelon
-            .pivots()
-            .iter()
-            .for_each(|&p| off[p] = false);
+        let places = self.face.echelon.places(dimension);
         let mut basis = Vec::new();
-        for j in (0..dimension).filter(|&j| off[j]) {
+        for j in (0..dimension).filter(|&j| places[j].is_none()) {
             let mut axis = vec![0i64; dimension];
             axis[j] = 1;
             basis.push(ExactWeights::new(solver.complete(&axis)));
@@ -376,7 +349,7 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                         && (!self.face.inside[row]
                             || basis
                                 .iter()
-                                .all(|v| v.sign(&self.scales, self.rows, row) == 0));
+                                .all(|v| v.sign(&self.scales, self.rows, row).is_eq()));
                 });
             }
             holds

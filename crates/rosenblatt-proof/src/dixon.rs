@@ -209,11 +209,7 @@ fn balanced(a: &IBig, modulus: &IBig, half: &IBig) -> IBig {
 }
 
 fn magnitude_at_most(a: &IBig, bound: &IBig) -> bool {
-    if is_negative(a) {
-        &-a <= bound
-    } else {
-        a <= bound
-    }
+    &-bound <= a && a <= bound
 }
 
 /// n/d ≡ a with |n|, d ≤ bound, d > 0 (Wang, 1981): the extended Euclidean algorithm stopped

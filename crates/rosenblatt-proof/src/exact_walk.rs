@@ -64,10 +64,8 @@ impl<T: SignedRows + ?Sized> ExactWalk<'_, T> {
     fn balance(&self, corral: &[(usize, f64)]) -> Option<RoundOutcome> {
         let (&(last, _), rest) = corral.split_last()?;
         let mut echelon = Echelon::default();
-        let mut residue = Vec::new();
         for &row in self.basis.iter().chain(rest.iter().map(|(row, _)| row)) {
-            self.residues.row(self.rows, row, &mut residue);
-            if !echelon.insert(residue.clone()) {
+            if !echelon.insert(self.residues.row(self.rows, row)) {
                 return None;
             }
         }
@@ -78,23 +76,20 @@ impl<T: SignedRows + ?Sized> ExactWalk<'_, T> {
         let columns: Vec<&IntegerRow> = self.basis_rows.iter().chain(&corral_rows).collect();
         let n = columns.len();
         let dimension = self.rows.dimension();
-        let mut place = vec![usize::MAX; dimension];
-        for (i, &pivot) in echelon.pivots().iter().enumerate() {
-            place[pivot] = i;
-        }
+        let places = echelon.places(dimension);
         let mut matrix = vec![IBig::ZERO; n * n];
         for (c, column) in columns.iter().enumerate() {
             for (j, value) in &column.entries {
-                if place[*j] != usize::MAX {
-                    matrix[place[*j] * n + c] = value.clone();
+                if let Some(place) = places[*j] {
+                    matrix[place * n + c] = value.clone();
                 }
             }
         }
         let last_row = self.scales.integer_row(self.rows, last);
         let mut target = vec![IBig::ZERO; n];
         for (j, value) in &last_row.entries {
-            if place[*j] != usize::MAX {
-                target[place[*j]] = -value;
+            if let Some(place) = places[*j] {
+                target[place] = -value;
             }
         }
         let solution = Solver::new(n, matrix)?.solve(&target);
@@ -216,18 +211,17 @@ impl<T: SignedRows + ?Sized> ExactWalk<'_, T> {
         worst
             .iter()
             .map(|&(_, row)| row)
-            .find(|&row| p.sign(self.scales, self.rows, row) <= 0)
+            .find(|&row| p.sign(self.scales, self.rows, row).is_le())
             .or_else(|| self.scales.refutes(self.rows, p, inside))
     }
 
     /// The rows of a corral that are affinely independent modulo the face.
     fn independent(&self, start: Vec<(usize, f64)>) -> Vec<(usize, f64)> {
         let mut echelon = Echelon::default();
-        let mut residue = Vec::new();
-        let mut marked = |row: usize, mark: u64| {
-            self.residues.row(self.rows, row, &mut residue);
+        let marked = |row: usize, mark: u64| {
+            let mut residue = self.residues.row(self.rows, row);
             residue.push(mark);
-            residue.clone()
+            residue
         };
         for &b in self.basis {
             echelon.insert(marked(b, 0));
@@ -286,21 +280,12 @@ impl<T: SignedRows + ?Sized> ExactWalk<'_, T> {
                 .map(|(a, b)| a * &denominator * &rest + b * &total * &top)
                 .collect();
             super::number::reduce(&mut moved);
-            let mut kept = moved.iter().zip(target).map(|(m, t)| {
-                // A row enters at weight 0 and stays if it is to grow.
-                m > &IBig::ZERO || t > &IBig::ZERO
-            });
-            let keep: Vec<bool> = kept.by_ref().collect();
-            let mut at = 0;
-            corral.retain(|_| {
-                at += 1;
-                keep[at - 1]
-            });
-            *weights = moved
-                .into_iter()
-                .zip(keep)
-                .filter_map(|(m, keep)| keep.then_some(m))
-                .collect();
+            // A row enters at weight 0 and stays if it is to grow.
+            let stays = |m: &IBig, t: &IBig| m > &IBig::ZERO || t > &IBig::ZERO;
+            let rows = std::mem::take(corral).into_iter().zip(moved).zip(target);
+            (*corral, *weights) = rows
+                .filter_map(|((row, m), t)| stays(&m, t).then_some((row, m)))
+                .unzip();
         }
     }
 

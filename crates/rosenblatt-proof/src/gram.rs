@@ -190,7 +190,7 @@ impl Gram {
 /// The rows on two sides, each with its sign, unless they are too many.
 fn members_of(rows: &TwoSides<'_>) -> Result<(Vec<usize>, Vec<f64>)> {
     let mut members = Vec::new();
-    (0..rows.groups()).for_each(|group| rows.members(group, &mut |row| members.push(row)));
+    rows.each_row(&mut |row| members.push(row));
     check_size(members.len())?;
     let signs = members.iter().map(|&row| rows.sign(row)).collect();
     Ok((members, signs))
@@ -257,24 +257,22 @@ pub fn strict_kernel(rows: &TwoSides<'_>) -> StrictKernel {
     let exact: &ExactRows<'_> = rows.exact();
     type Point = Vec<(usize, String, i32)>;
     let mut seen: HashMap<Point, [Vec<usize>; 2]> = HashMap::new();
-    for group in 0..rows.groups() {
-        rows.members(group, &mut |row| {
-            let mut key = Vec::new();
-            exact.each_exact(row, &mut |j, value| {
-                // One spelling for each value: no trailing zeros.
-                let digits = value.mantissa.to_string();
-                let short = digits.trim_end_matches('0');
-                let (digits, zeros) = if exact.notation() == Notation::Decimal {
-                    (short.to_owned(), (digits.len() - short.len()) as i32)
-                } else {
-                    (digits, 0)
-                };
-                key.push((j, digits, value.exponent + zeros));
-            });
-            let side = usize::from(rows.sign(row) > 0.0);
-            seen.entry(key).or_default()[side].push(row);
+    rows.each_row(&mut |row| {
+        let mut key = Vec::new();
+        exact.each_exact(row, &mut |j, value| {
+            // One spelling for each value: no trailing zeros.
+            let digits = value.mantissa.to_string();
+            let short = digits.trim_end_matches('0');
+            let (digits, zeros) = if exact.notation() == Notation::Decimal {
+                (short.to_owned(), (digits.len() - short.len()) as i32)
+            } else {
+                (digits, 0)
+            };
+            key.push((j, digits, value.exponent + zeros));
         });
-    }
+        let side = usize::from(rows.is_positive(row));
+        seen.entry(key).or_default()[side].push(row);
+    });
     let mut conflicts = Vec::new();
     let mut lambda = Vec::new();
     let mut peace = false;

@@ -131,28 +131,19 @@ impl SignedRows for JointRows<'_> {
     }
 
     fn each(&self, row: usize, f: &mut dyn FnMut(usize, f64)) {
-        let offset = self.bias.offset();
         for (class, negative) in self.blocks(row) {
-            let start = class * self.width;
-            let sign = if negative { -1.0 } else { 1.0 };
-            if offset == 1 {
-                f(start, sign);
-            }
-            let example = self.rows.data().row(row / self.classes);
-            example.for_each(|j, x| f(start + offset + j, sign * x));
+            let (example, start) = (row / self.classes, class * self.width);
+            let moved = |j, x| f(start + j, x);
+            self.rows.each_lifted(example, self.bias, negative, moved);
         }
     }
 
     fn each_exact(&self, row: usize, f: &mut dyn FnMut(usize, Exact)) {
-        let offset = self.bias.offset();
         for (class, negative) in self.blocks(row) {
-            let start = class * self.width;
-            if offset == 1 {
-                f(start, Exact::integer(if negative { -1 } else { 1 }));
-            }
-            self.rows.each_exact(row / self.classes, &mut |j, value| {
-                f(start + offset + j, value.negated_if(negative));
-            });
+            let (example, start) = (row / self.classes, class * self.width);
+            let moved = |j, x| f(start + j, x);
+            self.rows
+                .each_exact_lifted(example, self.bias, negative, moved);
         }
     }
 

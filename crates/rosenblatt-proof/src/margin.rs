@@ -54,11 +54,7 @@ pub fn margin(
 
 fn sides_present(rows: &TwoSides<'_>) -> bool {
     let mut present = [false; 2];
-    for group in 0..rows.groups() {
-        rows.members(group, &mut |row| {
-            present[usize::from(rows.is_positive(row))] = true
-        });
-    }
+    rows.each_row(&mut |row| present[usize::from(rows.is_positive(row))] = true);
     present == [true; 2]
 }
 
@@ -164,12 +160,10 @@ impl<'a, T: SignedRows> Narrowing<'a, T> {
             }
             None => {
                 let mut v = vec![0.0; dimension];
-                for group in 0..self.rows.groups() {
-                    self.rows.members(group, &mut |row| {
-                        self.rows
-                            .each(row, &mut |j, z| v[j] += z * self.scales.factor[j]);
-                    });
-                }
+                self.rows.each_row(&mut |row| {
+                    self.rows
+                        .each(row, &mut |j, z| v[j] += z * self.scales.factor[j]);
+                });
                 self.ends(&v, batch)
             }
         };
@@ -374,35 +368,20 @@ impl<'a, T: SignedRows> Narrowing<'a, T> {
     fn exact_lower(&self, w: &[dashu_int::IBig]) -> f64 {
         let radix = self.rows.notation().radix();
         let mut least: [Option<Exact>; 2] = [None, None];
-        for group in 0..self.rows.groups() {
-            self.rows.members(group, &mut |row| {
-                let mut sum = Exact::integer(0);
-                self.rows.each_exact(row, &mut |j, value| {
-                    if self.plain && j == 0 {
-                        return;
-                    }
-                    let term = Exact {
-                        mantissa: &w[j] * &value.mantissa,
-                        exponent: value.exponent,
-                    };
-                    sum = sum.add(&term, radix);
-                });
-                let side = &mut least[usize::from(self.rows.is_positive(row))];
-                let smaller = side.as_ref().is_none_or(|old| {
-                    let difference = sum.add(
-                        &Exact {
-                            mantissa: -&old.mantissa,
-                            exponent: old.exponent,
-                        },
-                        radix,
-                    );
-                    super::number::is_negative(&difference.mantissa)
-                });
-                if smaller {
-                    *side = Some(sum);
+        self.rows.each_row(&mut |row| {
+            let mut sum = Exact::integer(0);
+            self.rows.each_exact(row, &mut |j, mut term| {
+                if self.plain && j == 0 {
+                    return;
                 }
+                term.mantissa *= &w[j];
+                sum = sum.add(&term, radix);
             });
-        }
+            let side = &mut least[usize::from(self.rows.is_positive(row))];
+            if side.as_ref().is_none_or(|old| sum.is_below(old, radix)) {
+                *side = Some(sum);
+            }
+        });
         let value = match (&least, self.plain) {
             ([Some(a), Some(b)], true) => a.add(b, radix).approximate(radix) / 2.0,
             (sides, _) => sides

@@ -116,10 +116,10 @@ impl Residues {
     }
 
     /// A row written out in full.
-    pub(crate) fn row<T: SignedRows + ?Sized>(&self, rows: &T, row: usize, out: &mut Vec<u64>) {
-        out.clear();
-        out.resize(rows.dimension(), 0);
-        rows.each_exact(row, &mut |j, value| out[j] = self.exact(&value));
+    pub(crate) fn row<T: SignedRows + ?Sized>(&self, rows: &T, row: usize) -> Vec<u64> {
+        let mut residues = vec![0; rows.dimension()];
+        rows.each_exact(row, &mut |j, value| residues[j] = self.exact(&value));
+        residues
     }
 
     /// g·z.
@@ -149,6 +149,15 @@ impl Echelon {
     /// these columns, is regular modulo the prime and so in truth.
     pub(crate) fn pivots(&self) -> &[usize] {
         &self.pivots
+    }
+
+    /// The place of each column among the pivots, where it is one.
+    pub(crate) fn places(&self, dimension: usize) -> Vec<Option<usize>> {
+        let mut places = vec![None; dimension];
+        for (place, &pivot) in self.pivots.iter().enumerate() {
+            places[pivot] = Some(place);
+        }
+        places
     }
 
     fn eliminate(&self, v: &mut [u64]) {

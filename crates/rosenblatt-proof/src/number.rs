@@ -109,6 +109,11 @@ impl Exact {
         }
     }
 
+    pub(crate) fn is_below(&self, other: &Exact, radix: u64) -> bool {
+        let exponent = self.exponent.min(other.exponent);
+        self.at(exponent, radix) < other.at(exponent, radix)
+    }
+
     pub(crate) fn mul(&self, other: &Exact) -> Exact {
         Exact {
             mantissa: &self.mantissa * &other.mantissa,
@@ -274,12 +279,7 @@ pub(crate) fn reduce(values: &mut [IBig]) {
     use dashu_base::Gcd;
     let mut common = dashu_int::UBig::ZERO;
     for v in values.iter().filter(|v| !v.is_zero()) {
-        let magnitude = v.clone().into_parts().1;
-        common = if common.is_zero() {
-            magnitude
-        } else {
-            common.gcd(magnitude)
-        };
+        common = common.gcd(v.clone().into_parts().1);
         if common.is_one() {
             return;
         }

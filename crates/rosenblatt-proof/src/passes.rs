@@ -5,19 +5,20 @@
 //! rounding of decimals to `f64` and of an exact w to `f64`. Rows that this cannot decide are
 //! tried with the sharper Σ|w_j z_j|, and what remains is computed in whole numbers.
 
+use std::cmp::Ordering;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{self, AtomicBool};
 
 use dashu_int::IBig;
 
-use super::number::{Exact, approximate_all, is_negative, power};
+use super::number::{Exact, approximate_all, power};
 use super::rows::SignedRows;
 
 /// Column scales and row lengths: what makes rows comparable, whatever their units.
 ///
 /// Coordinate j is divided by radix^shift_j, so that each column has entries about 1; `w`
 /// in these *scaled* coordinates is called v.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Scales {
     pub(crate) shift: Vec<i32>,
     /// radix^−shift_j.
@@ -217,7 +218,7 @@ impl Scales {
             let mut bad = None;
             let mut unsure = Vec::new();
             for group in range {
-                if bad.is_some() || stop.load(Ordering::Relaxed) {
+                if bad.is_some() || stop.load(atomic::Ordering::Relaxed) {
                     break;
                 }
                 let bound = (margin * self.norm[group]).max(1e-290);
@@ -235,11 +236,11 @@ impl Scales {
                         }
                     });
                     let mut unsure = unsure.iter().copied();
-                    bad = unsure.find(|&row| v.sign(self, rows, row) <= 0);
+                    bad = unsure.find(|&row| v.sign(self, rows, row).is_le());
                 }
             }
             if bad.is_some() {
-                stop.store(true, Ordering::Relaxed);
+                stop.store(true, atomic::Ordering::Relaxed);
             }
             bad
         });
@@ -348,7 +349,7 @@ impl ExactWeights {
         scales: &Scales,
         rows: &T,
         row: usize,
-    ) -> i32 {
+    ) -> Ordering {
         let radix = rows.notation().radix();
         let shift = &scales.shift;
         let mut entries: Vec<(IBig, i32)> = Vec::new();
@@ -368,13 +369,7 @@ impl ExactWeights {
                 term * power(radix, usize::try_from(exponent - lowest).unwrap_or(0))
             };
         }
-        if sum.is_zero() {
-            0
-        } else if is_negative(&sum) {
-            -1
-        } else {
-            1
-        }
+        sum.cmp(&IBig::ZERO)
     }
 }
 

@@ -35,6 +35,19 @@ pub(crate) struct Face {
 }
 
 impl Face {
+    /// The first row that does not lie in it.
+    pub(crate) fn any_outside<T: SignedRows + ?Sized>(&self, rows: &T) -> Option<usize> {
+        (0..rows.groups()).find_map(|group| {
+            let mut found = None;
+            rows.members(group, &mut |row| {
+                if found.is_none() && !self.inside[row] {
+                    found = Some(row);
+                }
+            });
+            found
+        })
+    }
+
     /// Brings the floating-point basis up to date.
     pub(crate) fn orthonormalise<T: SignedRows + ?Sized>(&mut self, rows: &T, scales: &Scales) {
         for &row in &self.basis[self.made_of..] {
@@ -111,16 +124,7 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
         }
         if hull.working_set_len() == 0 {
             // No hint and no guess: any row outside.
-            let first = (0..self.rows.groups()).find_map(|group| {
-                let mut found = None;
-                self.rows.members(group, &mut |row| {
-                    if found.is_none() && !face.inside[row] {
-                        found = Some(row);
-                    }
-                });
-                found
-            });
-            if let Some(row) = first {
+            if let Some(row) = face.any_outside(self.rows) {
                 self.enter(&mut hull, &mut known, face, row);
             }
         }
@@ -294,7 +298,7 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
             let weights = ExactWeights::new(exact);
             // The row that refuted the last try will often refute this one.
             if let Some(row) = last_bad
-                && weights.sign(self.scales, self.rows, row) <= 0
+                && weights.sign(self.scales, self.rows, row).is_le()
             {
                 continue;
             }
@@ -331,19 +335,15 @@ impl PivotSolver {
     ) -> Option<Self> {
         let pivots = face.echelon.pivots().to_vec();
         let n = pivots.len();
-        let mut place = vec![usize::MAX; rows.dimension()];
-        for (i, &pivot) in pivots.iter().enumerate() {
-            place[pivot] = i;
-        }
+        let places = face.echelon.places(rows.dimension());
         let mut matrix = vec![IBig::ZERO; n * n];
         let mut rest = Vec::with_capacity(n);
         for (i, &row) in face.basis.iter().enumerate() {
             let mut others = Vec::new();
             for (j, value) in scales.integer_row(rows, row).entries {
-                if place[j] == usize::MAX {
-                    others.push((j, value));
-                } else {
-                    matrix[i * n + place[j]] = value;
+                match places[j] {
+                    None => others.push((j, value)),
+                    Some(place) => matrix[i * n + place] = value,
                 }
             }
             rest.push(others);

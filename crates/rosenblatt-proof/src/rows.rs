@@ -59,6 +59,11 @@ pub trait SignedRows: Sync {
         f(group);
     }
 
+    /// Calls `f(row)` for every row.
+    fn each_row(&self, f: &mut dyn FnMut(usize)) {
+        (0..self.groups()).for_each(|group| self.members(group, f));
+    }
+
     /// The group that a row is in.
     fn group_of(&self, row: usize) -> usize {
         row
@@ -149,6 +154,40 @@ impl<'a> ExactRows<'a> {
     /// What the numbers stand for.
     pub fn notation(&self) -> Notation {
         self.notation
+    }
+
+    /// Calls `f` with what is not zero of a row behind the constant of its bias, all negated if
+    /// it is `negative`.
+    pub(super) fn each_lifted(
+        &self,
+        row: usize,
+        bias: BiasTerm,
+        negative: bool,
+        mut f: impl FnMut(usize, f64),
+    ) {
+        let (sign, offset) = (if negative { -1.0 } else { 1.0 }, bias.offset());
+        if offset == 1 {
+            f(0, sign);
+        }
+        let features = self.data.row(row);
+        features.for_each(|j, x| f(j + offset, sign * x));
+    }
+
+    /// The same in exact numbers.
+    pub(super) fn each_exact_lifted(
+        &self,
+        row: usize,
+        bias: BiasTerm,
+        negative: bool,
+        mut f: impl FnMut(usize, Exact),
+    ) {
+        let offset = bias.offset();
+        if offset == 1 {
+            f(0, Exact::integer(1).negated_if(negative));
+        }
+        self.each_exact(row, &mut |j, value| {
+            f(j + offset, value.negated_if(negative));
+        });
     }
 
     /// Calls `f` with each exact feature of a row that is not zero, ascending.
@@ -271,14 +310,6 @@ impl<'a> TwoSides<'a> {
     fn row_of(&self, group: usize) -> usize {
         self.chosen.as_ref().map_or(group, |chosen| chosen[group])
     }
-
-    #[inline]
-    fn split<'w>(&self, w: &'w [f64]) -> (f64, &'w [f64]) {
-        match self.bias {
-            BiasTerm::Lifted => (w[0], &w[1..]),
-            BiasTerm::None => (0.0, w),
-        }
-    }
 }
 
 impl SignedRows for TwoSides<'_> {
@@ -301,11 +332,12 @@ impl SignedRows for TwoSides<'_> {
     #[inline]
     fn score(&self, group: usize, w: &[f64], f: &mut dyn FnMut(usize, f64)) {
         let row = self.row_of(group);
-        let (start, rest) = self.split(w);
-        f(
-            row,
-            self.sign(row) * quick_dot(self.features(row), rest, start),
-        );
+        let (start, rest) = match self.bias {
+            BiasTerm::Lifted => (w[0], &w[1..]),
+            BiasTerm::None => (0.0, w),
+        };
+        let product = quick_dot(self.features(row), rest, start);
+        f(row, self.sign(row) * product);
     }
 
     fn terms(&self) -> usize {
@@ -319,23 +351,13 @@ impl SignedRows for TwoSides<'_> {
     }
 
     fn each(&self, row: usize, f: &mut dyn FnMut(usize, f64)) {
-        let sign = self.sign(row);
-        let offset = self.bias.offset();
-        if offset == 1 {
-            f(0, sign);
-        }
-        self.features(row).for_each(|j, x| f(j + offset, sign * x));
+        let negative = !self.is_positive(row);
+        self.rows.each_lifted(row, self.bias, negative, f);
     }
 
     fn each_exact(&self, row: usize, f: &mut dyn FnMut(usize, Exact)) {
-        let negative = self.sign(row) < 0.0;
-        let offset = self.bias.offset();
-        if offset == 1 {
-            f(0, Exact::integer(if negative { -1 } else { 1 }));
-        }
-        self.rows.each_exact(row, &mut |j, value| {
-            f(j + offset, value.negated_if(negative));
-        });
+        let negative = !self.is_positive(row);
+        self.rows.each_exact_lifted(row, self.bias, negative, f);
     }
 
     fn notation(&self) -> Notation {

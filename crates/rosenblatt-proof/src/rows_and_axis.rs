@@ -7,13 +7,8 @@ use super::rows::SignedRows;
 pub(crate) struct RowsAndAxis<'a, T: ?Sized> {
     pub(crate) rows: &'a T,
     pub(crate) axis: usize,
-    pub(crate) negative: bool,
-}
-
-impl<T: SignedRows + ?Sized> RowsAndAxis<'_, T> {
-    fn value(&self) -> f64 {
-        if self.negative { -1.0 } else { 1.0 }
-    }
+    /// +1 or −1.
+    pub(crate) sign: f64,
 }
 
 impl<T: SignedRows + ?Sized> SignedRows for RowsAndAxis<'_, T> {
@@ -33,7 +28,7 @@ impl<T: SignedRows + ?Sized> SignedRows for RowsAndAxis<'_, T> {
         if group < self.rows.groups() {
             self.rows.score(group, w, f);
         } else {
-            f(self.rows.limit(), self.value() * w[self.axis]);
+            f(self.rows.limit(), self.sign * w[self.axis]);
         }
     }
 
@@ -45,7 +40,7 @@ impl<T: SignedRows + ?Sized> SignedRows for RowsAndAxis<'_, T> {
         if row < self.rows.limit() {
             self.rows.each(row, f);
         } else {
-            f(self.axis, self.value());
+            f(self.axis, self.sign);
         }
     }
 
@@ -53,10 +48,7 @@ impl<T: SignedRows + ?Sized> SignedRows for RowsAndAxis<'_, T> {
         if row < self.rows.limit() {
             self.rows.each_exact(row, f);
         } else {
-            f(
-                self.axis,
-                Exact::integer(if self.negative { -1 } else { 1 }),
-            );
+            f(self.axis, Exact::integer(self.sign as i64));
         }
     }
 

@@ -56,6 +56,9 @@ pub fn run(context: Context, args: &PredictArgs) -> Outcome {
 /// So few lines are written before another thread has started.
 const FEW: usize = 4096;
 
+/// Lines that a thread writes at a time.
+const SOME: usize = 256;
+
 /// Reading and writing fail differently.
 enum Problem {
     Input(Error),
@@ -76,35 +79,39 @@ fn predict(
         let k = model.scheme.discriminators();
         let rows = batch.matrix.rows();
         let threads = if rows < FEW { 1 } else { context.threads };
-        let lines = parallel::map(rows, threads, || {
+        let mut parts = vec![String::new(); rows.div_ceil(SOME)];
+        parallel::chunks(&mut parts, 1, threads, || {
             let mut probabilities = vec![0.0; model.scheme.classes()];
             let (all, matrix) = (&all, &batch.matrix);
             let mut scorer = model.scorer();
-            move |i: usize, text: &mut String| {
-                let scores = &all[i * k..(i + 1) * k];
-                text.push_str(model.classes.name(model.decide(scores)));
-                let numbers = if args.probabilities {
-                    model.probabilities_of(scores, &mut probabilities);
-                    &probabilities
-                } else if args.scores {
-                    scores
-                } else {
-                    &[]
-                };
-                for number in numbers {
-                    text.push('\t');
-                    text.push_str(&number.to_string());
-                }
-                if let (Some(names), Some(most)) = (names, args.explain) {
-                    for cell in names.cells(&scorer.explain(matrix.row(i), most)) {
+            move |p: usize, part: &mut [String]| {
+                let text = &mut part[0];
+                let scores = all[p * SOME * k..].chunks_exact(k).take(SOME);
+                for (i, scores) in (p * SOME..).zip(scores) {
+                    text.push_str(model.classes.name(model.decide(scores)));
+                    let numbers = if args.probabilities {
+                        model.probabilities_of(scores, &mut probabilities);
+                        &probabilities
+                    } else if args.scores {
+                        scores
+                    } else {
+                        &[]
+                    };
+                    for number in numbers {
                         text.push('\t');
-                        text.push_str(&cell);
+                        text.push_str(&number.to_string());
                     }
+                    if let (Some(names), Some(most)) = (names, args.explain) {
+                        for cell in names.cells(&scorer.explain(matrix.row(i), most)) {
+                            text.push('\t');
+                            text.push_str(&cell);
+                        }
+                    }
+                    text.push('\n');
                 }
-                text.push('\n');
             }
         });
-        for part in lines {
+        for part in parts {
             out.write_all(part.as_bytes()).map_err(Problem::Output)?;
         }
     }

@@ -412,9 +412,9 @@ pub fn flattered(summary: &TrainSummary) -> Option<String> {
 /// Figures for all classes together with their 95 % intervals, line by line; where classes are
 /// imbalanced, those of the rarest.
 pub fn figures(metrics: &Metrics) -> Vec<String> {
-    let share = |name: &str, value: f64, [low, high]: Interval| {
-        let (low, high) = (100.0 * low, 100.0 * high);
-        format!("{name} {} ({low:.1} to {high:.1})", percent(value))
+    let interval = |[low, high]: Interval| format!("{:.1} to {:.1}", 100.0 * low, 100.0 * high);
+    let share = |name: &str, value: f64, within: Interval| {
+        format!("{name} {} ({})", percent(value), interval(within))
     };
     let number = |name: &str, value: f64, [low, high]: Interval| {
         format!("{name} {value:.3} ({low:.3} to {high:.3})")
@@ -422,7 +422,11 @@ pub fn figures(metrics: &Metrics) -> Vec<String> {
     let within = &metrics.intervals;
     let mut lines = vec![
         [
-            share("accuracy", metrics.accuracy, within.accuracy) + " in 95 % intervals",
+            format!(
+                "accuracy {} (95 % interval {})",
+                percent(metrics.accuracy),
+                interval(within.accuracy)
+            ),
             share(
                 "balanced accuracy",
                 metrics.balanced_accuracy,

@@ -256,7 +256,7 @@ fn a_run_that_ran_out_of_patience_goes_on_only_with_more_of_it() {
             ])
         };
         assert!(
-            train("9", &short).contains("no longer improved"),
+            train("9", &short).contains("predicted no better"),
             "{learner}"
         );
         train("12", &whole);

@@ -72,10 +72,12 @@ impl<T> Buffer<T> {
             lender.hear(count * size_of::<T>());
         }
     }
+}
 
-    /// Whether the numbers lie in memory of our own.
-    pub fn is_owned(&self) -> bool {
-        !matches!(self.0, Place::Lent { .. })
+#[cfg(test)]
+impl<T> Buffer<T> {
+    fn is_owned(&self) -> bool {
+        matches!(self.0, Place::Own(_))
     }
 }
 

@@ -14,7 +14,7 @@ pub mod split;
 pub use buffer::Buffer;
 #[doc(hidden)]
 pub use buffer::{Lender, Owner};
-pub(crate) use dot4::{dots as dots4, squared_norms as squared_norms4};
+pub(crate) use dot4::dots as dots4;
 pub use indices::Indices;
 
 #[doc(hidden)]
@@ -150,17 +150,6 @@ impl Dataset {
         match self.layout {
             Layout::AsGiven => i,
             Layout::Permuted => RowPermutation::new(self.len()).row_at(i),
-        }
-    }
-
-    /// The row numbers of the example at memory position `first` and those behind it.
-    pub(crate) fn numbers_from(&self, first: usize, numbers: &mut [u32]) {
-        match self.layout {
-            Layout::AsGiven => {
-                let counted = numbers.iter_mut().zip(first..);
-                counted.for_each(|(number, i)| *number = i as u32);
-            }
-            Layout::Permuted => RowPermutation::new(self.len()).rows_from(first, numbers),
         }
     }
 

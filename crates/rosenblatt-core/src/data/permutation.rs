@@ -68,13 +68,6 @@ impl RowPermutation {
         x as usize
     }
 
-    /// The rows that stand at `first` and behind it once permuted, as many as fit.
-    #[doc(hidden)]
-    pub fn rows_from(self, first: usize, rows: &mut [u32]) {
-        let all = rows.iter_mut().zip(first..);
-        all.for_each(|(row, position)| *row = self.row_at(position) as u32);
-    }
-
     /// Where `row` stands once permuted: the inverse of [`row_at`](Self::row_at).
     pub fn position_of(self, row: usize) -> usize {
         debug_assert!((row as u64) < self.n);

@@ -45,7 +45,7 @@ impl Nystrom {
                 .iter()
                 .map(|&j| kernel.value(candidates.row(i), candidates.row(j)))
                 .collect();
-            forward(&triangle, &mut row);
+            forward::<1>(&triangle, row.as_chunks_mut().0);
             let rest = 1.0 - row.iter().fold(0.0, |s, x| s + x * x);
             if rest > INDEPENDENT {
                 row.push(rest.sqrt());
@@ -72,7 +72,7 @@ impl Nystrom {
         for (k, out) in out.iter_mut().enumerate() {
             *out = self.kernel.value(self.landmarks.row(k), row);
         }
-        forward(&self.triangle, out);
+        forward::<1>(&self.triangle, out.as_chunks_mut().0);
     }
 
     pub(super) fn apply(&self, matrix: &Matrix, threads: usize, out: &mut [f64]) {
@@ -88,7 +88,7 @@ impl Nystrom {
                 let rows = p * WIDTH..p * WIDTH + out.len() / n;
                 let packed = PackedRows::new(arithmetic, rows.map(|i| matrix.row(i)));
                 packed.values(&self.kernel, 0.0, support, slots, &mut values);
-                forward_lanes(&self.triangle, &mut values);
+                forward(&self.triangle, &mut values);
                 for (lane, out) in out.chunks_exact_mut(n).enumerate() {
                     for (out, value) in out.iter_mut().zip(&values) {
                         *out = value[lane];
@@ -99,22 +99,8 @@ impl Nystrom {
     }
 }
 
-/// x ← L⁻¹x.
-fn forward(triangle: &[f64], x: &mut [f64]) {
-    let mut start = 0;
-    for k in 0..x.len() {
-        let row = &triangle[start..=start + k];
-        let mut value = x[k];
-        for (l, &y) in row[..k].iter().zip(&x[..k]) {
-            value -= l * y;
-        }
-        x[k] = value / row[k];
-        start += k + 1;
-    }
-}
-
-/// The same for 32 at a time.
-fn forward_lanes(triangle: &[f64], x: &mut [[f64; WIDTH]]) {
+/// x ← L⁻¹x, for several x side by side.
+fn forward<const N: usize>(triangle: &[f64], x: &mut [[f64; N]]) {
     let mut start = 0;
     for k in 0..x.len() {
         let row = &triangle[start..=start + k];

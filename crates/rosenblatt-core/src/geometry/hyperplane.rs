@@ -50,12 +50,6 @@ impl Hyperplane {
         })
     }
 
-    /// Where the score w·x + bias is zero: the normal is w and the offset −bias, which is
-    /// the threshold θ.
-    pub fn of_classifier(weights: &[f64], bias: f64) -> Result<Self> {
-        Self::new(weights.to_vec(), -bias)
-    }
-
     /// The normal a.
     pub fn normal(&self) -> &[f64] {
         &self.normal
@@ -184,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_classifier_has_the_threshold_minus_bias() {
-        let plane = Hyperplane::of_classifier(&[1.0, 1.0], -1.5).unwrap();
+        let plane = Hyperplane::new(vec![1.0, 1.0], 1.5).unwrap();
         assert_eq!(plane.offset(), 1.5);
         assert_eq!(plane.side(&[1.0, 1.0]), Side::Positive);
         assert_eq!(plane.side(&[1.0, 0.5]), Side::On);

@@ -5,7 +5,7 @@
 //! to α_i. There is no bias unless asked for: `lifted` means K + 1. Scores come from a
 //! [score cache](super::score_cache).
 
-use super::score_cache::{Budget, ScoreCache};
+use super::score_cache::ScoreCache;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -14,12 +14,11 @@ use crate::optimisations;
 use crate::options::{Bias, Readout};
 use crate::readout::{LogEntry, inverse_root};
 use crate::scheme::Scheme;
-use crate::training::{Block, Hypothesis, SampleWeights, Snapshot, Training};
+use crate::training::{Hypothesis, Snapshot, Training};
 
 /// Coefficients over a kernel at work on a data set.
 pub(crate) struct Dual<'a> {
     data: &'a Dataset,
-    sample_weights: &'a SampleWeights<'a>,
     scheme: Scheme,
     kernel: Kernel,
     readout: Readout,
@@ -39,22 +38,19 @@ impl<'a> Dual<'a> {
         start: &[f64],
         unit: f64,
     ) -> Result<Self> {
-        let (data, sample_weights) = (training.data, training.sample_weights);
-        let (scheme, options) = (training.scheme, training.options);
+        let (data, scheme, options) = (training.data, training.scheme, training.options);
         let resume = training.resumed.and_then(|model| match &model.decision {
             Decision::Kernel(kernel) => Some(kernel.log.clone()),
             _ => None,
         });
         kernel.check(data)?;
-        let own = |i: usize| kernel.of_example(data, i);
-        let squared_radius = (0..data.len()).fold(0.0, |r: f64, i| {
-            let c = sample_weights.of(i, data.labels[i]);
-            r.max(c * c * own(i))
-        });
         let constant = match options.bias() {
             Bias::Lifted => 1.0,
             Bias::None => 0.0,
-            Bias::Unlifted(rho) => rho.map_or(squared_radius, |rho| rho * rho),
+            Bias::Unlifted(rho) => match rho {
+                Some(rho) => rho * rho,
+                None => squared_radius(training, kernel, 0.0),
+            },
         };
         let start = starting_coefficients(data, scheme, start)?;
         let fresh = resume.is_none();
@@ -74,14 +70,10 @@ impl<'a> Dual<'a> {
             constant,
             scheme,
             options.order,
-            Budget {
-                bytes: training.resources.memory,
-                threads: training.resources.threads,
-            },
+            training.resources,
         );
         let mut dual = Dual {
             data,
-            sample_weights,
             scheme,
             kernel,
             readout: options.readout(),
@@ -130,14 +122,6 @@ impl<'a> Dual<'a> {
         self.log.norms = Some(norms);
     }
 
-    /// R² = max c²(K(x, x) + what the bias adds, where it is lifted).
-    pub(crate) fn squared_radius(&self, lift: f64) -> f64 {
-        (0..self.data.len()).fold(0.0, |r: f64, i| {
-            let c = self.sample_weights.of(i, self.data.labels[i]);
-            r.max(c * c * (self.kernel.of_example(self.data, i) + lift))
-        })
-    }
-
     /// The kernel.
     pub(crate) fn kernel(&self) -> &Kernel {
         &self.kernel
@@ -183,6 +167,15 @@ impl<'a> Dual<'a> {
     }
 }
 
+/// max c²(K(x, x) + constant).
+pub(crate) fn squared_radius(training: &Training<'_>, kernel: Kernel, constant: f64) -> f64 {
+    let data = training.data;
+    (0..data.len()).fold(0.0, |r: f64, i| {
+        let c = training.sample_weights.of(i, data.labels[i]);
+        r.max(c * c * (kernel.of_example(data, i) + constant))
+    })
+}
+
 /// The signed start coefficients that are not 0.
 fn starting_coefficients(data: &Dataset, scheme: Scheme, start: &[f64]) -> Result<Vec<(u32, f64)>> {
     if start.is_empty() {
@@ -209,10 +202,6 @@ fn starting_coefficients(data: &Dataset, scheme: Scheme, start: &[f64]) -> Resul
 }
 
 impl Hypothesis for Dual<'_> {
-    fn scheme(&self) -> Scheme {
-        self.scheme
-    }
-
     fn width(&self) -> usize {
         self.scores.len()
     }
@@ -221,7 +210,7 @@ impl Hypothesis for Dual<'_> {
         self.log.unit
     }
 
-    fn look_ahead(&mut self, block: &[u32], _: &Block) {
+    fn look_ahead(&mut self, block: &[u32], _: &[u32]) {
         if let Some(&first) = block.first()
             && optimisations::enabled("lookahead")
         {

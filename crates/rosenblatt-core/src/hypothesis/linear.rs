@@ -14,7 +14,7 @@ use crate::optimisations;
 use crate::options::{Bias, Options, Readout, Start};
 use crate::readout::{Average, LogEntry, UpdateLog, inverse_root};
 use crate::scheme::Scheme;
-use crate::training::{Block, Hypothesis, SampleWeights, Snapshot, Training};
+use crate::training::{Hypothesis, SampleWeights, Snapshot, Training};
 use crate::weights::{Change, GROUP, Weights};
 
 /// Explicit weights at work on a data set.
@@ -30,7 +30,6 @@ pub(crate) struct Linear<'a> {
     start: Option<Weights>,
     normalise_weights: bool,
     normalised_average: bool,
-    threads: usize,
     /// r of AROW, where there is a confidence.
     regularisation: f64,
     scores: Vec<f64>,
@@ -86,7 +85,6 @@ impl<'a> Linear<'a> {
             start,
             normalise_weights: options.normalise_weights,
             normalised_average: options.readout() == Readout::AveragedNormalised,
-            threads: training.resources.threads,
             regularisation: 0.0,
             in_step: state.weights.in_step(rows),
             look_ahead: optimisations::enabled("lookahead"),
@@ -109,11 +107,6 @@ impl<'a> Linear<'a> {
         let identity = || Weights::filled(k, features, 1.0, bias);
         linear.state.confidence.get_or_insert_with(identity);
         Ok(linear)
-    }
-
-    /// How many threads it may use.
-    pub(crate) fn threads(&self) -> usize {
-        self.threads
     }
 
     /// What the constant feature contributes to an inner product.
@@ -316,10 +309,6 @@ fn initial_state(scheme: Scheme, weights: Weights, unit: f64, options: &Options)
 }
 
 impl Hypothesis for Linear<'_> {
-    fn scheme(&self) -> Scheme {
-        self.scheme
-    }
-
     fn width(&self) -> usize {
         self.scores.len()
     }
@@ -337,8 +326,16 @@ impl Hypothesis for Linear<'_> {
         }
     }
 
-    fn look_ahead(&mut self, _: &[u32], coming: &Block) {
-        self.prefetch.rows.clone_from(&coming.examples);
+    fn look_ahead(&mut self, _: &[u32], coming: &[u32]) {
+        self.prefetch.rows.clear();
+        self.prefetch.rows.extend_from_slice(coming);
+        // Neighbours in the order of memory, which the processor continues by itself.
+        if let (Some(&first), Some(&last)) = (coming.iter().min(), coming.iter().max())
+            && (last - first) as usize == coming.len() - 1
+        {
+            self.prefetch.rows.clear();
+            self.prefetch.rows.extend(first..=last);
+        }
         self.prefetch.asked = 0;
     }
 

@@ -37,22 +37,22 @@ pub(crate) fn separator_margin(
     if training.progress.stop != Some(Stop::Separated) || !(scheme == Scheme::Binary || joint) {
         return None;
     }
-    let threads = parallel::worth(linear.threads(), data.len());
+    let threads = parallel::worth(training.resources.threads, data.len());
     sample_weights.measure(threads);
     let weights = linear.weights();
-    let lifted = options.bias() == Bias::Lifted;
-    let lift = if lifted { 1.0 } else { 0.0 };
     let up = |x: f64| x * (1.0 + rounding(data.features() * scheme.discriminators()));
     let with_bias = weights.squared_norms(true);
-    let norms = match lifted {
-        true => with_bias.clone(),
-        false => weights.squared_norms(false),
-    };
+    let norms = weights.squared_norms(options.bias() == Bias::Lifted);
     let norm = up(norms.iter().sum::<f64>().sqrt());
-    let doubt = Doubt {
-        data,
-        longest: up(with_bias.into_iter().fold(0.0, f64::max).sqrt()),
-        largest: weights.largest(),
+    // What rounding may have added to a score: one of t products is off by at most
+    // (t + 4)ε Σ|w_j x_j|, and that sum is at most ‖w‖‖x‖ and at most √t max|w| ‖x‖, the constant
+    // feature included.
+    let longest = up(with_bias.into_iter().fold(0.0, f64::max).sqrt());
+    let largest = weights.largest();
+    let doubt = |i: usize| {
+        let terms = data.row(i).stored();
+        let weight = (largest * (terms as f64 + 1.0).sqrt()).min(longest);
+        (sample_weights.squared_norm(i) + 1.0).sqrt() * weight * rounding(terms)
     };
     let least = margins(data, weights, scheme, threads);
     // A difference of two scores is in doubt by both.
@@ -61,9 +61,9 @@ pub(crate) fn separator_margin(
     let mut shortest = f64::INFINITY;
     for (i, least) in least.into_iter().enumerate() {
         let c = sample_weights.of(i, data.labels[i]);
-        let least = least - scores * doubt.about(i, sample_weights.squared_norm(i));
+        let least = least - scores * doubt(i);
         lower = lower.min(c * least * (1.0 - 4.0 * f64::EPSILON));
-        shortest = shortest.min(c * (sample_weights.squared_norm(i) + lift).sqrt());
+        shortest = shortest.min(c * (sample_weights.squared_norm(i) + training.lift()).sqrt());
     }
     lower /= norm;
     if lower.is_nan() || lower <= 0.0 {
@@ -89,15 +89,7 @@ pub(crate) fn separator_margin(
 impl SeparatorMargin {
     /// The bracket of the margin γ.
     pub(crate) fn bracket(&self, bias: Bias) -> MarginBracket {
-        MarginBracket {
-            lower: self.lower,
-            upper: self.upper.max(self.lower),
-            kind: if bias == Bias::Lifted {
-                "lifted"
-            } else {
-                "plain"
-            },
-        }
+        MarginBracket::new(self.lower, self.upper.max(self.lower), bias)
     }
 }
 
@@ -130,11 +122,10 @@ pub(crate) fn dual_margin(
 ) -> Option<(MarginBracket, Option<u64>)> {
     let (data, sample_weights) = (training.data, training.sample_weights);
     let (options, progress) = (training.options, &training.progress);
-    let lifted = options.bias() == Bias::Lifted;
     let covered = progress.stop == Some(Stop::Separated)
         && training.scheme == Scheme::Binary
         && dual.kernel().is_inner_product()
-        && (lifted || options.bias() == Bias::None)
+        && !matches!(options.bias(), Bias::Unlifted(_))
         && dual.starts_at_zero()
         && options.margin_demand == 0.0
         && !options.normalise_weights
@@ -170,11 +161,7 @@ pub(crate) fn dual_margin(
     let up = |x: f64| x * (1.0 + rounding(data.features()));
     // The coefficients are in units of η, so M corrections from zero have Mγ ≤ ‖w‖.
     let upper = up(shortest).min(norm / progress.updates as f64).max(lower);
-    let margin = MarginBracket {
-        lower,
-        upper,
-        kind: if lifted { "lifted" } else { "plain" },
-    };
+    let margin = MarginBracket::new(lower, upper, options.bias());
     let most = bounds::from_zero(up(radius), lower);
     Some((margin, bounds::count(most)))
 }
@@ -270,23 +257,4 @@ fn margins(data: &Dataset, weights: &Weights, scheme: Scheme, threads: usize) ->
         }
     });
     margins
-}
-
-/// What rounding may have added to a score.
-struct Doubt<'a> {
-    data: &'a Dataset,
-    /// The largest ‖(w_d, b_d)‖.
-    longest: f64,
-    /// The largest |w_dj| or |b_d|.
-    largest: f64,
-}
-
-impl Doubt<'_> {
-    /// A score of t products is off by at most (t + 4)ε Σ|w_j x_j|, and that sum is at most
-    /// ‖w‖‖x‖ and at most √t max|w| ‖x‖, the constant feature included.
-    fn about(&self, i: usize, squared_norm: f64) -> f64 {
-        let terms = self.data.row(i).stored();
-        let weight = (self.largest * (terms as f64 + 1.0).sqrt()).min(self.longest);
-        (squared_norm + 1.0).sqrt() * weight * rounding(terms)
-    }
 }

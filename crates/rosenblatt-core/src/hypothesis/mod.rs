@@ -6,7 +6,7 @@ mod margin;
 mod score_cache;
 mod start;
 
-pub(crate) use dual::Dual;
+pub(crate) use dual::{Dual, squared_radius};
 pub(crate) use linear::Linear;
 pub(crate) use margin::{dual_margin, linear_margin, separator_margin};
 pub(crate) use start::starting_weights;

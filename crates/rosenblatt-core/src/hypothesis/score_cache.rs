@@ -19,7 +19,7 @@ use crate::parallel;
 use crate::readout::LogEntry;
 use crate::scheme::Scheme;
 use crate::simd::{self, Level, Work};
-use crate::training::PassOrder;
+use crate::training::{PassOrder, Resources};
 
 /// New products found at a time: a multiple of every tile's height, small enough that the
 /// values stay in the first cache.
@@ -85,13 +85,6 @@ pub(super) struct ScoreCache<'a> {
 
 const NONE: u32 = u32::MAX;
 
-/// What a score cache may use.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Budget {
-    pub bytes: usize,
-    pub threads: usize,
-}
-
 impl<'a> ScoreCache<'a> {
     pub(super) fn new(
         data: &'a Dataset,
@@ -99,7 +92,7 @@ impl<'a> ScoreCache<'a> {
         constant: f64,
         scheme: Scheme,
         order: Order,
-        budget: Budget,
+        resources: Resources,
     ) -> Self {
         let arithmetic = Arithmetic::choose(&kernel, &[&data.matrix]);
         let order = order.blocks();
@@ -127,7 +120,7 @@ impl<'a> ScoreCache<'a> {
         let fixed = data.matrix.bytes()
             + panels.len() * WIDTH * 8 * scheme.discriminators()
             + data.len() * 12;
-        let free = budget.bytes.saturating_sub(fixed);
+        let free = resources.memory.saturating_sub(fixed);
         let all_packed = arithmetic.packed_bytes().max(64 * WIDTH * 48) * panels.len();
         let packed_budget = (free / 4).min(all_packed);
         let slot_bytes = panels.len() * WIDTH * 8 + arithmetic.row_bytes();
@@ -151,7 +144,7 @@ impl<'a> ScoreCache<'a> {
             block_of_panel,
             slots: vec![NONE; data.len()],
             scratch: Scratch::default(),
-            threads: budget.threads,
+            threads: resources.threads,
             packed_budget,
         }
     }

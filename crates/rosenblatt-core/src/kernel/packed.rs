@@ -43,13 +43,18 @@ enum PackedStore {
 impl PackedRows {
     /// Prepares the rows (at most 32) that `rows` yields.
     pub(crate) fn new<'r>(arithmetic: Arithmetic, rows: impl Iterator<Item = Row<'r>>) -> Self {
+        let rows: Vec<Row<'r>> = rows.collect();
         let mut squared_norms = [0.0; WIDTH];
+        if arithmetic != Arithmetic::Gram {
+            let norms = squared_norms.iter_mut().zip(&rows);
+            norms.for_each(|(norm, row)| *norm = row.squared_norm());
+        }
+        let lanes = rows.iter().enumerate();
         let store = match arithmetic {
             Arithmetic::Bytes { columns } => {
                 let mut panel = vec![[[0u8; 4]; WIDTH]; columns.div_ceil(4)];
                 let mut shifts = [0; WIDTH];
-                for (lane, row) in rows.enumerate() {
-                    squared_norms[lane] = row.squared_norm();
+                for (lane, row) in lanes {
                     row.for_each(|j, x| {
                         panel[j / 4][lane][j % 4] = x as u8;
                         shifts[lane] += 128 * x as i32;
@@ -59,32 +64,28 @@ impl PackedRows {
             }
             Arithmetic::Single { columns, .. } => {
                 let mut panel = vec![[0f32; WIDTH]; columns];
-                for (lane, row) in rows.enumerate() {
-                    squared_norms[lane] = row.squared_norm();
+                for (lane, row) in lanes {
                     row.for_each(|j, x| panel[j][lane] = x as f32);
                 }
                 PackedStore::Single(panel)
             }
             Arithmetic::Double { columns, .. } => {
                 let mut panel = vec![[0f64; WIDTH]; columns];
-                for (lane, row) in rows.enumerate() {
-                    squared_norms[lane] = row.squared_norm();
+                for (lane, row) in lanes {
                     row.for_each(|j, x| panel[j][lane] = x);
                 }
                 PackedStore::Double(panel)
             }
             Arithmetic::Sparse { .. } => {
-                let mut sparse = Vec::new();
-                for (lane, row) in rows.enumerate() {
-                    squared_norms[lane] = row.squared_norm();
+                let pairs = |row: &Row<'_>| {
                     let mut pairs = Vec::new();
                     row.for_each(|j, x| pairs.push((j as u32, x)));
-                    sparse.push(pairs);
-                }
-                PackedStore::Sparse(InvertedIndex::new(sparse))
+                    pairs
+                };
+                PackedStore::Sparse(InvertedIndex::new(rows.iter().map(pairs).collect()))
             }
             Arithmetic::Gram => {
-                PackedStore::Gram(rows.map(|row| row.to_dense(row.width())).collect())
+                PackedStore::Gram(rows.iter().map(|row| row.to_dense(row.width())).collect())
             }
         };
         PackedRows {
@@ -113,13 +114,33 @@ impl PackedRows {
         slots: &[u32],
         out: &mut [[f64; WIDTH]],
     ) {
-        match (&self.store, &support.store) {
-            (PackedStore::Bytes { panel, shifts }, SupportStore::Bytes(words)) => {
+        if kernel.is_of_products() {
+            self.products(support, slots, out);
+            for (&slot, out) in slots.iter().zip(out) {
+                simd::dispatch(Finish {
+                    kernel,
+                    constant,
+                    own: support.squared_norms[slot as usize],
+                    squared_norms: &self.squared_norms,
+                    out,
+                });
+            }
+        } else {
+            for (&slot, out) in slots.iter().zip(out) {
+                self.values_with(kernel, support, slot, out);
+                out.iter_mut().for_each(|k| *k += constant);
+            }
+        }
+    }
+
+    /// Inner products with the rows in `slots`.
+    fn products(&self, support: &SupportRows, slots: &[u32], out: &mut [[f64; WIDTH]]) {
+        match (&self.store, &support.store, support.arithmetic) {
+            (PackedStore::Bytes { panel, shifts }, SupportStore::Bytes(words), arithmetic) => {
                 let mut whole = [[0; WIDTH]; 12];
                 for (slots, out) in slots.chunks(12).zip(out.chunks_mut(12)) {
                     let whole = &mut whole[..slots.len()];
-                    let stride = support.arithmetic.stride();
-                    tile::byte_products(words, stride, slots, panel, whole);
+                    tile::byte_products(words, arithmetic.stride(), slots, panel, whole);
                     for (out, whole) in out.iter_mut().zip(whole) {
                         for ((x, product), shift) in out.iter_mut().zip(whole).zip(shifts) {
                             *x = f64::from(*product + shift);
@@ -127,10 +148,11 @@ impl PackedRows {
                     }
                 }
             }
-            (PackedStore::Single(panel), SupportStore::Single(table)) => {
-                let Arithmetic::Single { chunk, columns } = support.arithmetic else {
-                    unreachable!("stores follow their arithmetic")
-                };
+            (
+                PackedStore::Single(panel),
+                SupportStore::Single(table),
+                Arithmetic::Single { chunk, columns },
+            ) => {
                 let mut part = [[0f32; WIDTH]; 12];
                 for (slots, out) in slots.chunks(12).zip(out.chunks_mut(12)) {
                     out.fill([0.0; WIDTH]);
@@ -152,68 +174,60 @@ impl PackedRows {
                     }
                 }
             }
-            (PackedStore::Double(panel), SupportStore::Double(table)) => {
-                let Arithmetic::Double { columns, exact } = support.arithmetic else {
-                    unreachable!("stores follow their arithmetic")
-                };
-                if !kernel.is_of_products() {
-                    for (&slot, out) in slots.iter().zip(out) {
-                        simd::dispatch(Elementwise {
-                            kernel,
-                            row: &table[slot as usize * columns..][..columns],
-                            panel,
-                            out,
-                        });
-                        out.iter_mut().for_each(|k| *k += constant);
-                    }
-                    return;
+            (
+                PackedStore::Double(panel),
+                SupportStore::Double(table),
+                Arithmetic::Double { columns, exact },
+            ) => tile::products(Products {
+                table,
+                stride: columns,
+                from: 0,
+                rows: slots,
+                panel,
+                fused: exact,
+                out,
+            }),
+            (PackedStore::Sparse(inverted), SupportStore::Sparse(matrix), _) => {
+                for (&slot, out) in slots.iter().zip(out) {
+                    inverted.products(matrix.row(slot as usize), out);
                 }
-                tile::products(Products {
-                    table,
-                    stride: columns,
-                    from: 0,
-                    rows: slots,
+            }
+            _ => unreachable!("packed rows and support are prepared for the same arithmetic"),
+        }
+    }
+
+    /// Values of a kernel that is no function of products, with the row in `slot`.
+    fn values_with(
+        &self,
+        kernel: &Kernel,
+        support: &SupportRows,
+        slot: u32,
+        out: &mut [f64; WIDTH],
+    ) {
+        let slot = slot as usize;
+        match (&self.store, &support.store) {
+            (PackedStore::Double(panel), SupportStore::Double(table)) => {
+                let columns = support.arithmetic.stride();
+                simd::dispatch(Elementwise {
+                    kernel,
+                    row: &table[slot * columns..][..columns],
                     panel,
-                    fused: exact,
                     out,
                 });
             }
             (PackedStore::Sparse(inverted), SupportStore::Sparse(matrix)) => {
-                for (&slot, out) in slots.iter().zip(out.iter_mut()) {
-                    let row = matrix.row(slot as usize);
-                    if kernel.is_of_products() {
-                        inverted.products(row, out);
-                    } else {
-                        for (k, lane) in out.iter_mut().zip(&inverted.rows) {
-                            let (indices, values): (Vec<u32>, Vec<f64>) =
-                                lane.iter().copied().unzip();
-                            *k = kernel.value(Row::Sparse64(&indices, &values), row) + constant;
-                        }
-                    }
-                }
-                if !kernel.is_of_products() {
-                    return;
+                for (k, lane) in out.iter_mut().zip(&inverted.rows) {
+                    let (indices, values): (Vec<u32>, Vec<f64>) = lane.iter().copied().unzip();
+                    *k = kernel.value(Row::Sparse64(&indices, &values), matrix.row(slot));
                 }
             }
             (PackedStore::Gram(rows), SupportStore::Gram(numbers)) => {
-                for (&slot, out) in slots.iter().zip(out) {
-                    let column = numbers[slot as usize] as usize;
-                    for (k, row) in out.iter_mut().zip(rows) {
-                        *k = row.get(column).copied().unwrap_or(0.0) + constant;
-                    }
+                let column = numbers[slot] as usize;
+                for (k, row) in out.iter_mut().zip(rows) {
+                    *k = row.get(column).copied().unwrap_or(0.0);
                 }
-                return;
             }
             _ => unreachable!("packed rows and support are prepared for the same arithmetic"),
-        }
-        for (&slot, out) in slots.iter().zip(out) {
-            simd::dispatch(Finish {
-                kernel,
-                constant,
-                own: support.squared_norms[slot as usize],
-                squared_norms: &self.squared_norms,
-                out,
-            });
         }
     }
 }

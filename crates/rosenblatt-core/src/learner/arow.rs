@@ -81,10 +81,6 @@ impl Learner for Arow {
         true
     }
 
-    fn check_partial_fit(&self, options: &Options) -> Result<()> {
-        settings::check_partial_fit(options)
-    }
-
     fn unfinished(&self) -> Option<&'static str> {
         Some("not every margin is 1")
     }

@@ -45,32 +45,13 @@ pub(crate) struct Backpropagation<'a> {
     options: &'a Options,
     scheme: Scheme,
     network: Network,
-    moments: Vec<AdamMoments>,
+    /// Of each layer the running means of the gradient and of its squares.
+    moments: Vec<[Layer; 2]>,
     steps: u64,
     rate: f64,
     /// The best start that ended, with its errors and loss.
     best: Option<(u64, f64, Network)>,
     work: Buffers,
-}
-
-/// Running means of gradients and their squares, shaped as a layer.
-struct AdamMoments {
-    weights: Vec<Vec<[f64; WIDTH]>>,
-    weight_squares: Vec<Vec<[f64; WIDTH]>>,
-    bias: Vec<[f64; WIDTH]>,
-    bias_squares: Vec<[f64; WIDTH]>,
-}
-
-impl AdamMoments {
-    fn of(layer: &Layer) -> Self {
-        let zero = Layer::zero(layer.inputs(), layer.outputs());
-        AdamMoments {
-            weights: zero.panels.clone(),
-            weight_squares: zero.panels,
-            bias: zero.bias.clone(),
-            bias_squares: zero.bias,
-        }
-    }
 }
 
 #[derive(Default)]
@@ -81,7 +62,7 @@ struct Buffers {
     below: Vec<f64>,
     transposed: Vec<f64>,
     panel: Vec<[f64; WIDTH]>,
-    gradient: Vec<[f64; WIDTH]>,
+    sums: Vec<[f64; WIDTH]>,
     rows: Vec<u32>,
 }
 
@@ -151,7 +132,9 @@ impl<'a> Backpropagation<'a> {
                 Layer::random(w[0], w[1], (gain / w[0] as f64).sqrt(), &mut random)
             })
             .collect();
-        self.moments = self.network.layers.iter().map(AdamMoments::of).collect();
+        let zero = |layer: &Layer| Layer::zero(layer.inputs(), layer.outputs());
+        let moments = |layer| [zero(layer), zero(layer)];
+        self.moments = self.network.layers.iter().map(moments).collect();
         self.steps = 0;
     }
 
@@ -164,10 +147,7 @@ impl<'a> Backpropagation<'a> {
 
     /// The loss of one example by its outputs, and its slopes into `delta`.
     fn judge(&self, label: u32, outputs: &[f64], delta: &mut [f64]) -> f64 {
-        let target = |c: usize| match self.scheme {
-            Scheme::Binary => label == 1,
-            _ => label as usize == c,
-        };
+        let target = |c: usize| self.scheme.sides(c).1 == label;
         match self.settings.loss {
             Loss::Squared => {
                 let mut loss = 0.0;
@@ -242,78 +222,79 @@ impl<'a> Backpropagation<'a> {
         pass.updates += 1;
         self.steps += 1;
         for l in (0..self.network.layers.len()).rev() {
-            self.step_back(l, batch.len(), &mut work);
+            if l > 0 {
+                self.slopes_below(l, batch.len(), &mut work);
+            }
+            self.step(l, batch.len(), &mut work);
+            std::mem::swap(&mut work.delta, &mut work.below);
         }
         self.work = work;
         loss
     }
 
-    /// Moves layer `l` by its gradient, and hands the slopes down.
-    fn step_back(&mut self, l: usize, n: usize, work: &mut Buffers) {
+    /// What the slopes of layer `l` over `n` examples make of those of the layer below.
+    fn slopes_below(&self, l: usize, n: usize, work: &mut Buffers) {
         let layer = &self.network.layers[l];
         let (inputs, outputs) = (layer.inputs(), layer.outputs());
         let input = &work.forward.activations[l];
-        if l > 0 {
-            work.below.clear();
-            work.below.resize(n * inputs, 0.0);
-            work.rows.clear();
-            work.rows.extend(0..n as u32);
-            work.gradient
-                .resize(n.max(work.gradient.len()), [0.0; WIDTH]);
-            for first in (0..inputs).step_by(WIDTH) {
-                let here = first..(first + WIDTH).min(inputs);
-                work.panel.clear();
-                work.panel.resize(outputs, [0.0; WIDTH]);
-                for (o, lanes) in work.panel.iter_mut().enumerate() {
-                    for (lane, i) in lanes.iter_mut().zip(here.clone()) {
-                        *lane = layer.weight(i, o);
-                    }
+        work.below.clear();
+        work.below.resize(n * inputs, 0.0);
+        work.rows.clear();
+        work.rows.extend(0..n as u32);
+        work.sums.resize(n, [0.0; WIDTH]);
+        for first in (0..inputs).step_by(WIDTH) {
+            let here = first..(first + WIDTH).min(inputs);
+            work.panel.clear();
+            work.panel.resize(outputs, [0.0; WIDTH]);
+            for (o, lanes) in work.panel.iter_mut().enumerate() {
+                for (lane, i) in lanes.iter_mut().zip(here.clone()) {
+                    *lane = layer.weight(i, o);
                 }
-                products(Products {
-                    table: &work.delta,
-                    stride: outputs,
-                    from: 0,
-                    rows: &work.rows,
-                    panel: &work.panel,
-                    fused: false,
-                    out: &mut work.gradient[..n],
-                });
-                for (b, sums) in work.gradient[..n].iter().enumerate() {
-                    for (i, sum) in here.clone().zip(sums) {
-                        let slope = self.network.activation.slope(input[b * inputs + i]);
-                        work.below[b * inputs + i] = sum * slope;
-                    }
+            }
+            products(Products {
+                table: &work.delta,
+                stride: outputs,
+                from: 0,
+                rows: &work.rows,
+                panel: &work.panel,
+                fused: false,
+                out: &mut work.sums,
+            });
+            for (b, sums) in work.sums.iter().enumerate() {
+                for (i, sum) in here.clone().zip(sums) {
+                    let slope = self.network.activation.slope(input[b * inputs + i]);
+                    work.below[b * inputs + i] = sum * slope;
                 }
             }
         }
-        // The gradient of the weights: inputs × slopes, summed over the batch.
+    }
+
+    /// Moves layer `l` by its gradient over `n` examples: inputs × slopes, summed.
+    fn step(&mut self, l: usize, n: usize, work: &mut Buffers) {
+        let adam = Adam::at(self.rate, self.steps);
+        let layer = &mut self.network.layers[l];
+        let [means, squares] = &mut self.moments[l];
+        let (inputs, outputs) = (layer.inputs(), layer.outputs());
         work.transposed.clear();
         work.transposed.resize(inputs * n, 0.0);
-        for (b, row) in input.chunks_exact(inputs).enumerate() {
+        let input = work.forward.activations[l].chunks_exact(inputs);
+        for (b, row) in input.enumerate() {
             for (i, &x) in row.iter().enumerate() {
                 work.transposed[i * n + b] = x;
             }
         }
         work.rows.clear();
         work.rows.extend(0..inputs as u32);
-        work.gradient
-            .resize(inputs.max(work.gradient.len()), [0.0; WIDTH]);
-        let adam = Adam::at(self.rate, self.steps);
-        let layer = &mut self.network.layers[l];
-        let moments = &mut self.moments[l];
+        work.sums.resize(inputs, [0.0; WIDTH]);
         for p in 0..layer.panels.len() {
             work.panel.clear();
             work.panel.resize(n, [0.0; WIDTH]);
             let mut bias_gradient = [0.0; WIDTH];
             let here = p * WIDTH..((p + 1) * WIDTH).min(outputs);
             for (row, lanes) in work.delta.chunks_exact(outputs).zip(&mut work.panel) {
-                for ((lane, sum), &d) in lanes
-                    .iter_mut()
-                    .zip(&mut bias_gradient)
-                    .zip(&row[here.clone()])
-                {
-                    *lane = d;
-                    *sum += d;
+                for (k, &d) in row[here.clone()].iter().enumerate() {
+                    lanes[k] = d;
+                    bias_gradient[k] += d;
                 }
             }
             products(Products {
@@ -323,24 +304,23 @@ impl<'a> Backpropagation<'a> {
                 rows: &work.rows,
                 panel: &work.panel,
                 fused: false,
-                out: &mut work.gradient[..inputs],
+                out: &mut work.sums,
             });
             simd::dispatch(AdamStep {
                 adam,
                 weights: &mut layer.panels[p],
-                means: &mut moments.weights[p],
-                squares: &mut moments.weight_squares[p],
-                gradient: &work.gradient[..inputs],
+                means: &mut means.panels[p],
+                squares: &mut squares.panels[p],
+                gradient: &work.sums,
             });
             simd::dispatch(AdamStep {
                 adam,
                 weights: &mut layer.bias[p..=p],
-                means: &mut moments.bias[p..=p],
-                squares: &mut moments.bias_squares[p..=p],
+                means: &mut means.bias[p..=p],
+                squares: &mut squares.bias[p..=p],
                 gradient: &[bias_gradient],
             });
         }
-        std::mem::swap(&mut work.delta, &mut work.below);
     }
 
     /// Wrong answers over all examples, and how many lie on the boundary.

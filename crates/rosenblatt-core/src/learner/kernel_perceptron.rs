@@ -17,9 +17,9 @@
 //! perceptron algorithm", Machine Learning 37 (1999).
 
 use super::Fit;
-use super::settings::{self, MISTAKE_DRIVEN, rate_only_scales, starts_at_zero};
+use super::settings::{self, MISTAKE_DRIVEN, starts_at_zero, unit_and_step};
 use crate::error::{Error, Result};
-use crate::hypothesis::{Dual, dual_margin};
+use crate::hypothesis::{Dual, dual_margin, squared_radius};
 use crate::kernel::{self, Kernel, Spectrum};
 use crate::options::{
     Bias, DataSize, Declared, Learner, Options, Parameter, auto, list_text, number_list, optional,
@@ -108,17 +108,14 @@ impl Learner for KernelPerceptron {
 impl Fit for KernelPerceptron {
     fn fit<'a>(&'a self, mut training: Training<'a>) -> Result<Fitted> {
         let (options, kernel) = (training.options, self.kernel());
-        let (unit, step) = match rate_only_scales(options, self.starts_at_zero()) {
-            true => (options.rate(), 1.0),
-            false => (1.0, options.rate()),
-        };
+        let (unit, step) = unit_and_step(options, self.starts_at_zero());
         let start = self.start.as_deref().unwrap_or_default();
         let mut dual = Dual::new(&training, kernel, start, unit)?;
         let rule = Rule::new(options, dual.unit());
         training.run(&mut dual, rule, Constant(step))?;
         let found = dual_margin(&training, &mut dual);
         Ok(Fitted {
-            radius: dual.squared_radius(training.scan.lift()).sqrt(),
+            radius: squared_radius(&training, kernel, training.lift()).sqrt(),
             margin: found.map(|(margin, _)| margin),
             updates_at_most: found.and_then(|(_, updates)| updates),
             spectrum: Some(Spectrum::of(&kernel, training.data, options.seed)),

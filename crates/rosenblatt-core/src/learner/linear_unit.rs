@@ -21,8 +21,9 @@ use crate::error::{Error, Result};
 use crate::hypothesis::starting_weights;
 use crate::model::{Decision, LinearState};
 use crate::options::{
-    Bias, Declared, Learner, Multiclass, Options, Parameter, Readout, choice_name, choices,
-    needs_all_examples, not_negative, parse_choice,
+    Bias, Declared, Learner, Multiclass, Options, Parameter, Readout,
+    check_mistake_driven_partial_fit, choice_name, choices, needs_all_examples, not_negative,
+    parse_choice,
 };
 use crate::progress::{Pass, Progress, Stop};
 use crate::random::{Random, Stream};
@@ -109,13 +110,7 @@ impl Learner for LinearUnit {
             )
             .remedy("use ⟨multiclass ovr⟩"));
         }
-        if !options.order.is_known_ahead() {
-            return Err(Error::options(format!(
-                "the order {} follows the mistakes of a perceptron, which a linear unit has no use for",
-                choice_name(options.order)
-            ))
-            .remedy("use ⟨order given⟩, by-class, shuffled or random"));
-        }
+        settings::check_order(options, "a linear unit")?;
         if matches!(options.bias(), Bias::Unlifted(_)) {
             return Err(Error::options("the linear unit has a lifted bias or none")
                 .remedy("use ⟨bias lifted⟩ or ⟨bias none⟩"));
@@ -134,7 +129,7 @@ impl Learner for LinearUnit {
                 "use the perceptron, or the linear unit with stochastic descent and a given rate",
             ));
         }
-        settings::check_partial_fit(options)
+        check_mistake_driven_partial_fit(options)
     }
 
     fn unfinished(&self) -> Option<&'static str> {
@@ -201,11 +196,7 @@ impl<'a> Descent<'a> {
                 kept,
                 ..LinearState::of(weights)
             },
-            constant: if options.bias() == Bias::None {
-                0.0
-            } else {
-                1.0
-            },
+            constant: training.lift(),
             rate: 0.0,
         };
         descent.rate = match options.learning_rate {
@@ -238,14 +229,9 @@ impl<'a> Descent<'a> {
         let features = self.data.features();
         let mut v = Weights::zero(1, features);
         (0..features).for_each(|j| v.set(0, j, random.normal()));
-        v.set_bias(
-            0,
-            if self.constant > 0.0 {
-                random.normal()
-            } else {
-                0.0
-            },
-        );
+        if self.constant > 0.0 {
+            v.set_bias(0, random.normal());
+        }
         let mut eigenvalue = 0.0;
         for _ in 0..iterations {
             let norm = v.squared_norm(0, true).sqrt();
@@ -267,11 +253,10 @@ impl<'a> Descent<'a> {
     }
 
     fn target(&self, label: u32, d: usize) -> f64 {
-        let positive = match self.scheme {
-            Scheme::Binary => label == 1,
-            _ => label as usize == d,
-        };
-        if positive { 1.0 } else { -1.0 }
+        match self.scheme.sides(d).1 == label {
+            true => 1.0,
+            false => -1.0,
+        }
     }
 
     fn outputs<'s>(&self, scores: &'s [f64]) -> impl Iterator<Item = (usize, f64)> + use<'s> {

@@ -2,6 +2,7 @@
 
 use super::Fit;
 use super::backpropagation::Backpropagation;
+use super::settings;
 use crate::error::{Error, Result};
 use crate::model::Activation;
 use crate::options::{
@@ -112,14 +113,7 @@ impl Learner for NetworkLearner {
             )
             .remedy("use ⟨multiclass argmax⟩"));
         }
-        if !options.order.is_known_ahead() {
-            return Err(Error::options(format!(
-                "the order {} follows the mistakes of a perceptron, which a network has no use for",
-                choice_name(options.order)
-            ))
-            .remedy("use ⟨order given⟩, by-class, shuffled or random"));
-        }
-        Ok(())
+        settings::check_order(options, "a network")
     }
 
     fn keeps_weights(&self) -> bool {

@@ -21,7 +21,7 @@ use crate::bounds;
 use crate::error::Result;
 use crate::hypothesis::{Linear, separator_margin};
 use crate::options::{
-    Bias, Declared, Learner, Options, Parameter, choice_name, choices, parse_choice, positive,
+    Bias, Declared, Learner, Parameter, choice_name, choices, parse_choice, positive,
 };
 use crate::scheme::Scheme;
 use crate::training::{Fitted, Rule, StepSize, Training};
@@ -96,10 +96,6 @@ impl Declared for PassiveAggressive {
 impl Learner for PassiveAggressive {
     fn is_mistake_driven(&self) -> bool {
         true
-    }
-
-    fn check_partial_fit(&self, options: &Options) -> Result<()> {
-        settings::check_partial_fit(options)
     }
 
     fn unfinished(&self) -> Option<&'static str> {

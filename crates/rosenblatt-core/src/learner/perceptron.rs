@@ -14,7 +14,7 @@
 //! convergence proofs on perceptrons" (1962).
 
 use super::Fit;
-use super::settings::{self, MISTAKE_DRIVEN, rate_only_scales, starts_at_zero};
+use super::settings::{self, MISTAKE_DRIVEN, starts_at_zero, unit_and_step};
 use crate::error::Result;
 use crate::hypothesis::{Linear, linear_margin};
 use crate::options::{Declared, Learner, Options};
@@ -39,10 +39,6 @@ impl Learner for Perceptron {
         true
     }
 
-    fn check_partial_fit(&self, options: &Options) -> Result<()> {
-        settings::check_partial_fit(options)
-    }
-
     fn unfinished(&self) -> Option<&'static str> {
         Some("not separated")
     }
@@ -51,10 +47,7 @@ impl Learner for Perceptron {
 impl Fit for Perceptron {
     fn fit<'a>(&'a self, mut training: Training<'a>) -> Result<Fitted> {
         let options = training.options;
-        let (unit, step) = match rate_only_scales(options, starts_at_zero(options)) {
-            true => (options.rate(), 1.0),
-            false => (1.0, options.rate()),
-        };
+        let (unit, step) = unit_and_step(options, starts_at_zero(options));
         let mut linear = Linear::new(&mut training, unit)?;
         let rule = Rule::new(options, linear.unit());
         training.run(&mut linear, rule, Constant(step))?;

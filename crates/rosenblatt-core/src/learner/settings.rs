@@ -6,8 +6,8 @@ use super::{LEARNERS, LearnerEntry};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::options::{
-    Bias, COMMON_PARAMETERS, ClassWeight, LearnerChoice, Options, Parameter, ParameterInfo,
-    Readout, SHARED_PARAMETERS, STOP_PARAMETERS, Start, Ties, choice_name, needs_all_examples,
+    COMMON_PARAMETERS, LearnerChoice, Options, Order, Parameter, ParameterInfo, Readout,
+    SHARED_PARAMETERS, STOP_PARAMETERS, Start, Ties, choice_name,
 };
 
 /// The parameter that names the learner.
@@ -239,38 +239,26 @@ pub(super) fn check_ties(options: &Options, from_zero: bool) -> Result<()> {
     Ok(())
 }
 
-/// Whether a learning rate merely scales the weights: only from zero, without a margin demand
-/// and without renormalising.
-pub(super) fn rate_only_scales(options: &Options, from_zero: bool) -> bool {
-    from_zero && options.margin_demand == 0.0 && !options.normalise_weights
+/// The unit in which weights are kept, and how far a step goes in it. Where a learning rate merely
+/// scales the weights, it is their unit: only from zero, without a margin demand and without
+/// renormalising.
+pub(super) fn unit_and_step(options: &Options, from_zero: bool) -> (f64, f64) {
+    match from_zero && options.margin_demand == 0.0 && !options.normalise_weights {
+        true => (options.rate(), 1.0),
+        false => (1.0, options.rate()),
+    }
 }
 
-/// Refuses options under which mistake-driven learning cannot continue with other examples.
-pub(super) fn check_partial_fit(options: &Options) -> Result<()> {
-    let (found, remedy) = if matches!(options.readout(), Readout::Voted | Readout::Pocket) {
-        (
-            format!("the read-out {}", choice_name(options.readout())),
-            "use averaged, averaged-normalised, last or random",
-        )
-    } else if options.bias() == Bias::Unlifted(None) {
-        (
-            "an unlifted bias whose rate comes from the data".into(),
-            "give its rate: unlifted:RHO",
-        )
-    } else if options.class_weight == ClassWeight::Balanced {
-        (
-            "balanced class weights".into(),
-            "give the weights of the classes",
-        )
-    } else if !options.order.is_known_ahead() {
-        (
-            format!("the order {}", choice_name(options.order)),
-            "use given, by-class, shuffled or random",
-        )
-    } else {
+/// Refuses orders that follow the mistakes of a perceptron.
+pub(super) fn check_order(options: &Options, learner: &str) -> Result<()> {
+    if options.order.is_known_ahead() {
         return Ok(());
-    };
-    Err(needs_all_examples(&found, remedy))
+    }
+    Err(Error::options(format!(
+        "the order {} follows the mistakes of a perceptron, which {learner} has no use for",
+        choice_name(options.order)
+    ))
+    .remedy(Order::known_ahead_remedy()))
 }
 
 /// Whether the weights start at zero.

@@ -16,7 +16,7 @@ use super::{
 use crate::calibration::Calibration;
 use crate::data::{Classes, Precision};
 use crate::embedding::Embedding;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::progress::{Pass, Progress};
 use crate::scheme::Scheme;
@@ -180,8 +180,11 @@ impl Model {
 
     /// Writes the model to a file, whole or not at all.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let parts = self.to_parts();
-        crate::file::write_atomic(path, |file| parts.write_to(file))
+        let bytes = self.to_bytes()?;
+        crate::file::write_atomic(path, |file| {
+            let failed = |e: std::io::Error| Error::new(ErrorKind::Io, e.to_string());
+            file.write_all(&bytes).map_err(failed)
+        })
     }
 
     /// Reads a model from a file.

@@ -19,8 +19,8 @@ pub struct Fingerprint {
     pub hash: u64,
 }
 
-/// Rows whose numbers are looked up together.
-const BLOCK: usize = 256;
+/// Rows that a thread takes at a time.
+pub(super) const BLOCK: usize = 256;
 
 fn mix(hash: u64, value: u64) -> u64 {
     (hash ^ value).wrapping_mul(ODD).rotate_left(29)
@@ -75,7 +75,7 @@ impl Fingerprint {
         parallel::chunks(&mut blocks, 1, threads, || {
             |block: usize, out: &mut [(u64, u64)]| {
                 let rows = block * BLOCK..data.len().min((block + 1) * BLOCK);
-                out[0] = Self::of_rows(data, rows);
+                out[0] = Self::of_rows(data, rows, |i| data.number(i));
             }
         });
         let (hash, non_zeros) = blocks.iter().fold((0u64, 0), |(hash, count), (h, n)| {
@@ -89,40 +89,19 @@ impl Fingerprint {
         }
     }
 
-    /// What the rows at these positions add to the hash, and how many values of theirs are not
-    /// zero.
-    pub(crate) fn of_rows(data: &Dataset, rows: Range<usize>) -> (u64, u64) {
-        Self::of_numbered(data, rows, |first, numbers| {
-            data.numbers_from(first, numbers);
-        })
-    }
-
-    /// The same of all these examples where they are the rows from `first` on of a larger set, in
-    /// its order.
+    /// What all these examples add to the hash, and how many values of theirs are not zero, where
+    /// they are the rows from `first` on of a larger set, in its order.
     #[doc(hidden)]
     pub fn of_part(data: &Dataset, first: usize) -> (u64, u64) {
-        Self::of_numbered(data, 0..data.len(), |at, numbers| {
-            let all = (first + at) as u32..;
-            numbers.iter_mut().zip(all).for_each(|(to, n)| *to = n);
-        })
+        Self::of_rows(data, 0..data.len(), |i| first + i)
     }
 
-    fn of_numbered(
-        data: &Dataset,
-        rows: Range<usize>,
-        number: impl Fn(usize, &mut [u32]),
-    ) -> (u64, u64) {
-        let mut sum = (0u64, 0);
-        let mut numbers = [0; BLOCK];
-        for first in rows.clone().step_by(BLOCK) {
-            let numbers = &mut numbers[..BLOCK.min(rows.end - first)];
-            number(first, numbers);
-            for (i, &number) in (first..).zip(&*numbers) {
-                let (hash, non_zeros) = hash_example(data, i, number);
-                sum = (sum.0.wrapping_add(hash), sum.1 + non_zeros);
-            }
-        }
-        sum
+    /// The same of the rows at these positions, with the numbers that they have in their source.
+    fn of_rows(data: &Dataset, rows: Range<usize>, number: impl Fn(usize) -> usize) -> (u64, u64) {
+        rows.fold((0u64, 0), |(sum, count), i| {
+            let (hash, non_zeros) = hash_example(data, i, number(i) as u32);
+            (sum.wrapping_add(hash), count + non_zeros)
+        })
     }
 }
 

@@ -190,78 +190,55 @@ impl Model {
 
     fn inner_scores(&self, matrix: &Matrix, threads: usize) -> Vec<f64> {
         match &self.decision {
-            Decision::Kernel(kernel) => kernel.scores(self.scheme, self.at_zero(), matrix, threads),
-            Decision::Network(network) => network.scores(matrix, threads),
-            _ => {
+            Decision::Linear(weights) => self.linear_scores(weights, matrix, threads),
+            Decision::Voted(_) => {
                 let discriminators = self.scheme.discriminators();
                 let mut scores = vec![0.0; matrix.rows() * discriminators];
-                // A small batch is done before another thread has started.
-                let products = matrix.bytes() / 8 * discriminators;
-                let small = matches!(self.decision, Decision::Linear(_)) && products < 1 << 18;
-                let threads = if small { 1 } else { threads };
-                let (out, copy) = ((&mut scores[..], discriminators), <[f64]>::copy_from_slice);
-                self.each_row(matrix, threads, out, |found, to| copy(to, found));
+                let threads = crate::parallel::worth(threads, matrix.rows());
+                crate::parallel::chunks(&mut scores, discriminators, threads, || {
+                    let mut scorer = self.scorer();
+                    move |i: usize, out: &mut [f64]| {
+                        out.copy_from_slice(scorer.inner_scores(matrix.row(i)));
+                    }
+                });
                 scores
             }
+            Decision::Kernel(kernel) => kernel.scores(self.scheme, self.at_zero(), matrix, threads),
+            Decision::Network(network) => network.scores(matrix, threads),
         }
     }
 
-    /// Gives `f` the scores of every row, embedded already, and the `width` places of `out` that
-    /// are the row's.
-    fn each_row<T: Send>(
-        &self,
-        matrix: &Matrix,
-        threads: usize,
-        (out, width): (&mut [T], usize),
-        f: impl Fn(&[f64], &mut [T]) + Sync,
-    ) {
-        let threads = crate::parallel::worth(threads, matrix.rows());
-        let f = &f;
-        if let Decision::Linear(weights) = &self.decision {
-            let discriminators = self.scheme.discriminators();
-            let rows = Rows::of(matrix);
-            let in_step = weights.in_step(rows);
-            crate::parallel::chunks(out, GROUP * width, threads, || {
-                let stride = weights.score_buffer().len();
-                let mut scores = vec![0.0; GROUP * stride];
-                move |group: usize, out: &mut [T]| {
-                    let first = group * GROUP;
-                    let examples = first..first + out.len() / width;
-                    rows.look_past(examples.clone());
-                    weights.scores_of_group(rows, in_step, examples, &mut scores);
-                    let each = out.chunks_exact_mut(width).zip(scores.chunks_exact(stride));
-                    each.for_each(|(to, scores)| f(&scores[..discriminators], to));
-                    matrix.group_was_read(group, GROUP);
-                }
-            });
-        } else {
-            crate::parallel::chunks(out, width, threads, || {
-                let mut scorer = self.scorer();
-                move |i: usize, out: &mut [T]| f(scorer.inner_scores(matrix.row(i)), out)
-            });
-        }
+    fn linear_scores(&self, weights: &Weights, matrix: &Matrix, threads: usize) -> Vec<f64> {
+        let discriminators = self.scheme.discriminators();
+        // A small batch is done before another thread has started.
+        let small = matrix.bytes() / 8 * discriminators < 1 << 18;
+        let threads = if small { 1 } else { threads };
+        let rows = Rows::of(matrix);
+        let in_step = weights.in_step(rows);
+        let mut all = vec![0.0; matrix.rows() * discriminators];
+        crate::parallel::chunks(&mut all, GROUP * discriminators, threads, || {
+            let stride = weights.score_buffer().len();
+            let mut scores = vec![0.0; GROUP * stride];
+            move |group: usize, out: &mut [f64]| {
+                let first = group * GROUP;
+                let examples = first..first + out.len() / discriminators;
+                rows.look_past(examples.clone());
+                weights.scores_of_group(rows, in_step, examples, &mut scores);
+                let each = out.chunks_exact_mut(discriminators);
+                (each.zip(scores.chunks_exact(stride)))
+                    .for_each(|(to, scores)| to.copy_from_slice(&scores[..discriminators]));
+                matrix.group_was_read(group, GROUP);
+            }
+        });
+        all
     }
 
     /// The class of every row, on `threads` threads.
     pub fn predict(&self, matrix: &Matrix, threads: usize) -> Result<Vec<u32>> {
         self.check_width(matrix)?;
-        let threads = predict_threads(threads);
-        let decide = |scores: &[f64]| self.decide(scores);
-        let mut found = vec![0; matrix.rows()];
-        let one_by_one = matches!(self.decision, Decision::Linear(_) | Decision::Voted(_));
-        if one_by_one && self.embedding.is_none() {
-            self.each_row(matrix, threads, (&mut found, 1), |scores, to| {
-                to[0] = decide(scores);
-            });
-        } else {
-            let scores = self.scores_of(matrix, threads);
-            let each = scores.chunks_exact(self.scheme.discriminators());
-            found
-                .iter_mut()
-                .zip(each)
-                .for_each(|(to, scores)| *to = decide(scores));
-        }
-        Ok(found)
+        let scores = self.scores_of(matrix, predict_threads(threads));
+        let each = scores.chunks_exact(self.scheme.discriminators());
+        Ok(each.map(|scores| self.decide(scores)).collect())
     }
 
     /// The share of examples whose class it predicts. The data's classes must be its own.

@@ -10,9 +10,8 @@ mod array;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::io::Write;
 
-use safetensors::tensor::{Dtype, SafeTensors, View};
+use safetensors::tensor::{SafeTensors, TensorView};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -20,7 +19,7 @@ use sha2::{Digest, Sha256};
 
 use super::file::bad;
 use crate::data::{Matrix, Precision, Storage, StringTable, Values};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 pub use array::{Array, Element};
 
 /// The metadata key under which the JSON text stands.
@@ -193,57 +192,22 @@ impl<'a> Parts<'a> {
 
     /// The file's bytes: the same parts give the same bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        self.write_to(&mut bytes)?;
-        Ok(bytes)
-    }
-
-    /// Writes the file's bytes, array by array, so that they are never held all together.
-    pub fn write_to(&self, out: &mut dyn Write) -> Result<()> {
+        let facts = Value::Object(self.facts.clone()).to_string();
         let digest = (
             vec![DIGEST_BYTES],
             Array::new::<u8>(vec![0; DIGEST_BYTES].into()),
         );
         let named = self.arrays.iter().map(|(name, part)| (name.as_str(), part));
-        let arrays: BTreeMap<&str, &(Vec<usize>, Array<'_>)> =
-            named.chain([(DIGEST, &digest)]).collect();
-        let head = self.head(&arrays)?;
-        // The library puts arrays where it likes; its own head says where.
-        let metadata: Metadata = serde_json::from_slice(&head[8..]).map_err(bad)?;
-        let names = metadata.offset_keys();
-        let (before, after) = names.split_at(
-            names
-                .iter()
-                .position(|name| name == DIGEST)
-                .ok_or_else(|| bad("the digest has no place"))?,
-        );
-        let bytes = |names: &[String]| -> Vec<&[u8]> {
-            let found = names.iter().filter_map(|name| arrays.get(name.as_str()));
-            found.map(|(_, array)| array.bytes()).collect()
-        };
-        let (before, after) = (bytes(before), bytes(&after[1..]));
-        let mut hash = Sha256::new();
-        hash.update(&head);
-        (before.iter().chain(&after)).for_each(|bytes| hash.update(bytes));
-        let digest = hash.finalize();
-        let mut write = || {
-            out.write_all(&head)?;
-            before.iter().try_for_each(|bytes| out.write_all(bytes))?;
-            out.write_all(&digest)?;
-            after.iter().try_for_each(|bytes| out.write_all(bytes))
-        };
-        write().map_err(|e| Error::new(ErrorKind::Io, e.to_string()))
-    }
-
-    /// What stands before the arrays of the file.
-    fn head(&self, arrays: &BTreeMap<&str, &(Vec<usize>, Array<'_>)>) -> Result<Vec<u8>> {
-        let metadata = [(
-            KEY.to_owned(),
-            Value::Object(self.facts.clone()).to_string(),
-        )]
-        .into();
-        let views = arrays.iter().map(|(&name, part)| (name, Promised(part)));
-        safetensors::serialize(views, Some(metadata)).map_err(bad)
+        let views = named.chain([(DIGEST, &digest)]).map(|(name, part)| {
+            let (shape, array) = part;
+            let view = TensorView::new(array.dtype(), shape.clone(), array.bytes());
+            view.map(|view| (name, view)).map_err(bad)
+        });
+        let views = views.collect::<Result<Vec<_>>>()?;
+        let metadata = [(KEY.to_owned(), facts)].into();
+        let mut bytes = safetensors::serialize(views, Some(metadata)).map_err(bad)?;
+        seal(&mut bytes);
+        Ok(bytes)
     }
 
     /// Reads a file's bytes back, its digest checked.
@@ -279,27 +243,6 @@ impl<'a> Parts<'a> {
             }
         }
         Ok(Parts { facts, arrays })
-    }
-}
-
-/// An array as its file is told of it, the numbers themselves to follow.
-struct Promised<'a>(&'a (Vec<usize>, Array<'a>));
-
-impl View for Promised<'_> {
-    fn dtype(&self) -> Dtype {
-        self.0.1.dtype()
-    }
-
-    fn shape(&self) -> &[usize] {
-        &self.0.0
-    }
-
-    fn data(&self) -> Cow<'_, [u8]> {
-        Cow::Borrowed(&[])
-    }
-
-    fn data_len(&self) -> usize {
-        self.0.1.bytes().len()
     }
 }
 

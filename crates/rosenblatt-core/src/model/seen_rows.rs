@@ -1,6 +1,6 @@
 //! Which rows a model was trained on, in eight bytes each.
 
-use super::fingerprint::hash_row;
+use super::fingerprint::{BLOCK, hash_row};
 use crate::data::{Dataset, Row};
 use crate::parallel;
 
@@ -30,8 +30,12 @@ impl SeenRows {
         }
         let mut hashes = vec![0; data.len()];
         let threads = parallel::worth(threads, data.len());
-        parallel::chunks(&mut hashes, 1, threads, || {
-            |i: usize, out: &mut [u64]| out[0] = hash_row(data.row(i), data.labels[i])
+        parallel::chunks(&mut hashes, BLOCK, threads, || {
+            |block: usize, out: &mut [u64]| {
+                for (i, hash) in (block * BLOCK..).zip(out) {
+                    *hash = hash_row(data.row(i), data.labels[i]);
+                }
+            }
         });
         if hashes.len() > 2 * MOST {
             // Equal rows are one, so some more than are kept.

@@ -179,6 +179,13 @@ pub enum Bias {
     Unlifted(Option<f64>),
 }
 
+impl Bias {
+    /// What a lifted bias adds to every inner product; any other one nothing.
+    pub(crate) fn lift(self) -> f64 {
+        f64::from(u8::from(self == Bias::Lifted))
+    }
+}
+
 impl FromStr for Bias {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {

@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use super::parameter::{Parameter, ParameterInfo, Parsed};
-use super::{Bias, Multiclass, Options, Readout};
+use super::{Bias, ClassWeight, Multiclass, Options, Order, Readout, choice_name};
 use crate::data::Matrix;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -74,6 +74,9 @@ pub trait Learner: Any + fmt::Debug + Send + Sync {
 
     /// Refuses to continue from its model with other examples, where it needs all at once.
     fn check_partial_fit(&self, options: &Options) -> Result<()> {
+        if self.is_mistake_driven() && self.keeps_weights() {
+            return check_mistake_driven_partial_fit(options);
+        }
         Err(needs_all_examples(
             &format!("the learner {}", options.learner.name()),
             "use a mistake-driven learner, or the linear unit with stochastic descent and a given rate",
@@ -154,6 +157,34 @@ pub(crate) fn needs_all_examples(what: &str, remedy: &str) -> Error {
         "{what} needs all examples at once, so a run cannot go on with others"
     ))
     .remedy(remedy)
+}
+
+/// Refuses options under which mistake-driven learning cannot continue with other examples.
+pub(crate) fn check_mistake_driven_partial_fit(options: &Options) -> Result<()> {
+    let (found, remedy) = if matches!(options.readout(), Readout::Voted | Readout::Pocket) {
+        (
+            format!("the read-out {}", choice_name(options.readout())),
+            "use averaged, averaged-normalised, last or random".to_owned(),
+        )
+    } else if options.bias() == Bias::Unlifted(None) {
+        (
+            "an unlifted bias whose rate comes from the data".into(),
+            "give its rate: unlifted:RHO".to_owned(),
+        )
+    } else if options.class_weight == ClassWeight::Balanced {
+        (
+            "balanced class weights".into(),
+            "give the weights of the classes".to_owned(),
+        )
+    } else if !options.order.is_known_ahead() {
+        (
+            format!("the order {}", choice_name(options.order)),
+            Order::known_ahead_remedy(),
+        )
+    } else {
+        return Ok(());
+    };
+    Err(needs_all_examples(&found, &remedy))
 }
 
 /// The table of a learner's settings, without its type.

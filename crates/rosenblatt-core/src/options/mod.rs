@@ -15,8 +15,8 @@ pub use choices::{
     AtZero, Bias, Choice, ClassWeight, Keep, Metric, Multiclass, Order, Readout, Start, Ties,
     Until, choice_name, parse_choice,
 };
-pub(crate) use learner::needs_all_examples;
 pub use learner::{DataSize, Declared, DynLearner, Learner, LearnerChoice};
+pub(crate) use learner::{check_mistake_driven_partial_fit, needs_all_examples};
 pub use parameter::{Parameter, ParameterInfo, Parsed};
 pub(crate) use parameter::{
     auto, count, list_text, not_negative, number_list, optional, positive, positive_or_infinite,

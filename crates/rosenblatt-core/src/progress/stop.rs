@@ -70,6 +70,11 @@ impl Stop {
         }
     }
 
+    /// Whether the run was cut short, so that what the learner strives for may be missing.
+    pub fn is_limit(self) -> bool {
+        matches!(self, Stop::EpochLimit | Stop::UpdateLimit | Stop::TimeLimit)
+    }
+
     /// Whether going on would change nothing.
     pub fn is_final(self) -> bool {
         matches!(

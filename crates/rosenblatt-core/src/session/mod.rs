@@ -11,15 +11,13 @@ use crate::data::{Dataset, FeatureNames};
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
 use crate::learner::LearnerEntry;
-use crate::model::{Decision, Fingerprint, LinearState, Model};
-use crate::optimisations;
-use crate::options::{Bias, DataSize, Metric, Options, choice_name};
+use crate::model::{Decision, Fingerprint, LinearState, Model, SeenRows};
+use crate::options::{DataSize, Metric, Options, choice_name};
 use crate::parallel;
 use crate::progress::{Limits, Progress};
 use crate::scheme::Scheme;
 use crate::training::{
-    Callback, DataScan, Fitted, NoCallback, Recorder, Resources, SampleWeights, SeparabilityTest,
-    Training,
+    Callback, Fitted, NoCallback, Recorder, Resources, SampleWeights, SeparabilityTest, Training,
 };
 use crate::weights::Weights;
 
@@ -159,18 +157,12 @@ impl<'a> Session<'a> {
             fits_memory(scheme, data.features())?;
         }
         let sample_weights = SampleWeights::new(data, &options.class_weight)?;
-        let lift = match options.bias() {
-            Bias::Lifted => 1.0,
-            _ => 0.0,
-        };
-        let mut scan = DataScan::new(raw, &sample_weights, lift, self.fingerprint);
-        if let Origin::Weights(_) = self.from {
-            scan = scan.of_part();
-        }
         if !sample_weights.is_surely_finite() {
             sample_weights.require_finite(self.threads)?;
         }
-        let (mut progress, state) = self.resumed(raw, scheme, &scan)?;
+        let known = self.fingerprint;
+        let fingerprint = known.unwrap_or_else(|| Fingerprint::of(raw, self.threads));
+        let (mut progress, state) = self.resumed(raw, scheme, fingerprint)?;
         let mut best = None;
         match self.from {
             Origin::Run(model) if self.resumes_best(model) => {
@@ -180,6 +172,11 @@ impl<'a> Session<'a> {
             }
             _ => progress.best = None,
         }
+        let seen_rows = match self.from {
+            // Rows seen before are not at hand.
+            Origin::Weights(_) => None,
+            _ => SeenRows::of(raw, self.threads),
+        };
         let made_before = match self.from {
             Origin::Weights(_) => progress.passes.len() as u64,
             _ => 0,
@@ -203,7 +200,6 @@ impl<'a> Session<'a> {
             },
             resources: self.resources(),
             separability_test: self.separability_test,
-            scan: &scan,
             resumed: match self.from {
                 Origin::Run(model) => Some(model),
                 _ => None,
@@ -217,22 +213,17 @@ impl<'a> Session<'a> {
             recorder: Recorder {
                 callback,
                 validation: self.validation,
-                template: template(options, data, scheme, embedding.clone()),
-                scan: &scan,
+                template: Model {
+                    trained_on: fingerprint,
+                    seen_rows,
+                    ..template(options, data, scheme, embedding.clone())
+                },
                 data,
                 threads: self.threads,
                 best,
             },
         };
-        let fitted = std::thread::scope(|scope| {
-            // What is needed at the end can be found meanwhile.
-            let worth = self.threads > 1 && raw.matrix.bytes() >= WORTH_A_THREAD;
-            if worth && optimisations::enabled("parallel-scan") {
-                scope.spawn(|| scan.run(1));
-            }
-            LearnerEntry::fit(training)
-        });
-        fitted.map(|mut fitted| {
+        LearnerEntry::fit(training).map(|mut fitted| {
             let chosen = options.keeps_best_pass() && fitted.model.progress.best.is_some();
             let rows = self.validation.filter(|_| chosen);
             fitted.model.chosen_on = rows.map(|rows| Fingerprint::of(rows, self.threads));
@@ -257,7 +248,7 @@ impl<'a> Session<'a> {
         &self,
         raw: &Dataset,
         scheme: Scheme,
-        scan: &DataScan<'_>,
+        fingerprint: Fingerprint,
     ) -> Result<(Progress, Option<LinearState>)> {
         let (Origin::Run(model) | Origin::Weights(model)) = self.from else {
             return Ok(Default::default());
@@ -268,7 +259,7 @@ impl<'a> Session<'a> {
             if let Some(refusal) = self.options.learner.cannot_resume() {
                 return Err(refusal);
             }
-            check_resumable(model, scan.fingerprint(self.threads))?;
+            check_resumable(model, fingerprint)?;
         } else {
             self.options.learner.check_partial_fit(self.options)?;
             // What the last run proved, and where in its pass it was, is over.
@@ -359,9 +350,6 @@ fn check_data(data: &Dataset) -> Result<()> {
     }
     Ok(())
 }
-
-/// Bytes of examples from which on a second thread pays.
-const WORTH_A_THREAD: usize = 1 << 18;
 
 /// Refuses weights that cannot fit, early and with their size.
 fn fits_memory(scheme: Scheme, features: usize) -> Result<()> {

@@ -1,6 +1,5 @@
 //! Callbacks that follow a run, and the recorder that serves them.
 
-use super::data_scan::DataScan;
 use super::hypothesis::Snapshot;
 use crate::data::Dataset;
 use crate::error::Result;
@@ -73,7 +72,6 @@ pub(crate) struct Recorder<'a> {
     pub validation: Option<&'a Dataset>,
     /// The model but for what training finds.
     pub template: Model,
-    pub scan: &'a DataScan<'a>,
     pub data: &'a Dataset,
     pub threads: usize,
     /// What becomes the model of the pass that is best by the held-out examples, where it is to be
@@ -103,8 +101,6 @@ impl Recorder<'_> {
             decision,
             progress: progress.clone(),
             support,
-            trained_on: self.scan.fingerprint(self.threads),
-            seen_rows: self.scan.seen_rows(self.threads),
             ..self.template.clone()
         }
     }

@@ -1,7 +1,6 @@
 //! Everything a learner needs to train, and what it gives back.
 
 use super::callback::Recorder;
-use super::data_scan::DataScan;
 use super::hypothesis::{Hypothesis, Snapshot};
 use super::rule::Rule;
 use super::run::Run;
@@ -12,7 +11,7 @@ use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::Spectrum;
 use crate::model::{Decision, LinearState, Model};
-use crate::options::{ClassWeight, Options};
+use crate::options::{Bias, ClassWeight, Options};
 use crate::progress::{Limits, Progress, Stop};
 use crate::scheme::Scheme;
 use crate::weights::Weights;
@@ -26,7 +25,6 @@ pub(crate) struct Training<'f> {
     pub limits: Limits<'f>,
     pub resources: Resources,
     pub separability_test: Option<SeparabilityTest>,
-    pub scan: &'f DataScan<'f>,
     /// The model whose run over the same examples is resumed.
     pub resumed: Option<&'f Model>,
     /// The state of the run before.
@@ -77,6 +75,17 @@ pub struct MarginBracket {
     pub kind: &'static str,
 }
 
+impl MarginBracket {
+    pub(crate) fn new(lower: f64, upper: f64, bias: Bias) -> Self {
+        let kind = if bias == Bias::Lifted {
+            "lifted"
+        } else {
+            "plain"
+        };
+        MarginBracket { lower, upper, kind }
+    }
+}
+
 impl Training<'_> {
     /// Runs the loop of mistake-driven learners, unless there is nothing left to do.
     pub(crate) fn run<H: Hypothesis>(
@@ -98,9 +107,15 @@ impl Training<'_> {
         self.data.weights.is_none() && self.options.class_weight == ClassWeight::One
     }
 
+    /// What the bias adds to every ‖x‖².
+    pub(crate) fn lift(&self) -> f64 {
+        self.options.bias().lift()
+    }
+
     /// What is the same for all learners.
     pub(crate) fn fitted(&self, learner: &mut impl Snapshot) -> Result<Fitted> {
-        let squared_radius = self.scan.squared_radius(self.resources.threads);
+        self.sample_weights.measure(self.resources.threads);
+        let squared_radius = self.sample_weights.squared_radius_with(self.lift());
         Ok(Fitted {
             model: require_finite(self.recorder.last_model(learner, &self.progress))?,
             radius: squared_radius.sqrt(),

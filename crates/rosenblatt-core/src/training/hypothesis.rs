@@ -1,16 +1,11 @@
 //! What the training loop asks of a hypothesis.
 
-use super::order::Block;
 use crate::data::Dataset;
 use crate::model::{Decision, LinearState, SupportVectors};
 use crate::options::Readout;
-use crate::scheme::Scheme;
 
 /// A hypothesis that mistakes correct: explicit weights, or coefficients over a kernel.
 pub(crate) trait Hypothesis: Snapshot {
-    /// Its discriminators.
-    fn scheme(&self) -> Scheme;
-
     /// How many numbers the scores of an example are: the discriminators', and padding.
     fn width(&self) -> usize;
 
@@ -21,7 +16,7 @@ pub(crate) trait Hypothesis: Snapshot {
     fn begin_pass(&mut self) {}
 
     /// The examples of `block` come next, and then those of `coming`.
-    fn look_ahead(&mut self, _block: &[u32], _coming: &Block) {}
+    fn look_ahead(&mut self, _block: &[u32], _coming: &[u32]) {}
 
     /// The exact scores of example `i` by the hypothesis as it is now.
     fn scores(&mut self, i: usize) -> &[f64];

@@ -14,7 +14,6 @@
 //! ```
 
 mod callback;
-mod data_scan;
 mod fit;
 mod hypothesis;
 mod order;
@@ -26,12 +25,11 @@ mod step;
 
 pub use callback::{Callback, Step};
 pub(crate) use callback::{NoCallback, Recorder};
-pub(crate) use data_scan::DataScan;
 pub use fit::{Fitted, MarginBracket};
 pub(crate) use fit::{Resources, Training};
 pub(crate) use hypothesis::{Hypothesis, Snapshot};
 pub use order::BLOCK;
-pub(crate) use order::{Block, PassOrder};
+pub(crate) use order::PassOrder;
 pub use rule::{Judgement, Rule};
 pub(crate) use sample_weights::SampleWeights;
 pub use separability::{Separability, SeparabilityQuestion, SeparabilityTest};

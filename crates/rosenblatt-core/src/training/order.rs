@@ -5,10 +5,8 @@
 //! the speed of sequential memory, and still mixes files sorted by label. `worst`,
 //! `mistakes` and `restart` depend on what happens; the loop asks for each visit.
 
-use std::ops::Range;
-
 use crate::data::{Dataset, Layout, RowPermutation};
-use crate::options::Order;
+use crate::options::{Choice, Order};
 use crate::random::{Random, Stream};
 
 /// How the visits of a pass are found.
@@ -34,6 +32,21 @@ impl Order {
     /// Whether the visits of a pass are known before it begins.
     pub(crate) fn is_known_ahead(self) -> bool {
         self.kind() == OrderKind::Ahead
+    }
+
+    /// What to use instead of an order that depends on outcomes.
+    pub(crate) fn known_ahead_remedy() -> String {
+        let ahead = Order::ALL
+            .iter()
+            .filter(|(order, _)| order.is_known_ahead());
+        let names: Vec<&str> = ahead.map(|&(_, name)| name).collect();
+        match names.as_slice() {
+            [first, others @ .., last] => {
+                let others: String = others.iter().map(|name| format!(", {name}")).collect();
+                format!("use ⟨order {first}⟩{others} or {last}")
+            }
+            _ => String::new(),
+        }
     }
 
     /// The order in which the blocks of a first pass hold the same rows as those of any pass in
@@ -85,18 +98,10 @@ pub(crate) struct PassOrder<'a> {
     kind: PassKind,
     /// Blocks made so far.
     made: usize,
-    block: Block,
+    /// Memory positions in the order of the visits.
+    block: Vec<u32>,
     /// The block after it.
-    coming: Block,
-}
-
-/// Examples that are visited one after the other.
-#[derive(Debug, Default)]
-pub(crate) struct Block {
-    /// Their memory positions, in the order of the visits.
-    pub examples: Vec<u32>,
-    /// Where they lie, if they are known to lie together.
-    pub together: Option<Range<usize>>,
+    coming: Vec<u32>,
 }
 
 #[derive(Debug)]
@@ -139,8 +144,8 @@ impl<'a> PassOrder<'a> {
             data,
             kind,
             made: 0,
-            block: Block::default(),
-            coming: Block::default(),
+            block: Vec::new(),
+            coming: Vec::new(),
         };
         order.make_block();
         Some(order)
@@ -148,34 +153,27 @@ impl<'a> PassOrder<'a> {
 
     /// The next block of visits; `None` at the end of the pass.
     pub(crate) fn next_block(&mut self) -> Option<&[u32]> {
-        self.next_two_blocks().map(|(block, _)| &block.examples[..])
+        self.next_two_blocks().map(|(block, _)| block)
     }
 
     /// The next block of visits and a look at the one after it, empty where there is none.
-    pub(crate) fn next_two_blocks(&mut self) -> Option<(&Block, &Block)> {
+    pub(crate) fn next_two_blocks(&mut self) -> Option<(&[u32], &[u32])> {
         std::mem::swap(&mut self.block, &mut self.coming);
         self.make_block();
-        (!self.block.examples.is_empty()).then_some((&self.block, &self.coming))
+        (!self.block.is_empty()).then_some((&self.block, &self.coming))
     }
 
     fn make_block(&mut self) {
         let n = self.data.len();
         let start = (self.made * BLOCK).min(n);
         let end = (start + BLOCK).min(n);
-        let Block {
-            examples: block,
-            together,
-        } = &mut self.coming;
+        let block = &mut self.coming;
         block.clear();
-        *together = None;
         if start == end {
             return;
         }
         match &mut self.kind {
-            PassKind::Given => {
-                block.extend((start..end).map(|r| self.data.position(r) as u32));
-                *together = (self.data.layout == Layout::AsGiven).then_some(start..end);
-            }
+            PassKind::Given => block.extend((start..end).map(|r| self.data.position(r) as u32)),
             PassKind::Listed(positions) => block.extend_from_slice(&positions[start..end]),
             PassKind::Shuffled {
                 blocks,
@@ -183,16 +181,10 @@ impl<'a> PassOrder<'a> {
                 permutation,
             } => {
                 let first = blocks[self.made] as usize * BLOCK;
-                let range = first..(first + BLOCK).min(n);
+                let places = first..(first + BLOCK).min(n);
                 match self.data.layout {
-                    Layout::Permuted => {
-                        block.extend(range.clone().map(|p| p as u32));
-                        *together = Some(range);
-                    }
-                    Layout::AsGiven => {
-                        block.resize(range.len(), 0);
-                        permutation.rows_from(first, block);
-                    }
+                    Layout::Permuted => block.extend(places.map(|p| p as u32)),
+                    Layout::AsGiven => block.extend(places.map(|p| permutation.row_at(p) as u32)),
                 }
                 random.shuffle(block);
             }

@@ -45,14 +45,14 @@ impl<'a, 'f, H: Hypothesis, S: StepSize> Run<'a, 'f, H, S> {
     ) -> Self {
         let readout = training.options.readout();
         let reports_steps = training.recorder.callback.wants_steps();
-        let one_plane = hypothesis.scheme() == Scheme::Binary && hypothesis.width() == 1;
+        let one_plane = training.scheme == Scheme::Binary && hypothesis.width() == 1;
         let snapshots = matches!(readout, Readout::Random | Readout::Pocket);
         Run {
             counts_only: one_plane && !snapshots && !reports_steps,
             squared_loss: rule.is_hinge(),
             rule,
             step,
-            scheme: hypothesis.scheme(),
+            scheme: training.scheme,
             width: hypothesis.width(),
             readout,
             reports_steps,
@@ -108,14 +108,14 @@ impl<'a, 'f, H: Hypothesis, S: StepSize> Run<'a, 'f, H, S> {
         // A run stopped inside a pass is resumed where it was.
         let mut skip = self.training.progress.current.visits as usize;
         while let Some((block, coming)) = order.next_two_blocks() {
-            if skip >= block.examples.len() {
-                skip -= block.examples.len();
+            if skip >= block.len() {
+                skip -= block.len();
                 continue;
             }
             if let Some(stop) = self.training.limits.now() {
                 return Ok(Some(stop));
             }
-            let block = &block.examples[std::mem::take(&mut skip)..];
+            let block = &block[std::mem::take(&mut skip)..];
             self.hypothesis.look_ahead(block, coming);
             let mut next = block;
             while !next.is_empty() {

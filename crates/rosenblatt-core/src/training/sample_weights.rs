@@ -2,13 +2,10 @@
 
 use std::sync::OnceLock;
 
-use crate::data::{Dataset, Precision, Rows, squared_norms4};
+use crate::data::{Dataset, Precision};
 use crate::error::{Error, Result};
 use crate::options::ClassWeight;
 use crate::parallel;
-
-/// Rows whose squares are summed together.
-const GROUP: usize = 4;
 
 /// c_i = example weight × class weight, and ‖x_i‖², for every example.
 #[derive(Debug)]
@@ -64,10 +61,10 @@ impl<'a> SampleWeights<'a> {
         self.squared_norms.get_or_init(|| {
             let mut norms = vec![0.0; self.data.len()];
             let threads = parallel::worth(threads, norms.len());
-            parallel::chunks(&mut norms, GROUP, threads, || {
-                |group: usize, norms: &mut [f64]| {
-                    self.norms_of(GROUP * group, norms);
-                    self.data.matrix.group_was_read(group, GROUP);
+            parallel::chunks(&mut norms, 1, threads, || {
+                |i: usize, norm: &mut [f64]| {
+                    norm[0] = self.data.row(i).squared_norm();
+                    self.data.matrix.group_was_read(i, 1);
                 }
             });
             norms
@@ -126,19 +123,5 @@ impl<'a> SampleWeights<'a> {
             let c = self.of(i, self.data.labels[i]);
             most.max(c * c * (norm + constant))
         })
-    }
-
-    /// ‖x‖² of up to four examples from `first` on.
-    #[inline]
-    fn norms_of(&self, first: usize, norms: &mut [f64]) {
-        match norms {
-            [_, _, _, _] => {
-                let rows = Rows::of(&self.data.matrix);
-                let four = [0, 1, 2, 3].map(|k| first + k);
-                norms.copy_from_slice(&squared_norms4(rows, four));
-            }
-            _ => (norms.iter_mut().enumerate())
-                .for_each(|(k, norm)| *norm = self.data.row(first + k).squared_norm()),
-        }
     }
 }

@@ -13,28 +13,12 @@ use crate::data::Row;
 pub(crate) use scoring::GROUP;
 
 /// Weights and biases of `discriminators` linear functions of `features` features.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Weights {
     discriminators: usize,
     stride: usize,
     values: Vec<f64>,
     bias: Vec<f64>,
-}
-
-impl Clone for Weights {
-    fn clone(&self) -> Self {
-        Weights {
-            values: self.values.clone(),
-            bias: self.bias.clone(),
-            ..*self
-        }
-    }
-
-    fn clone_from(&mut self, other: &Self) {
-        self.values.clone_from(&other.values);
-        self.bias.clone_from(&other.bias);
-        (self.discriminators, self.stride) = (other.discriminators, other.stride);
-    }
 }
 
 /// What is added to one discriminator: `scale`·x, and `bias` on its bias.

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::Key;
-use super::write::{Counts, Head, Places, write_with_checksums};
+use super::write::{Head, Places, write_with_checksums};
 use crate::read::{Batch, Streamed, index_width, value_width};
 use rosenblatt_core::Result;
 use rosenblatt_core::data::{Dataset, FeatureNames, Layout, Row, RowPermutation};
@@ -58,14 +58,13 @@ fn write_some_at_a_time(
         layout: Layout::Permuted,
         classes: source.classes(),
         preparation,
-        places: Places::new(&Counts {
+        places: Places::new(
             rows,
-            columns: preparation.features(),
-            weights: None,
-            indices: Some(end as usize),
-            values: end as usize,
+            preparation.features(),
             precision,
-        }),
+            false,
+            Some(end as usize),
+        ),
     };
     let filling = Filling {
         source,

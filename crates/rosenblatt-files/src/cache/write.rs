@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::checksum::Checksums;
 use super::{ALIGNMENT, Key, MAGIC};
 use crate::read::{Preparation, ReadReport, index_width, value_width};
-use rosenblatt_core::data::{Classes, Dataset, Indices, Layout, Precision, Storage, Values};
+use rosenblatt_core::data::{Classes, Dataset, Layout, Precision, Storage, Values};
 use rosenblatt_core::internal::write_atomic;
 use rosenblatt_core::model::{Fingerprint, Parts};
 use rosenblatt_core::{Error, Result};
@@ -40,6 +40,10 @@ pub fn write(
     threads: usize,
 ) -> Result<Fingerprint> {
     let fingerprint = Fingerprint::of(data, threads);
+    let stored = match data.matrix.storage() {
+        Storage::Dense { .. } => None,
+        Storage::Sparse { indices, .. } => Some(indices.len()),
+    };
     let head = Head {
         key,
         report,
@@ -47,7 +51,13 @@ pub fn write(
         layout: data.layout,
         classes: &data.classes,
         preparation,
-        places: Places::of(data),
+        places: Places::new(
+            data.len(),
+            data.features(),
+            data.matrix.precision(),
+            data.weights.is_some(),
+            stored,
+        ),
     };
     write_with_checksums(path.as_ref(), &head, |out| {
         out.put_all(data.labels.iter(), |x| x.to_le_bytes())?;
@@ -64,15 +74,10 @@ pub fn write(
             } => {
                 out.put_all(offsets.iter(), |&x| (x as u64).to_le_bytes())?;
                 // In 16 bits wherever they fit, however they are held.
-                match (indices, index_width(data.features())) {
-                    (Indices::Narrow(all), 2) => out.put_all(all.iter(), |x| x.to_le_bytes()),
-                    (Indices::Narrow(all), _) => {
-                        out.put_all(all.iter(), |&x| u32::from(x).to_le_bytes())
-                    }
-                    (Indices::Wide(all), 2) => {
-                        out.put_all(all.iter(), |&x| (x as u16).to_le_bytes())
-                    }
-                    (Indices::Wide(all), _) => out.put_all(all.iter(), |x| x.to_le_bytes()),
+                let all = (0..indices.len()).map(|k| indices.get(k));
+                match index_width(data.features()) {
+                    2 => out.put_all(all, |x| (x as u16).to_le_bytes()),
+                    _ => out.put_all(all, u32::to_le_bytes),
                 }?;
                 values
             }
@@ -129,37 +134,16 @@ pub(super) fn write_with_checksums(
     })
 }
 
-/// How many numbers there are of each sort.
-pub(super) struct Counts {
-    pub(super) rows: usize,
-    pub(super) columns: usize,
-    pub(super) weights: Option<usize>,
-    /// Indices, where the rows are sparse.
-    pub(super) indices: Option<usize>,
-    pub(super) values: usize,
-    pub(super) precision: Precision,
-}
-
 impl Places {
-    fn of(data: &Dataset) -> Self {
-        let (indices, values) = match data.matrix.storage() {
-            Storage::Dense { values, .. } => (None, values),
-            Storage::Sparse {
-                indices, values, ..
-            } => (Some(indices.len()), values),
-        };
-        Places::new(&Counts {
-            rows: data.len(),
-            columns: data.features(),
-            weights: data.weights.as_ref().map(Vec::len),
-            indices,
-            values: values.len(),
-            precision: values.precision(),
-        })
-    }
-
-    /// The places of the arrays, counted from the end of the head, rounded up.
-    pub(super) fn new(counts: &Counts) -> Self {
+    /// The places of the arrays, counted from the end of the head, rounded up. Of sparse rows
+    /// the number of stored values is given.
+    pub(super) fn new(
+        rows: usize,
+        columns: usize,
+        precision: Precision,
+        weighted: bool,
+        stored: Option<usize>,
+    ) -> Self {
         let mut at = 0;
         let mut next = |length: usize, width: u64| {
             let range = at..at + length as u64 * width;
@@ -167,18 +151,13 @@ impl Places {
             range
         };
         Places {
-            rows: counts.rows,
-            columns: counts.columns,
-            precision: counts.precision,
-            labels: next(counts.rows, 4),
-            weights: counts.weights.map(|weights| next(weights, 8)),
-            sparse: counts.indices.map(|indices| {
-                (
-                    next(counts.rows + 1, 8),
-                    next(indices, index_width(counts.columns)),
-                )
-            }),
-            values: next(counts.values, value_width(counts.precision)),
+            rows,
+            columns,
+            precision,
+            labels: next(rows, 4),
+            weights: weighted.then(|| next(rows, 8)),
+            sparse: stored.map(|count| (next(rows + 1, 8), next(count, index_width(columns)))),
+            values: next(stored.unwrap_or(rows * columns), value_width(precision)),
         }
     }
 }

@@ -13,7 +13,6 @@ pub(super) use tables::table_batches;
 use super::chunk::{Chunk, Chunker, Cut};
 use super::format::Format;
 use super::idx;
-use super::images::ImagesRaw;
 use super::labels::{ABSENT, LabelRules, LabelSink};
 use super::libsvm::{self, Rules};
 use super::open::Opened;
@@ -134,7 +133,7 @@ impl Model {
     /// A row that scaling has made unusable. Nothing else can make one.
     fn overflowing(&self, matrix: &Matrix) -> Option<usize> {
         let scaled = self.preparation.scale.by_column();
-        scaled.then(|| first_not_finite(matrix, 1)).flatten()
+        scaled.then(|| first_not_finite(matrix)).flatten()
     }
 
     /// What the labels mean to the model; `None` if no row has one.
@@ -294,7 +293,6 @@ pub(crate) struct ImageBatches {
     images: idx::Rows,
     labels: Option<idx::Labels>,
     model: Arc<Model>,
-    done: bool,
 }
 
 pub(super) fn image_batches(
@@ -327,31 +325,18 @@ pub(super) fn image_batches(
         images,
         labels,
         model,
-        done: false,
     })))
 }
 
 impl ImageBatches {
     fn next(&mut self) -> Result<Option<Made>> {
-        let mut bytes = Vec::new();
-        let rows = if self.done {
-            0
-        } else {
-            self.images.read(IMAGE_ROWS, &mut bytes)?
-        };
+        let raw = self.images.read(IMAGE_ROWS)?;
+        let rows = raw.rows;
         if rows == 0 {
-            self.done = true;
             return Ok(None);
         }
         let Some(want) = self.model.preparation.wanted() else {
             return Err(Error::model("this model has no images"));
-        };
-        let raw = ImagesRaw {
-            bytes,
-            element: self.images.element,
-            rows,
-            width: want.width,
-            shape: self.images.shape,
         };
         refuse_not_finite(&raw, self.model.preparation.precision)?;
         let order = Order::new(rows, None, Layout::AsGiven, 1);

@@ -46,7 +46,7 @@ pub fn certificate_fields(
             };
             add("format", "csv".into());
             add("delimiter", delimiter.into());
-            let quoting = report.format == Format::Csv && delimiter != " ";
+            let quoting = format.cells().is_some_and(|cells| cells.quoting) && delimiter != " ";
             add("quoting", quoting.into());
             add("header", report.header.unwrap_or(false).into());
             let columns = columns.iter().map(column).collect::<Result<Vec<_>>>()?;

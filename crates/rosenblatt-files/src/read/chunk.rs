@@ -235,6 +235,12 @@ impl Cut {
         }
     }
 
+    /// The whole records at the beginning of a file that is perhaps not `whole`.
+    pub(crate) fn records<'a>(&self, head: &'a [u8], whole: bool) -> &'a [u8] {
+        let end = if whole { None } else { self.last_end(head) };
+        &head[..end.unwrap_or(head.len())]
+    }
+
     /// Whether whole records of a table stand in `data`.
     fn holds_record(&self, data: &[u8]) -> bool {
         match self {

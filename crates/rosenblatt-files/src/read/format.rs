@@ -46,9 +46,18 @@ enum Holds {
     /// Text that is no table.
     Text,
     /// Text in cells.
-    Table,
+    Table(Cells),
     /// Bytes that are no text.
     Bytes,
+}
+
+/// How the files of a format separate their cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cells {
+    /// Always by this byte; guessed where there is none.
+    pub(crate) delimiter: Option<u8>,
+    /// Whether a cell may stand in quotes.
+    pub(crate) quoting: bool,
 }
 
 /// All formats that can be read.
@@ -67,7 +76,10 @@ const FORMATS: &[Known] = &[
         extensions: &["csv"],
         in_name: &[],
         begins: |_| false,
-        holds: Holds::Table,
+        holds: Holds::Table(Cells {
+            delimiter: None,
+            quoting: true,
+        }),
     },
     Known {
         format: Format::Tsv,
@@ -75,7 +87,10 @@ const FORMATS: &[Known] = &[
         extensions: &["tsv", "tab"],
         in_name: &[],
         begins: |_| false,
-        holds: Holds::Table,
+        holds: Holds::Table(Cells {
+            delimiter: Some(b'\t'),
+            quoting: false,
+        }),
     },
     Known {
         format: Format::Idx,
@@ -125,8 +140,15 @@ impl Format {
 
     /// Whether its files are tables.
     pub fn is_table(self) -> bool {
-        self.known()
-            .is_some_and(|known| known.holds == Holds::Table)
+        self.cells().is_some()
+    }
+
+    /// How its tables separate cells.
+    pub(crate) fn cells(self) -> Option<Cells> {
+        match self.known()?.holds {
+            Holds::Table(cells) => Some(cells),
+            Holds::Text | Holds::Bytes => None,
+        }
     }
 
     /// What help says of the formats.
@@ -211,12 +233,7 @@ pub(crate) fn by_name(path: &Path) -> Option<Result<Format>> {
 }
 
 fn by_content(head: &[u8], whole: bool, comment: Option<&[u8]>) -> Result<Format> {
-    let end = if whole {
-        head.len()
-    } else {
-        Cut::Lines.last_end(head).unwrap_or(head.len())
-    };
-    let head = &head[..end];
+    let head = Cut::Lines.records(head, whole);
     let lines = || {
         head.split(|&b| b == b'\n')
             .filter(|l| comment.is_none_or(|c| !l.starts_with(c)))
@@ -270,19 +287,13 @@ fn libsvm_line(line: &[u8]) -> Option<bool> {
         (index_fits && number::whole::<f64>(value).is_some()).then_some(())
     };
     let mut any = is_pair(first).is_some();
-    if !any
-        && first.iter().any(|b| matches!(b, b':' | b',' | b';' | b'|'))
-        && number::whole::<f64>(first).is_none()
-    {
-        // Labels may be "1,2" in multi-label files, but then pairs must follow.
-        let mut rest = tokens.clone().peekable();
-        rest.peek()?;
-    }
     for token in tokens {
         is_pair(token)?;
         any = true;
     }
-    Some(any)
+    // Labels may be "1,2" in multi-label files, but then pairs must follow.
+    let many = first.iter().any(|b| b":,;|".contains(b));
+    (any || !many).then_some(any)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use super::images::ImagesRaw;
 use super::labels::LabelSink;
 use super::source::{Reader, Source};
 use rosenblatt_core::{Error, Result};
@@ -65,11 +66,6 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Reads the header of `source`.
-    pub(crate) fn open(source: &Source) -> Result<Self> {
-        Self::start(source.open()?, source.name())
-    }
-
     /// Reads the header.
     pub(crate) fn start(mut reader: Reader, file: &Path) -> Result<Self> {
         let bad = |message: String| {
@@ -134,13 +130,14 @@ impl Rows {
         self.width * self.element.size()
     }
 
-    /// Appends up to `count` further rows to `out`; the number of rows read.
-    pub(crate) fn read(&mut self, count: usize, out: &mut Vec<u8>) -> Result<usize> {
+    /// Up to `count` further rows.
+    pub(crate) fn read(&mut self, count: usize) -> Result<ImagesRaw> {
+        let mut bytes = Vec::new();
         let count = count.min(self.rows - self.read);
         let wanted = (count as u64).saturating_mul(self.row_bytes() as u64);
         let got = (&mut self.reader)
             .take(wanted)
-            .read_to_end(out)
+            .read_to_end(&mut bytes)
             .map_err(|e| Error::io(&self.file, &e))? as u64;
         self.bytes += got;
         if got < wanted {
@@ -168,15 +165,13 @@ impl Rows {
                 .remedy("the header or the file is damaged"));
             }
         }
-        Ok(count)
-    }
-
-    /// Reads all rows.
-    pub(crate) fn read_all(&mut self) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let rows = self.rows;
-        self.read(rows, &mut bytes)?;
-        Ok(bytes)
+        Ok(ImagesRaw {
+            bytes,
+            element: self.element,
+            rows: count,
+            width: self.width,
+            shape: self.shape,
+        })
     }
 }
 
@@ -197,7 +192,8 @@ pub(crate) struct Labels {
 
 impl Labels {
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let rows = Rows::open(&Source::new(path)?)?;
+        let source = Source::new(path)?;
+        let rows = Rows::start(source.open()?, path)?;
         if rows.width != 1 {
             return Err(
                 Error::data(format!("expected one label a row, found {}", rows.width))
@@ -208,18 +204,12 @@ impl Labels {
         Ok(Labels { rows })
     }
 
-    /// The number of labels that the header promises.
-    pub(crate) fn len(&self) -> usize {
-        self.rows.rows
-    }
-
     /// Up to `count` further labels.
     pub(crate) fn read(&mut self, count: usize) -> Result<LabelSink> {
-        let (mut bytes, mut sink) = (Vec::new(), LabelSink::default());
-        self.rows.read(count, &mut bytes)?;
-        let element = self.rows.element;
-        for label in bytes.chunks_exact(element.size()) {
-            let text = element.value(label).to_string();
+        let labels = self.rows.read(count)?;
+        let mut sink = LabelSink::default();
+        for label in (0..labels.rows).flat_map(|row| labels.row(row)) {
+            let text = label.to_string();
             sink.push_text(text.as_bytes()).map_err(|(_, e)| e)?;
         }
         Ok(sink)
@@ -228,14 +218,13 @@ impl Labels {
 
 /// Refuses a labels file that does not fit the images.
 pub(crate) fn same_rows(images: &Rows, labels: &Labels) -> Result<()> {
-    if images.rows == labels.len() {
+    let (rows, there) = (images.rows, labels.rows.rows);
+    if rows == there {
         return Ok(());
     }
-    Err(
-        Error::data(format!("{} labels for {} rows", labels.len(), images.rows))
-            .in_file(&labels.rows.file)
-            .remedy("name the matching labels file with ⟨labels⟩"),
-    )
+    Err(Error::data(format!("{there} labels for {rows} rows"))
+        .in_file(&labels.rows.file)
+        .remedy("name the matching labels file with ⟨labels⟩"))
 }
 
 #[cfg(test)]

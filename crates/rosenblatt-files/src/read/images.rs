@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
+use super::assemble;
 use super::idx;
 use super::number::Stored;
-use super::order::{Order, ranges};
+use super::order::Order;
 use super::scale::{Moments, Scale, moments, too_large_to_scale};
 use super::sparse::{Wanted, unit};
 use rosenblatt_core::Result;
-use rosenblatt_core::data::{Matrix, Precision, Storage};
+use rosenblatt_core::data::{Matrix, Precision};
 
 /// A whole IDX file.
 #[derive(Debug)]
@@ -68,87 +69,41 @@ impl ImagesRaw {
 
     fn matrix_of<T: Stored>(&self, order: &Order<'_>, want: &Wanted<'_>, threads: usize) -> Matrix {
         let width = self.width;
-        let write = |row: usize, out: &mut Vec<T>| {
-            out.clear();
-            if want.scale.by_column() {
-                let scaled = self.row(row).enumerate();
-                out.extend(scaled.map(|(j, x)| {
-                    T::from_f64((x - want.moments.centre[j]) / want.moments.scale[j])
-                }));
-            } else {
-                out.extend(self.row(row).map(T::from_f64));
+        let write = |row: usize, out: &mut [T]| {
+            let scaled = want.scale.by_column();
+            for ((j, x), to) in self.row(row).enumerate().zip(&mut *out) {
+                *to = T::from_f64(match scaled {
+                    true => (x - want.moments.centre[j]) / want.moments.scale[j],
+                    false => x,
+                });
             }
             if want.scale == Scale::UnitRows {
                 unit(out);
             }
         };
-        let write = &write;
-        let looked_at = (0..order.len()).step_by((order.len() / 1000).max(1));
-        let mut scratch = Vec::new();
+        let n = order.len();
+        let mut row = vec![T::ZERO; width];
         let (mut non_zeros, mut seen) = (0, 0);
-        for p in looked_at {
-            write(order.row_at(p), &mut scratch);
-            non_zeros += scratch.iter().filter(|&&x| x != T::ZERO).count();
+        for p in (0..n).step_by((n / 1000).max(1)) {
+            write(order.row_at(p), &mut row);
+            non_zeros += row.iter().filter(|&&x| x != T::ZERO).count();
             seen += width;
         }
-        let dense = non_zeros * 2 >= seen;
-        let parts: Vec<(Vec<usize>, Vec<u32>, Vec<T>)> = std::thread::scope(|scope| {
-            let running: Vec<_> = ranges(order.len(), threads)
-                .into_iter()
-                .map(|range| {
-                    scope.spawn(move || {
-                        let (mut lengths, mut indices, mut values) =
-                            (Vec::new(), Vec::new(), Vec::new());
-                        let mut row = Vec::new();
-                        for p in range {
-                            write(order.row_at(p), &mut row);
-                            if dense {
-                                values.extend_from_slice(&row);
-                                continue;
-                            }
-                            let before = values.len();
-                            for (j, &x) in row.iter().enumerate() {
-                                if x != T::ZERO {
-                                    indices.push(j as u32);
-                                    values.push(x);
-                                }
-                            }
-                            lengths.push(values.len() - before);
-                        }
-                        (lengths, indices, values)
-                    })
-                })
-                .collect();
-            running
-                .into_iter()
-                .map(|r| {
-                    r.join()
-                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                })
-                .collect()
-        });
-        let mut offsets = vec![0];
-        let (mut indices, mut values) = (Vec::new(), Vec::new());
-        for (lengths, i, v) in parts {
-            for length in lengths {
-                offsets.push(offsets.last().copied().unwrap_or(0) + length);
-            }
-            indices.extend(i);
-            values.extend(v);
+        if non_zeros * 2 >= seen {
+            let dense = assemble::dense(n, width, threads, |range, out| {
+                for (p, row) in range.zip(out.chunks_exact_mut(width.max(1))) {
+                    write(order.row_at(p), row);
+                }
+            });
+            return dense.0;
         }
-        Matrix::from_storage(if dense {
-            Storage::Dense {
-                rows: order.len(),
-                columns: width,
-                values: T::wrap(values),
+        let sparse = assemble::sparse(n, width, threads, |range, rows| {
+            let mut row = vec![T::ZERO; width];
+            for p in range {
+                write(order.row_at(p), &mut row);
+                rows.push((0..).zip(row.iter().copied()));
             }
-        } else {
-            Storage::Sparse {
-                columns: width,
-                offsets: offsets.into(),
-                indices: indices.into(),
-                values: T::wrap(values),
-            }
-        })
+        });
+        sparse.0
     }
 }

@@ -73,20 +73,10 @@ impl Interner {
             self.grow();
         }
         let hash = hash(text, self.key) as u32;
-        let mask = self.slots.len() - 1;
-        let mut slot = hash as usize & mask;
-        loop {
-            match self.slots[slot] {
-                0 => break,
-                taken => {
-                    let number = taken - 1;
-                    if self.hashes[number as usize] == hash && self.get(number) == text {
-                        return (number, false);
-                    }
-                }
-            }
-            slot = (slot + 1) & mask;
-        }
+        let slot = match self.look_up(text, hash) {
+            Ok(number) => return (number, false),
+            Err(free) => free,
+        };
         let number = self.ends.len() as u32;
         self.slots[slot] = number + 1;
         self.hashes.push(hash);
@@ -97,18 +87,20 @@ impl Interner {
 
     /// The number of `text`, if it is known.
     pub(crate) fn find(&self, text: &[u8]) -> Option<u32> {
-        let hash = hash(text, self.key) as u32;
+        self.look_up(text, hash(text, self.key) as u32).ok()
+    }
+
+    /// The number of `text`, which has this hash, or else the slot for it.
+    #[inline]
+    fn look_up(&self, text: &[u8], hash: u32) -> Result<u32, usize> {
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize & mask;
         loop {
-            match self.slots[slot] {
-                0 => return None,
-                taken => {
-                    let number = taken - 1;
-                    if self.hashes[number as usize] == hash && self.get(number) == text {
-                        return Some(number);
-                    }
-                }
+            let Some(number) = self.slots[slot].checked_sub(1) else {
+                return Err(slot);
+            };
+            if self.hashes[number as usize] == hash && self.get(number) == text {
+                return Ok(number);
             }
             slot = (slot + 1) & mask;
         }

@@ -76,18 +76,12 @@ struct Parser<'a, I, T> {
     /// The length of the lines, the last newline included.
     len: usize,
     rules: Rules,
-    ends: Vec<u32>,
     indices: Vec<I>,
     /// Whether one did not fit.
     too_wide: bool,
     values: Vec<T>,
-    labels: LabelSink,
-    smallest: u32,
-    width: u64,
-    qids: u64,
-    unsorted: u64,
-    long: Vec<LongDecimal>,
-    faults: RowErrors,
+    /// What was read, these two aside.
+    part: SparsePart,
 }
 
 /// Reads the rows of a chunk.
@@ -111,16 +105,9 @@ fn parse_as<I: Index, T: Stored>(chunk: &Chunk, rules: Rules) -> Option<SparsePa
         return None;
     }
     Some(SparsePart {
-        ends: parser.ends,
         indices: I::wrap(parser.indices),
         values: T::wrap(parser.values),
-        labels: parser.labels,
-        smallest: parser.smallest,
-        width: parser.width,
-        qids: parser.qids,
-        unsorted: parser.unsorted,
-        long: parser.long,
-        faults: parser.faults,
+        ..parser.part
     })
 }
 
@@ -149,17 +136,21 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
             bytes: chunk.padded(),
             len: chunk.len(),
             rules,
-            ends: Vec::new(),
             indices: huge_pages::with_capacity(values),
             too_wide: false,
             values: huge_pages::with_capacity(values),
-            labels: LabelSink::default(),
-            smallest: 1,
-            width: 0,
-            qids: 0,
-            unsorted: 0,
-            long: Vec::new(),
-            faults: RowErrors::default(),
+            part: SparsePart {
+                ends: Vec::new(),
+                indices: I::wrap(Vec::new()),
+                values: T::wrap(Vec::new()),
+                labels: LabelSink::default(),
+                smallest: 1,
+                width: 0,
+                qids: 0,
+                unsorted: 0,
+                long: Vec::new(),
+                faults: RowErrors::default(),
+            },
         }
     }
 
@@ -168,7 +159,7 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
     fn run(&mut self, level: impl Level, chunk: &Chunk) {
         if chunk.overlong {
             let fault = overlong(1);
-            self.faults.add(fault, OnError::Fail);
+            self.part.faults.add(fault, OnError::Fail);
             return;
         }
         let mut batch = Batch::new();
@@ -177,30 +168,30 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
             lines += 1;
             let kept = (
                 self.indices.len(),
-                self.labels.codes.len(),
-                self.qids,
-                self.unsorted,
-                self.long.len(),
-                self.smallest,
+                self.part.labels.codes.len(),
+                self.part.qids,
+                self.part.unsorted,
+                self.part.long.len(),
+                self.part.smallest,
             );
             match self.line(level, &mut batch, at) {
                 _ if self.too_wide => return,
                 Ok(next) => at = next,
                 Err(error) => {
-                    if !self.faults.add(error, self.rules.on_error) {
+                    if !self.part.faults.add(error, self.rules.on_error) {
                         return;
                     }
                     self.indices.truncate(kept.0);
                     self.values.truncate(kept.0);
-                    self.labels.codes.truncate(kept.1);
-                    (self.qids, self.unsorted) = (kept.2, kept.3);
-                    self.long.truncate(kept.4);
-                    self.smallest = kept.5;
+                    self.part.labels.codes.truncate(kept.1);
+                    (self.part.qids, self.part.unsorted) = (kept.2, kept.3);
+                    self.part.long.truncate(kept.4);
+                    self.part.smallest = kept.5;
                     at = self.line_end(at) + 1;
                 }
             }
         }
-        self.faults.measured(lines, chunk);
+        self.part.faults.measured(lines, chunk);
     }
 
     fn line_end(&self, at: usize) -> usize {
@@ -228,7 +219,7 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
         at = self.label(at)?;
         at += usize::from(bytes[at] == b' ');
         let start = self.indices.len();
-        let floor = u64::from(self.smallest);
+        let floor = u64::from(self.part.smallest);
         let mut least = floor; // the smallest index that keeps the row in order
         let mut disorder = false; // whether an index was smaller
         let mut uncommon = 0; // where common tokens are next looked for
@@ -275,8 +266,8 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
         } else if least == floor {
             least = 0; // no feature at all
         }
-        self.width = self.width.max(least);
-        self.ends.push(self.indices.len() as u32);
+        self.part.width = self.part.width.max(least);
+        self.part.ends.push(self.indices.len() as u32);
         Ok(at)
     }
 
@@ -335,8 +326,8 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
 
     #[cold]
     fn keep_long(&mut self, index: u64, start: usize, end: usize) {
-        self.long.push(LongDecimal {
-            row: self.ends.len() as u64,
+        self.part.long.push(LongDecimal {
+            row: self.part.ends.len() as u64,
             column: index as u32,
             text: String::from_utf8_lossy(&self.bytes[start..end]).into_owned(),
         });
@@ -367,10 +358,10 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
                     }),
                 ));
             }
-            self.labels.codes.push(ABSENT);
+            self.part.labels.codes.push(ABSENT);
             return Ok(at);
         }
-        match self.labels.push(bytes, at, end) {
+        match self.part.labels.push(bytes, at, end) {
             Ok(()) => Ok(end),
             Err((place, error)) => Err(self.fault(place, error)),
         }
@@ -394,7 +385,7 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
         };
         let index = &text[..colon];
         if index == b"qid" {
-            self.qids += 1;
+            self.part.qids += 1;
             return Ok(Odd::Query(end));
         }
         if index.is_empty() || !index.iter().all(u8::is_ascii_digit) {
@@ -457,14 +448,14 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
             return Err(self.fault(twice[1].1, error.remedy("give each feature one value")));
         }
         if let Some(&(0, token)) = places.first() {
-            self.smallest = 0;
+            self.part.smallest = 0;
             if self.rules.from_one {
                 let error = Error::data("found the index 0, but the model's features count from 1");
                 return Err(self.fault(token, error.remedy("renumber the file's indices from 1")));
             }
         }
         if !sorted {
-            self.unsorted += 1;
+            self.part.unsorted += 1;
             let places = self.indices[first..].iter().copied();
             let mut row: Vec<_> = places.zip(self.values[first..].iter().copied()).collect();
             row.sort_by_key(|pair| pair.0.column());

@@ -15,6 +15,7 @@
 //!
 //! Nothing depends on the number of threads, the size of the chunks or the compression.
 
+mod assemble;
 mod batches;
 mod certificate;
 mod chunk;
@@ -105,9 +106,10 @@ fn read_source(source: &Source, options: &ReadOptions) -> Result<Raw> {
         Format::Libsvm => source
             .text(opened.all, options.mapped)
             .and_then(|text| read_sparse(source, text, options, Vec::push)),
-        Format::Csv | Format::Tsv => read_table(source, opened, options),
         Format::Idx => read_images(source, opened.all, options),
         Format::Cache => Err(only_for_training()),
+        // Every table.
+        _ => read_table(source, opened, options),
     };
     raw.map_err(|e| in_source(e, source))
 }
@@ -155,7 +157,7 @@ impl Batches {
             (Input::Sparse { .. }, Format::Libsvm) => {
                 Ok(sparse_batches(source, opened, model, &options))
             }
-            (Input::Table { .. }, Format::Csv | Format::Tsv) => {
+            (Input::Table { .. }, format) if format.is_table() => {
                 table_batches(source, opened, model, &options, &mut notes)
             }
             (Input::Images { .. }, Format::Idx) => image_batches(source, opened, model, &options),

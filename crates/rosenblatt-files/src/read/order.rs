@@ -33,7 +33,10 @@ impl<'a> Order<'a> {
                 let mut scattered = vec![0; len];
                 let threads = parallel::worth(threads, len);
                 parallel::chunks(&mut scattered, SOME, threads, || {
-                    |k: usize, rows: &mut [u32]| permutation.rows_from(k * SOME, rows)
+                    |k: usize, rows: &mut [u32]| {
+                        let all = rows.iter_mut().zip(k * SOME..);
+                        all.for_each(|(row, place)| *row = permutation.row_at(place) as u32);
+                    }
                 });
                 Some(scattered)
             }

@@ -61,16 +61,8 @@ pub(super) fn report(source: &Source, format: Format, options: &ReadOptions) -> 
     ReadReport {
         file: source.name().display().to_string(),
         format,
-        rows: 0,
-        bytes: 0,
         precision: options.precision,
-        header: None,
-        delimiter: None,
-        columns: Vec::new(),
-        skipped: 0,
-        skipped_messages: Vec::new(),
-        notes: Vec::new(),
-        warnings: Vec::new(),
+        ..ReadReport::default()
     }
 }
 
@@ -165,30 +157,23 @@ pub(super) fn read_table(source: &Source, opened: Opened, options: &ReadOptions)
     report.header = Some(shape.header);
     report.delimiter = Some(shape.dialect.delimiter.name());
     let read = if source.rereadable() {
-        table::raw::read(
-            source,
-            source.text(opened.all, options.mapped)?,
-            shape,
-            options,
-        )?
+        let text = source.text(opened.all, options.mapped)?;
+        table::raw::read(source, text, shape, options)?
     } else {
         // The kinds of the columns may need a second reading.
         let memory = source.buffered(opened.all)?;
-        table::raw::read(
-            &memory,
-            super::open::text(&memory, options)?,
-            shape,
-            options,
-        )?
+        let text = super::open::text(&memory, options)?;
+        table::raw::read(&memory, text, shape, options)?
     };
-    note_skipped(&mut report, read.tally);
+    let found = read.found;
+    note_skipped(&mut report, found.tally);
     report.columns = read.reports;
     report.notes.extend(read.notes);
     report.warnings = read.warnings;
-    let content = Content::Table(read.raw);
-    let mut raw = Raw::new(content, read.labels, &read.label_names, report, options)?;
-    raw.weights = read.weights;
-    raw.long = read.long;
+    let content = Content::Table(found.table);
+    let mut raw = Raw::new(content, found.labels, &found.label_names, report, options)?;
+    raw.weights = options.weight_column.is_some().then_some(found.weights);
+    raw.long = found.long;
     Ok(raw)
 }
 
@@ -207,14 +192,7 @@ pub(super) fn read_images(source: &Source, reader: Reader, options: &ReadOptions
     if images.rows == 0 {
         return Err(Error::data("the file holds no rows").remedy("give a file with data"));
     }
-    let bytes = images.read_all()?;
-    let raw = ImagesRaw {
-        element: images.element,
-        rows: images.rows,
-        width: images.width,
-        shape: images.shape,
-        bytes,
-    };
+    let raw = images.read(usize::MAX)?;
     refuse_not_finite(&raw, options.precision)?;
     let sink = labels.read(raw.rows)?;
     let mut report = report(source, Format::Idx, options);
@@ -337,7 +315,7 @@ impl Raw {
         let order = Order::new(self.rows(), rows, layout, self.threads);
         let matrix = self.matrix(preparation, &order)?;
         if preparation.scale.by_column()
-            && let Some(place) = first_not_finite(&matrix, self.threads)
+            && let Some(place) = first_not_finite(&matrix)
         {
             let file = self.report.file.as_str();
             return Err(overflows_scaled(order.row_at(place)).in_file(file));

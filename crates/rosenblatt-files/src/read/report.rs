@@ -5,7 +5,7 @@ use rosenblatt_core::data::Precision;
 use rosenblatt_core::{Error, Result, Wording};
 
 /// What was found in a file.
-#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
 pub struct ReadReport {
     /// The file as the user named it.
     pub file: String,

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::assemble::on_threads;
 use rosenblatt_core::data::{Matrix, Storage, Values};
-use rosenblatt_core::internal::parallel;
 use rosenblatt_core::internal::simd::{self, Level, Work};
 use rosenblatt_core::{Error, Result};
 
@@ -87,34 +87,22 @@ pub(crate) fn moments(
     let most = most.min(columns / TOGETHER);
     let share = columns.div_ceil(threads.clamp(1, most.max(1)));
     let share = share.next_multiple_of(TOGETHER).max(TOGETHER);
+    let shares = (0..columns)
+        .step_by(share)
+        .map(|start| (start..columns.min(start + share), rows.clone()));
+    let found = on_threads(shares, |(here, rows)| {
+        let start = here.start;
+        moments_of(here, rows, numbers, scale).map_err(|column| start + column)
+    });
     let mut moments = Moments::default();
     let mut missing = Vec::with_capacity(columns);
-    let work = |here: Range<usize>, rows| moments_of(here, rows, numbers, scale);
-    std::thread::scope(|scope| {
-        let work = &work;
-        let starts = (share..columns).step_by(share);
-        let others: Vec<_> = starts
-            .map(|start| {
-                let (here, rows) = (start..columns.min(start + share), rows.clone());
-                (start, scope.spawn(move || work(here, rows)))
-            })
-            .collect();
-        let own = work(0..share.min(columns), rows);
-        let others = others.into_iter().map(|(start, thread)| {
-            let found = thread.join();
-            (
-                start,
-                found.unwrap_or_else(|e| std::panic::resume_unwind(e)),
-            )
-        });
-        for (start, found) in std::iter::once((0, own)).chain(others) {
-            let (found, absent) = found.map_err(|column| start + column)?;
-            moments.centre.extend(found.centre);
-            moments.scale.extend(found.scale);
-            missing.extend(absent);
-        }
-        Ok((moments, missing))
-    })
+    for found in found {
+        let (found, absent) = found?;
+        moments.centre.extend(found.centre);
+        moments.scale.extend(found.scale);
+        missing.extend(absent);
+    }
+    Ok((moments, missing))
 }
 
 /// The moments of columns that one thread looks at.
@@ -267,10 +255,10 @@ pub(crate) fn too_large_to_scale(column: impl std::fmt::Display) -> Error {
 }
 
 /// The first row with a value that is not finite.
-pub(crate) fn first_not_finite(matrix: &Matrix, threads: usize) -> Option<usize> {
+pub(crate) fn first_not_finite(matrix: &Matrix) -> Option<usize> {
     let place = |values: &Values| match values {
-        Values::F32(v) => first_where(v, threads, |x| !x.is_finite()),
-        Values::F64(v) => first_where(v, threads, |x| !x.is_finite()),
+        Values::F32(v) => first_where(v, |x| !x.is_finite()),
+        Values::F64(v) => first_where(v, |x| !x.is_finite()),
     };
     match matrix.storage() {
         Storage::Dense {
@@ -283,29 +271,10 @@ pub(crate) fn first_not_finite(matrix: &Matrix, threads: usize) -> Option<usize>
 }
 
 /// The first place of such a value. Where there are none, whole pieces are passed at once.
-fn first_where<T: Copy + Sync>(
-    values: &[T],
-    threads: usize,
-    is: impl Fn(T) -> bool + Sync,
-) -> Option<usize> {
+fn first_where<T: Copy>(values: &[T], is: impl Fn(T) -> bool) -> Option<usize> {
     const PIECE: usize = 1024;
-    /// Pieces that pay for a thread.
-    const MANY: usize = 256;
-    let any = |k: usize| {
-        let piece = &values[k * PIECE..values.len().min((k + 1) * PIECE)];
-        piece.iter().fold(false, |any, &x| any | is(x))
-    };
-    let pieces = values.len().div_ceil(PIECE);
-    let mut firsts = vec![None; threads.clamp(1, pieces / MANY + 1)];
-    let share = pieces.div_ceil(firsts.len());
-    let parts = firsts.len();
-    parallel::chunks(&mut firsts, 1, parts, || {
-        |t: usize, first: &mut [Option<usize>]| {
-            let mut here = t * share..pieces.min((t + 1) * share);
-            first[0] = here.find(|&k| any(k));
-        }
-    });
-    let start = PIECE * firsts.into_iter().flatten().next()?;
+    let any = |piece: &[T]| piece.iter().fold(false, |any, &x| any | is(x));
+    let start = PIECE * values.chunks(PIECE).position(any)?;
     let within = values[start..].iter().position(|&x| is(x));
     within.map(|k| start + k)
 }
@@ -385,10 +354,8 @@ mod tests {
             for bad in [vec![], vec![n - 1], vec![n / 2, n - 1], vec![0, n / 3]] {
                 let mut values = vec![1.0f32; n];
                 bad.iter().for_each(|&k| values[k] = f32::INFINITY);
-                for threads in [1, 2, 7] {
-                    let found = first_where(&values, threads, |x| !x.is_finite());
-                    assert_eq!(found, bad.first().copied(), "{n} {threads}");
-                }
+                let found = first_where(&values, |x| !x.is_finite());
+                assert_eq!(found, bad.first().copied(), "{n}");
             }
         }
     }

@@ -95,6 +95,13 @@ pub(crate) fn is_missing(cell: &[u8]) -> bool {
     matches!(cell, b"" | b"?" | b"NA" | b"NaN" | b"nan")
 }
 
+/// The width that half of these records or more reach.
+pub(crate) fn usual_width(records: &[Record<'_>]) -> Option<usize> {
+    let mut widths: Vec<usize> = records.iter().map(Vec::len).collect();
+    widths.sort_unstable();
+    widths.get(widths.len() / 2).copied()
+}
+
 /// Names that a label column goes by.
 pub(crate) fn names_the_label(cell: &[u8]) -> bool {
     ["label", "class", "target", "y"]
@@ -108,9 +115,7 @@ pub(crate) fn looks_like_header(records: &[Record<'_>]) -> bool {
         return false;
     };
     // A first line of another width is a preamble at best; only the user can say so.
-    let mut widths: Vec<usize> = rest.iter().map(Vec::len).collect();
-    widths.sort_unstable();
-    if widths.get(widths.len() / 2) != Some(&first.len()) {
+    if usual_width(rest) != Some(first.len()) {
         return false;
     }
     let numeric = |cell: &[u8]| number::whole::<f64>(cell).is_some();

@@ -5,10 +5,11 @@
 
 use std::ops::Range;
 
+use super::assemble;
 use super::huge_pages;
 use super::libsvm::SparsePart;
 use super::number::{Stored, value_width};
-use super::order::{Order, Starts, cut, ranges};
+use super::order::{Order, Starts, cut};
 use super::scale::{Moments, Scale, moments, too_large_to_scale};
 use rosenblatt_core::data::{Index, Indices, Matrix, Precision, SomeIndices, Storage, Values};
 use rosenblatt_core::internal::{parallel, simd};
@@ -223,37 +224,24 @@ impl SparseRaw {
     }
 
     fn dense<T: Stored>(&self, order: &Order<'_>, want: &Wanted<'_>, threads: usize) -> Matrix {
-        let mut values: Vec<T> = huge_pages::zeros(order.len() * want.width);
-        std::thread::scope(|scope| {
-            let mut values = values.as_mut_slice();
-            for range in ranges(order.len(), threads) {
-                let (here, rest) = values.split_at_mut(range.len() * want.width);
-                values = rest;
-                scope.spawn(move || {
-                    let mut full = vec![0.0; want.width];
-                    for (p, row) in range.zip(here.chunks_exact_mut(want.width.max(1))) {
-                        full.fill(0.0);
-                        let (part, from) = self.locate(order.row_at(p));
-                        let part = &self.parts[part];
-                        let kept = want.kept(part, from.clone());
-                        for k in from.start..from.start + kept {
-                            let (index, value) = part.get(k);
-                            full[(index - want.first) as usize] = value;
-                        }
-                        for (j, x) in row.iter_mut().enumerate() {
-                            *x = T::from_f64(
-                                (full[j] - want.moments.centre[j]) / want.moments.scale[j],
-                            );
-                        }
-                    }
-                });
+        let moments = want.moments;
+        let matrix = assemble::dense(order.len(), want.width, threads, |range, out: &mut [T]| {
+            let mut full = vec![0.0; want.width];
+            for (p, row) in range.zip(out.chunks_exact_mut(want.width.max(1))) {
+                full.fill(0.0);
+                let (part, from) = self.locate(order.row_at(p));
+                let part = &self.parts[part];
+                let kept = want.kept(part, from.clone());
+                for k in from.start..from.start + kept {
+                    let (index, value) = part.get(k);
+                    full[(index - want.first) as usize] = value;
+                }
+                for (j, x) in row.iter_mut().enumerate() {
+                    *x = T::from_f64((full[j] - moments.centre[j]) / moments.scale[j]);
+                }
             }
         });
-        Matrix::from_storage(Storage::Dense {
-            rows: order.len(),
-            columns: want.width,
-            values: T::wrap(values),
-        })
+        matrix.0
     }
 }
 

@@ -13,7 +13,7 @@ pub use compress::compressed;
 pub use rosenblatt_core::internal::write_atomic;
 pub use synthetic::{Written, generate};
 
-use rosenblatt_core::data::{Classes, Dataset, FeatureNames, Row};
+use rosenblatt_core::data::{Classes, Dataset, FeatureNames, Precision, Row};
 use rosenblatt_core::{Error, ErrorKind, Result};
 
 /// A text format.
@@ -176,15 +176,19 @@ impl<W: Write> RowWriter<W> {
         let separator = self.separator();
         if self.weighted {
             self.line.push(separator);
-            decimal(&mut self.line, weight.unwrap_or(1.0));
+            decimal(&mut self.line, weight.unwrap_or(1.0), Precision::F64);
         }
+        let precision = match row {
+            Row::Dense32(_) | Row::Sparse32(..) | Row::Narrow32(..) => Precision::F32,
+            Row::Dense64(_) | Row::Sparse64(..) | Row::Narrow64(..) => Precision::F64,
+        };
         let (line, first) = (&mut self.line, self.first);
         if self.format == TextFormat::Libsvm {
-            each_non_zero(row, |j, value| {
+            row.for_each(|j, x| {
                 line.push(b' ');
                 whole(line, j as u64 + first);
                 line.push(b':');
-                value.push_to(line);
+                decimal(line, x, precision);
             });
         } else {
             let mut next = 0;
@@ -195,10 +199,10 @@ impl<W: Write> RowWriter<W> {
                 }
                 next = end + 1;
             };
-            each_non_zero(row, |j, value| {
+            row.for_each(|j, x| {
                 zeros_until(line, j);
                 line.push(separator);
-                value.push_to(line);
+                decimal(line, x, precision);
             });
             zeros_until(line, self.columns);
         }
@@ -222,70 +226,32 @@ fn io_error(error: &std::io::Error) -> Error {
     Error::new(ErrorKind::Io, error.to_string())
 }
 
-/// A stored number with the precision it has, which decides its shortest decimal.
-#[derive(Clone, Copy)]
-enum Stored {
-    Single(f32),
-    Double(f64),
-}
-
-impl Stored {
-    fn push_to(self, line: &mut Vec<u8>) {
-        match self {
-            Stored::Single(x) => decimal(line, x),
-            Stored::Double(x) => decimal(line, x),
-        }
-    }
-}
-
-fn each_non_zero(row: Row<'_>, mut f: impl FnMut(usize, Stored)) {
-    match row {
-        Row::Dense32(_) | Row::Sparse32(..) | Row::Narrow32(..) => {
-            row.for_each(|j, x| f(j, Stored::Single(x as f32)));
-        }
-        Row::Dense64(_) | Row::Sparse64(..) | Row::Narrow64(..) => {
-            row.for_each(|j, x| f(j, Stored::Double(x)));
-        }
-    }
-}
-
-/// A stored type of number.
-trait Decimal: Copy + PartialEq + Into<f64> + std::fmt::Display + std::fmt::LowerExp {
-    fn nearest(x: f64) -> Self;
-}
-
-impl Decimal for f32 {
-    fn nearest(x: f64) -> f32 {
-        x as f32
-    }
-}
-
-impl Decimal for f64 {
-    fn nearest(x: f64) -> f64 {
-        x
-    }
-}
-
-/// Appends the shortest decimal that reads back as `x`, scientific where plain digits would
-/// be long.
-fn decimal<F: Decimal>(line: &mut Vec<u8>, x: F) {
-    let value: f64 = x.into();
-    let size = value.abs();
+/// Appends the shortest decimal that reads back as `x` in this precision, scientific where plain
+/// digits would be long.
+fn decimal(line: &mut Vec<u8>, x: f64, precision: Precision) {
+    let size = x.abs();
     if (1e-5..1.0).contains(&size) {
         // Six digits or fewer: no two such decimals are one f32 (or f64), so if one reads back
         // as x, it is the shortest that does. Most values in files are like that, and this is
         // several times faster than the general search.
         let millionths = (size * 1e6).round();
-        if millionths < 1e6 && F::nearest(millionths.copysign(value) / 1e6) == x {
-            millionth(line, value < 0.0, millionths as u64);
+        let read_back = millionths.copysign(x) / 1e6;
+        let same = match precision {
+            Precision::F32 => read_back as f32 == x as f32,
+            Precision::F64 => read_back == x,
+        };
+        if millionths < 1e6 && same {
+            millionth(line, x < 0.0, millionths as u64);
             return;
         }
     }
+    let plain = size == 0.0 || (1e-5..1e16).contains(&size);
     // Writing to memory cannot fail.
-    let _ = if size == 0.0 || (1e-5..1e16).contains(&size) {
-        write!(line, "{x}")
-    } else {
-        write!(line, "{x:e}")
+    let _ = match (precision, plain) {
+        (Precision::F32, true) => write!(line, "{}", x as f32),
+        (Precision::F32, false) => write!(line, "{:e}", x as f32),
+        (Precision::F64, true) => write!(line, "{x}"),
+        (Precision::F64, false) => write!(line, "{x:e}"),
     };
 }
 

@@ -139,8 +139,8 @@ proptest! {
 fn the_short_way_to_decimals_gives_the_same_digits() {
     let same = |x: f64| {
         let (mut single, mut double) = (Vec::new(), Vec::new());
-        decimal(&mut single, x as f32);
-        decimal(&mut double, x);
+        decimal(&mut single, f64::from(x as f32), Precision::F32);
+        decimal(&mut double, x, Precision::F64);
         assert_eq!(String::from_utf8(single).unwrap(), (x as f32).to_string());
         assert_eq!(String::from_utf8(double).unwrap(), x.to_string());
     };

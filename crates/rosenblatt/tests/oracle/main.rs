@@ -27,7 +27,7 @@ const AXES: [(&str, usize); 16] = [
     ("readout", 6),
     ("ties", 3),
     ("bias", 4),
-    ("order", 7),
+    ("order", common::ORDERS.len()),
     ("start", 3),
     ("rate", 4),
     ("demand", 2),

@@ -29,13 +29,12 @@
 
 use super::conjugate_gradients::{QuadraticStep, conjugate_gradients};
 use super::limits::{PassCallback, SearchLimits, count_margin};
-use super::linear;
+use super::linear::LinearProblem;
 use super::newton::NewtonEnd;
-use super::plane::{Objective, Plane, Solution};
+use super::plane::{Objective, Solution};
 use super::skip::SkipCount;
-use crate::data::{Dataset, Row, Rows};
+use crate::data::{Row, Rows};
 use crate::error::Result;
-use crate::options::Bias;
 use crate::progress::{Pass, Stop};
 use crate::random::{Random, Stream};
 use crate::training::{BLOCK, SampleWeights};
@@ -51,12 +50,10 @@ const FLAT: f64 = 1e-14;
 
 /// A linear plane on its way.
 pub(super) struct Descent<'a> {
-    data: &'a Dataset,
+    problem: LinearProblem<'a>,
     rows: Rows<'a>,
     /// Whether rows are fetched before they are needed.
     prefetches: bool,
-    plane: &'a Plane,
-    bias: Bias,
     /// What the bias adds to every product.
     kappa: f64,
     /// b₀: where an unlifted bias is held near.
@@ -98,24 +95,18 @@ impl StepGain {
 }
 
 impl<'a> Descent<'a> {
-    pub(super) fn new(
-        data: &'a Dataset,
-        plane: &'a Plane,
-        sample_weights: &SampleWeights<'_>,
-        bias: Bias,
-    ) -> Self {
+    pub(super) fn new(problem: LinearProblem<'a>, sample_weights: &SampleWeights<'_>) -> Self {
+        let LinearProblem { data, plane, .. } = problem;
         let examples = plane.examples.iter();
         let mut squares: Vec<f64> = examples
             .map(|&i| sample_weights.squared_norm(i as usize))
             .collect();
-        let kappa = linear::kappa(plane, sample_weights, bias);
+        let kappa = problem.kappa(sample_weights);
         squares.iter_mut().for_each(|s| *s += kappa);
         Descent {
-            data,
-            rows: Rows::of(&data.matrix),
+            problem,
+            rows: problem.rows(),
             prefetches: data.matrix.bytes() > NEAR,
-            plane,
-            bias,
             kappa,
             center: 0.0,
             inverses: squares.iter().map(|s| 1.0 / s).collect(),
@@ -136,7 +127,7 @@ impl<'a> Descent<'a> {
     pub(super) fn begin_at(&mut self, ended: NewtonEnd) {
         (self.alphas, self.passes) = (ended.alphas, ended.passes);
         let places = self.alphas.iter().copied().enumerate();
-        (self.w, self.lean) = linear::combination(self.data, self.plane, places);
+        (self.w, self.lean) = self.problem.combination(places);
         self.b = self.kappa * self.lean;
     }
 
@@ -152,14 +143,14 @@ impl<'a> Descent<'a> {
         let (mut wait, mut waited) = (12, 0);
         // What passes are to bring the largest violation below before the gap is measured.
         let mut goal = 0.1;
-        let all = self.plane.len() as f64;
+        let all = self.problem.plane.len() as f64;
         let mut visited = 0.0;
         // Rows visited since the gap was measured, and after how many it is measured again.
         let (mut unmeasured, mut enough) = (0.0, 8.0 * all);
         let (mut last, mut smallest, mut idle) = (f64::INFINITY, f64::INFINITY, 0);
-        let unlifted = matches!(self.bias, Bias::Unlifted(_));
+        let unlifted = self.problem.is_unlifted();
         let stop = loop {
-            if let Some(stop) = limits.reached(passes.len(), visits, self.plane.len()) {
+            if let Some(stop) = limits.reached(passes.len(), visits, self.problem.plane.len()) {
                 break stop;
             }
             let (mut pass, descent) = self.pass(limits, passes.len() as u64);
@@ -188,7 +179,11 @@ impl<'a> Descent<'a> {
             }
             if violation <= goal || unmeasured > enough {
                 let (gap, tolerance) = (self.sweep().relative_gap(), limits.settings.tolerance);
-                if gap <= tolerance && self.is_within_tolerance(tolerance) {
+                if gap <= tolerance
+                    && self
+                        .problem
+                        .is_within_tolerance(&mut self.alphas, tolerance)
+                {
                     break Stop::Converged;
                 }
                 // When it would be closed if it went on shrinking at this pace, but not too soon,
@@ -214,26 +209,7 @@ impl<'a> Descent<'a> {
                 }
             }
         };
-        let (data, plane, bias) = (self.data, self.plane, self.bias);
-        Ok(linear::solution(
-            data,
-            plane,
-            bias,
-            self.alphas,
-            stop,
-            passes,
-        ))
-    }
-
-    /// Whether α, balanced, leaves no more than this gap; then it is what is kept.
-    fn is_within_tolerance(&mut self, tolerance: f64) -> bool {
-        linear::is_within_tolerance(
-            self.data,
-            self.plane,
-            self.bias,
-            &mut self.alphas,
-            tolerance,
-        )
+        Ok(self.problem.solution(self.alphas, stop, passes))
     }
 
     /// How far the last pass found an example from its optimum.
@@ -287,7 +263,7 @@ impl<'a> Descent<'a> {
                 let t = order[place as usize] as usize;
                 let row = self.row(t);
                 // The bias last: it is the last to be known.
-                let margin = self.plane.signs[t] * (row.dot(&self.w, 0.0) + self.b);
+                let margin = self.problem.plane.signs[t] * (row.dot(&self.w, 0.0) + self.b);
                 let Some(projected) = self.projected_gradient(t, margin - 1.0, bounds) else {
                     order[place as usize] = u32::MAX;
                     left_out += 1;
@@ -325,7 +301,7 @@ impl<'a> Descent<'a> {
     /// pushed against it by more than the last pass found anywhere.
     #[inline(always)]
     fn projected_gradient(&self, t: usize, gradient: f64, (low, high): (f64, f64)) -> Option<f64> {
-        let (alpha, price) = (self.alphas[t], self.plane.prices[t]);
+        let (alpha, price) = (self.alphas[t], self.problem.plane.prices[t]);
         if (alpha <= 0.0 && gradient > high) || (alpha > 0.0 && alpha >= price && gradient < low) {
             None
         } else if alpha <= 0.0 {
@@ -341,16 +317,16 @@ impl<'a> Descent<'a> {
     #[inline(always)]
     fn step(&mut self, t: usize, row: Row<'_>, gradient: f64) -> Option<f64> {
         let alpha = self.alphas[t];
-        let best = (alpha - gradient * self.inverses[t]).clamp(0.0, self.plane.prices[t]);
+        let best = (alpha - gradient * self.inverses[t]).clamp(0.0, self.problem.plane.prices[t]);
         let step = best - alpha;
         if step == 0.0 {
             return None;
         }
         self.alphas[t] = best;
-        let signed = step * self.plane.signs[t];
+        let signed = step * self.problem.plane.signs[t];
         row.add_to(&mut self.w, signed);
         self.lean += signed;
-        self.b += self.kappa * step * self.plane.signs[t];
+        self.b += self.kappa * step * self.problem.plane.signs[t];
         Some(-(step * (gradient + 0.5 * self.squares[t] * step)))
     }
 
@@ -366,7 +342,7 @@ impl<'a> Descent<'a> {
             .active
             .iter()
             .map(|&t| t as usize)
-            .filter(|&t| self.alphas[t] > 0.0 && self.alphas[t] < self.plane.prices[t])
+            .filter(|&t| self.alphas[t] > 0.0 && self.alphas[t] < self.problem.plane.prices[t])
             .collect();
         if free.is_empty() || free.len() as u64 >= limits.updates_left {
             return StepGain::default();
@@ -388,7 +364,7 @@ impl<'a> Descent<'a> {
             |step| {
                 free.iter().zip(step).any(|(&t, step)| {
                     let at = self.alphas[t] + step;
-                    at < 0.0 || at > self.plane.prices[t]
+                    at < 0.0 || at > self.problem.plane.prices[t]
                 })
             },
         );
@@ -399,7 +375,7 @@ impl<'a> Descent<'a> {
                 .zip(&step)
                 .map(|(&t, s)| {
                     let alpha = self.alphas[t];
-                    (alpha + length * s).clamp(0.0, self.plane.prices[t]) - alpha
+                    (alpha + length * s).clamp(0.0, self.problem.plane.prices[t]) - alpha
                 })
                 .collect();
             let (v, tilt, curvature) = self.combine(&free, &change);
@@ -408,9 +384,9 @@ impl<'a> Descent<'a> {
             let gain = -(slope + 0.5 * curvature);
             if slope < 0.0 && gain >= -1e-2 * slope {
                 for (&t, change) in free.iter().zip(&change) {
-                    let price = self.plane.prices[t];
+                    let price = self.problem.plane.prices[t];
                     self.alphas[t] = (self.alphas[t] + change).clamp(0.0, price);
-                    self.lean += change * self.plane.signs[t];
+                    self.lean += change * self.problem.plane.signs[t];
                 }
                 for (w, v) in self.w.iter_mut().zip(&v) {
                     *w += v;
@@ -428,18 +404,18 @@ impl<'a> Descent<'a> {
     /// The features of example `t`.
     #[inline(always)]
     fn row(&self, t: usize) -> Row<'a> {
-        self.rows.row(self.plane.examples[t] as usize)
+        self.rows.row(self.problem.plane.examples[t] as usize)
     }
 
     /// y·(x·w + b) of example `t` by weights w and bias b.
     fn margin(&self, t: usize, w: &[f64], b: f64) -> f64 {
-        self.plane.signs[t] * self.row(t).dot(w, b)
+        self.problem.plane.signs[t] * self.row(t).dot(w, b)
     }
 
     /// v = Σ a_t y_t x_t, what it adds to the bias, and aᵀQa.
     fn combine(&self, examples: &[usize], a: &[f64]) -> (Vec<f64>, f64, f64) {
         let places = examples.iter().copied().zip(a.iter().copied());
-        let (v, lean) = linear::combination(self.data, self.plane, places);
+        let (v, lean) = self.problem.combination(places);
         let squared = v.iter().fold(self.kappa * lean * lean, |s, x| s + x * x);
         (v, self.kappa * lean, squared)
     }
@@ -448,20 +424,20 @@ impl<'a> Descent<'a> {
     /// bound by more than the last violation stay out of the passes to come.
     fn sweep(&mut self) -> Objective {
         let violation = self.violation();
-        let scores = linear::scores(self.data, &self.plane.examples, &self.w);
+        let scores = self.problem.scores(&self.problem.plane.examples, &self.w);
         self.active.clear();
         self.skips.fill(SkipCount::default());
         for (t, score) in scores.iter().enumerate() {
-            let gradient = self.plane.signs[t] * (score + self.b) - 1.0;
+            let gradient = self.problem.plane.signs[t] * (score + self.b) - 1.0;
             let held = (self.alphas[t] <= 0.0 && gradient > violation)
-                || (self.alphas[t] >= self.plane.prices[t] && gradient < -violation);
+                || (self.alphas[t] >= self.problem.plane.prices[t] && gradient < -violation);
             if !held {
                 self.active.push(t as u32);
             }
         }
         (self.high, self.low) = (f64::INFINITY, f64::NEG_INFINITY);
-        let (data, plane, bias) = (self.data, self.plane, self.bias);
-        linear::measure(data, plane, bias, &self.alphas, &self.w, &scores).objective
+        let problem = self.problem;
+        problem.measure(&self.alphas, &self.w, &scores).objective
     }
 }
 

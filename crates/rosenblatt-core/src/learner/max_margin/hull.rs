@@ -16,9 +16,8 @@
 use std::collections::HashSet;
 
 use super::limits::{PassCallback, SearchLimits, count_margin};
-use super::linear;
-use super::plane::{Plane, Solution};
-use crate::data::Dataset;
+use super::linear::LinearProblem;
+use super::plane::Solution;
 use crate::error::Result;
 use crate::geometry::nearest_point::{NearestPoint, Walk};
 use crate::options::Bias;
@@ -27,31 +26,24 @@ use crate::progress::{Pass, Stop};
 /// Beyond this many numbers in a corral, coordinate descent without bounds is the better way.
 const MOST_NUMBERS: usize = 50_000_000;
 
-/// A point of the hull: an example, or the difference between two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Vertex {
-    example: u32,
-    less: Option<u32>,
-}
+/// A point of the hull: an example, or the difference from the first of two to the second.
+type Vertex = (u32, Option<u32>);
 
 /// Whether corrals stay small enough for this to be the way.
-pub(super) fn is_worthwhile(data: &Dataset, plane: &Plane) -> bool {
+pub(super) fn is_worthwhile(problem: LinearProblem<'_>) -> bool {
+    let LinearProblem { data, plane, .. } = problem;
     data.features() * data.features().min(plane.len()) <= MOST_NUMBERS
 }
 
 /// The plane of largest margin; `None` if no plane with a margin was found.
 pub(super) fn solve(
-    data: &Dataset,
-    plane: &Plane,
-    bias: Bias,
+    problem: LinearProblem<'_>,
     limits: &mut SearchLimits<'_>,
     on_pass: PassCallback<'_>,
 ) -> Result<Option<Solution>> {
-    let dimension = data.features() + usize::from(bias == Bias::Lifted);
+    let dimension = problem.data.features() + usize::from(problem.bias == Bias::Lifted);
     Hull {
-        data,
-        plane,
-        bias,
+        problem,
         dimension,
         nearest: NearestPoint::new(dimension, Vec::new()),
         vertices: Vec::new(),
@@ -61,9 +53,7 @@ pub(super) fn solve(
 }
 
 struct Hull<'a> {
-    data: &'a Dataset,
-    plane: &'a Plane,
-    bias: Bias,
+    problem: LinearProblem<'a>,
     dimension: usize,
     nearest: NearestPoint,
     vertices: Vec<Vertex>,
@@ -82,9 +72,9 @@ impl Hull<'_> {
             return Ok(None);
         }
         let mut passes: Vec<Pass> = Vec::new();
-        let everything = (0..self.plane.len()).map(|t| (t, 1.0));
-        let (v, lean) = linear::combination(self.data, self.plane, everything);
-        let towards = linear::scores(self.data, &self.plane.examples, &v);
+        let everything = (0..self.problem.plane.len()).map(|t| (t, 1.0));
+        let (v, lean) = self.problem.combination(everything);
+        let towards = self.problem.scores(&self.problem.plane.examples, &v);
         let mut joined = self.join(&towards, lean, longest);
         let mut alphas = Vec::new();
         let mut shortest = f64::INFINITY;
@@ -99,9 +89,9 @@ impl Hull<'_> {
             let length: f64 = self.nearest.nearest().iter().map(|x| x * x).sum();
             alphas = self.alphas();
             let places = alphas.iter().copied().enumerate();
-            let (w, lean) = linear::combination(self.data, self.plane, places);
-            let scores = linear::scores(self.data, &self.plane.examples, &w);
-            let found = linear::measure(self.data, self.plane, self.bias, &alphas, &w, &scores);
+            let (w, lean) = self.problem.combination(places);
+            let scores = self.problem.scores(&self.problem.plane.examples, &w);
+            let found = self.problem.measure(&alphas, &w, &scores);
             let pass = self.record(&scores, found.bias, joined, limits);
             on_pass(&pass)?;
             passes.push(pass);
@@ -121,18 +111,17 @@ impl Hull<'_> {
             shortest = length;
         };
         if alphas.is_empty() {
-            alphas = vec![0.0; self.plane.len()];
+            alphas = vec![0.0; self.problem.plane.len()];
         }
-        let solved = linear::solution(self.data, self.plane, self.bias, alphas, stop, passes);
-        Ok(Some(solved))
+        Ok(Some(self.problem.solution(alphas, stop, passes)))
     }
 
     /// The length of the longest row.
     fn longest(&self) -> f64 {
-        let lift = f64::from(u8::from(self.bias == Bias::Lifted));
-        let squares = self.plane.examples.iter();
+        let lift = self.problem.bias.lift();
+        let squares = self.problem.plane.examples.iter();
         squares
-            .map(|&i| self.data.row(i as usize).squared_norm() + lift)
+            .map(|&i| self.problem.data.row(i as usize).squared_norm() + lift)
             .fold(0.0, f64::max)
             .sqrt()
     }
@@ -140,11 +129,15 @@ impl Hull<'_> {
     /// Takes the vertices of lowest score that are new into the working set; how many.
     fn join(&mut self, scores: &[f64], lean: f64, longest: f64) -> u64 {
         let batch = self.dimension.clamp(16, 128);
-        let lift = if self.bias == Bias::Lifted { lean } else { 0.0 };
+        let lift = if self.problem.bias == Bias::Lifted {
+            lean
+        } else {
+            0.0
+        };
         let lowest = |sign: Option<f64>| {
-            let mut all: Vec<(f64, u32)> = (0..self.plane.len())
-                .filter(|&t| sign.is_none_or(|s| self.plane.signs[t] == s))
-                .map(|t| (self.plane.signs[t] * (scores[t] + lift), t as u32))
+            let mut all: Vec<(f64, u32)> = (0..self.problem.plane.len())
+                .filter(|&t| sign.is_none_or(|s| self.problem.plane.signs[t] == s))
+                .map(|t| (self.problem.plane.signs[t] * (scores[t] + lift), t as u32))
                 .collect();
             let order = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
             if all.len() > batch {
@@ -154,21 +147,13 @@ impl Hull<'_> {
             all.sort_by(order);
             all.into_iter().map(|(_, t)| t)
         };
-        let found: Vec<Vertex> = if matches!(self.bias, Bias::Unlifted(_)) {
+        let found: Vec<Vertex> = if self.problem.is_unlifted() {
             let pairs = lowest(Some(1.0)).zip(lowest(Some(-1.0)));
             pairs
-                .map(|(example, other)| Vertex {
-                    example,
-                    less: Some(other),
-                })
+                .map(|(example, other)| (example, Some(other)))
                 .collect()
         } else {
-            lowest(None)
-                .map(|example| Vertex {
-                    example,
-                    less: None,
-                })
-                .collect()
+            lowest(None).map(|example| (example, None)).collect()
         };
         let mut joined = 0;
         for vertex in found {
@@ -184,15 +169,15 @@ impl Hull<'_> {
 
     /// A vertex written out, in units of the longest row.
     fn point(&self, vertex: Vertex, longest: f64) -> Vec<f64> {
-        let lift = usize::from(self.bias == Bias::Lifted);
+        let lift = usize::from(self.problem.bias == Bias::Lifted);
         let mut at = vec![0.0; self.dimension];
-        for t in [Some(vertex.example), vertex.less].into_iter().flatten() {
-            let sign = self.plane.signs[t as usize];
-            let i = self.plane.examples[t as usize] as usize;
+        for t in std::iter::once(vertex.0).chain(vertex.1) {
+            let sign = self.problem.plane.signs[t as usize];
+            let i = self.problem.plane.examples[t as usize] as usize;
             if lift == 1 {
                 at[0] += sign / longest;
             }
-            let row = self.data.row(i);
+            let row = self.problem.data.row(i);
             row.for_each(|j, x| at[j + lift] += sign * x / longest);
         }
         at
@@ -200,10 +185,10 @@ impl Hull<'_> {
 
     /// α in units that do not matter: convex weights of the vertices.
     fn alphas(&self) -> Vec<f64> {
-        let mut alphas = vec![0.0; self.plane.len()];
+        let mut alphas = vec![0.0; self.problem.plane.len()];
         for (k, weight) in self.nearest.convex() {
             let vertex = self.vertices[k];
-            for t in [Some(vertex.example), vertex.less].into_iter().flatten() {
+            for t in std::iter::once(vertex.0).chain(vertex.1) {
                 alphas[t as usize] += weight.max(0.0);
             }
         }
@@ -218,12 +203,12 @@ impl Hull<'_> {
         limits: &mut SearchLimits<'_>,
     ) -> Pass {
         let mut pass = Pass {
-            visits: self.plane.len() as u64,
+            visits: self.problem.plane.len() as u64,
             updates: joined,
             ..Pass::default()
         };
         limits.updates_left = limits.updates_left.saturating_sub(joined);
-        for (score, sign) in scores.iter().zip(&self.plane.signs) {
+        for (score, sign) in scores.iter().zip(&self.problem.plane.signs) {
             count_margin(&mut pass, sign * (score + bias));
         }
         pass

@@ -1,16 +1,14 @@
 //! Maximum margin as a learner: its parameters, what it refuses, and how it is fitted.
 
 use super::MarginSearch;
-use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::{self, Kernel, Spectrum};
 use crate::learner::Fit;
-use crate::model::{Decision, SupportVectors};
 use crate::options::{
-    Bias, ClassWeight, DataSize, Declared, Learner, Multiclass, Options, Parameter, Readout, auto,
+    Bias, ClassWeight, DataSize, Declared, Learner, Multiclass, Options, Parameter, auto,
     not_negative, optional, positive_or_infinite,
 };
-use crate::training::{Fitted, Snapshot, Training};
+use crate::training::{Fitted, Training};
 
 /// The largest C of a soft margin.
 const LARGEST_C: f64 = 1e12;
@@ -168,15 +166,5 @@ impl Fit for MaxMargin {
             spectrum: self.kernel.map(spectrum),
             ..training.fitted(&mut search)?
         })
-    }
-}
-
-impl Snapshot for MarginSearch<'_> {
-    fn decision(&mut self, _: &Dataset, _: Readout) -> Decision {
-        MarginSearch::decision(self)
-    }
-
-    fn support(&self) -> Option<SupportVectors> {
-        Some(MarginSearch::support(self))
     }
 }

@@ -40,7 +40,8 @@ use self::descent::Descent;
 use self::equal_rows::Merged;
 use self::kernel_rows::KernelRows;
 use self::limits::{PassCallback, SearchLimits};
-use self::newton::{Newton, NewtonEnd};
+use self::linear::LinearProblem;
+use self::newton::Newton;
 use self::plane::{Objective, Plane, Solution};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -52,6 +53,7 @@ use crate::readout::LogEntry;
 use crate::scheme::Scheme;
 use crate::training::{
     MarginBracket, Resources, SampleWeights, Separability, SeparabilityQuestion, SeparabilityTest,
+    Snapshot,
 };
 use crate::weights::Weights;
 
@@ -82,13 +84,8 @@ impl<'a> MarginSearch<'a> {
             updates_left: self.options.max_updates.unwrap_or(u64::MAX),
         };
         let mut kernel_rows = self.settings.kernel.map(|kernel| {
-            let lifted = self.options.bias() == Bias::Lifted;
-            KernelRows::new(
-                self.data,
-                kernel,
-                f64::from(u8::from(lifted)),
-                self.resources,
-            )
+            let constant = self.options.bias().lift();
+            KernelRows::new(self.data, kernel, constant, self.resources)
         });
         let together = k > 1 && kernel_rows.is_none() && self.options.max_updates.is_none();
         if together && self.resources.threads > 1 {
@@ -137,7 +134,12 @@ impl<'a> MarginSearch<'a> {
         let whole = Plane::new(data, self.sample_weights, self.scheme, d, settings.c);
         let distinct = Merged::of(data, settings.kernel, &whole);
         let plane = &distinct.plane;
-        let unlifted = matches!(options.bias(), Bias::Unlifted(_));
+        let problem = LinearProblem {
+            data,
+            plane,
+            bias: options.bias(),
+        };
+        let unlifted = problem.is_unlifted();
         // Limits that somebody set are for them to judge.
         let found_none = |solution: &Solution| {
             let spent = solution.stop == Stop::EpochLimit && options.epochs.is_none();
@@ -155,12 +157,11 @@ impl<'a> MarginSearch<'a> {
                 return Err(self.no_kernel_margin(d));
             }
             solution
-        } else if plane.is_hard() && hull::is_worthwhile(data, plane) {
-            hull::solve(data, plane, options.bias(), limits, on_pass)?
-                .ok_or_else(|| self.no_linear_margin(d))?
+        } else if plane.is_hard() && hull::is_worthwhile(problem) {
+            hull::solve(problem, limits, on_pass)?.ok_or_else(|| self.no_linear_margin(d))?
         } else {
             let unknown = plane.is_hard() && self.require_separable(d)? == Separability::Unknown;
-            let solution = self.solve_linear(plane, limits, on_pass)?;
+            let solution = self.solve_linear(problem, limits, on_pass)?;
             if unknown && found_none(&solution) {
                 return Err(self.no_linear_margin(d));
             }
@@ -174,22 +175,16 @@ impl<'a> MarginSearch<'a> {
     /// where they ended.
     fn solve_linear(
         &self,
-        plane: &Plane,
+        problem: LinearProblem<'_>,
         limits: &mut SearchLimits<'_>,
         on_pass: PassCallback<'_>,
     ) -> Result<Solution> {
-        let (data, bias) = (self.data, self.options.bias());
-        let mut ended = None;
-        if newton::is_worthwhile(data, plane, limits) {
-            let newton = Newton::new(data, plane, self.sample_weights, bias).go(limits, on_pass)?;
-            if let Some(stop) = newton.stop {
-                let NewtonEnd { alphas, passes, .. } = newton;
-                return Ok(linear::solution(data, plane, bias, alphas, stop, passes));
+        let mut descent = Descent::new(problem, self.sample_weights);
+        if newton::is_worthwhile(problem, limits) {
+            let ended = Newton::new(problem, self.sample_weights).go(limits, on_pass)?;
+            if let Some(stop) = ended.stop {
+                return Ok(problem.solution(ended.alphas, stop, ended.passes));
             }
-            ended = Some(newton);
-        }
-        let mut descent = Descent::new(data, plane, self.sample_weights, bias);
-        if let Some(ended) = ended {
             descent.begin_at(ended);
         }
         descent.go(limits, on_pass)
@@ -255,14 +250,6 @@ impl<'a> MarginSearch<'a> {
         .remedy("allow violations at a price: ⟨c 1⟩; a check of separability with the same ⟨kernel⟩ decides whether there is one")
     }
 
-    /// What predicts.
-    pub(crate) fn decision(&self) -> Decision {
-        match self.settings.kernel {
-            Some(kernel) => Decision::Kernel(Box::new(self.kernel_model(kernel))),
-            None => Decision::Linear(self.weights()),
-        }
-    }
-
     /// The planes as weights.
     fn weights(&self) -> Weights {
         let k = self.scheme.discriminators();
@@ -293,14 +280,41 @@ impl<'a> MarginSearch<'a> {
             }
         }
         let bias = self.planes.iter().map(|(_, s)| s.bias).collect();
-        let constant = f64::from(u8::from(self.options.bias() == Bias::Lifted));
+        let constant = self.options.bias().lift();
         KernelModel::new(self.data, self.scheme, kernel, constant, log, Readout::Last)
             .with_bias(bias)
             .unwrap_or_else(|| unreachable!("one finite bias a discriminator"))
     }
 
-    /// The examples that hold the planes up.
-    pub(crate) fn support(&self) -> SupportVectors {
+    /// Between what the margin of two separable classes lies, from a hard margin's plane.
+    pub(crate) fn margin(&self) -> Option<MarginBracket> {
+        let [(plane, solution)] = self.planes.as_slice() else {
+            return None;
+        };
+        let Objective { primal, dual } = solution.objective;
+        if !(plane.is_hard() && plane.has_two_sides() && dual > 0.0 && primal.is_finite()) {
+            return None;
+        }
+        // Outward by what sums of this length may have lost.
+        let terms = (self.data.features() + plane.len() + 16) as f64;
+        let slack = 8.0 * terms * f64::EPSILON;
+        Some(MarginBracket::new(
+            (1.0 - slack) / (2.0 * primal).sqrt(),
+            (1.0 + slack) / (2.0 * dual).sqrt(),
+            self.options.bias(),
+        ))
+    }
+}
+
+impl Snapshot for MarginSearch<'_> {
+    fn decision(&mut self, _: &Dataset, _: Readout) -> Decision {
+        match self.settings.kernel {
+            Some(kernel) => Decision::Kernel(Box::new(self.kernel_model(kernel))),
+            None => Decision::Linear(self.weights()),
+        }
+    }
+
+    fn support(&self) -> Option<SupportVectors> {
         let k = self.scheme.discriminators();
         let mut by_row = std::collections::BTreeMap::new();
         for (d, (plane, solution)) in self.planes.iter().enumerate() {
@@ -318,32 +332,10 @@ impl<'a> MarginSearch<'a> {
                 margin: 1.0 / solution.squared_norm.sqrt(),
             })
             .collect();
-        SupportVectors {
+        Some(SupportVectors {
             rows: by_row.keys().copied().collect(),
             alphas: by_row.into_values().flatten().collect(),
             optima,
-        }
-    }
-
-    /// Between what the margin of two separable classes lies, from a hard margin's plane.
-    pub(crate) fn margin(&self) -> Option<MarginBracket> {
-        let [(plane, solution)] = self.planes.as_slice() else {
-            return None;
-        };
-        let Objective { primal, dual } = solution.objective;
-        if !(plane.is_hard() && plane.has_two_sides() && dual > 0.0 && primal.is_finite()) {
-            return None;
-        }
-        // Outward by what sums of this length may have lost.
-        let terms = (self.data.features() + plane.len() + 16) as f64;
-        let slack = 8.0 * terms * f64::EPSILON;
-        Some(MarginBracket {
-            lower: (1.0 - slack) / (2.0 * primal).sqrt(),
-            upper: (1.0 + slack) / (2.0 * dual).sqrt(),
-            kind: match self.options.bias() {
-                Bias::Lifted => "lifted",
-                _ => "plain",
-            },
         })
     }
 }

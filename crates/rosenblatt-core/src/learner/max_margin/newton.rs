@@ -22,9 +22,8 @@
 
 use super::cholesky::DenseSystem;
 use super::limits::{PassCallback, SearchLimits, count_margin};
-use super::linear;
-use super::plane::Plane;
-use crate::data::{Dataset, Row, Rows};
+use super::linear::LinearProblem;
+use crate::data::Row;
 use crate::error::Result;
 use crate::options::Bias;
 use crate::progress::{Pass, Stop};
@@ -51,7 +50,8 @@ pub(super) struct NewtonEnd {
 }
 
 /// Whether a step's system is cheap beside scoring the examples.
-pub(super) fn is_worthwhile(data: &Dataset, plane: &Plane, limits: &SearchLimits<'_>) -> bool {
+pub(super) fn is_worthwhile(problem: LinearProblem<'_>, limits: &SearchLimits<'_>) -> bool {
+    let LinearProblem { data, plane, .. } = problem;
     let unknowns = data.features() as f64 + 1.0;
     let counts_updates = limits.limits.options.max_updates.is_some();
     !plane.is_hard()
@@ -62,9 +62,7 @@ pub(super) fn is_worthwhile(data: &Dataset, plane: &Plane, limits: &SearchLimits
 
 /// A plane on its way.
 pub(super) struct Newton<'a> {
-    data: &'a Dataset,
-    plane: &'a Plane,
-    bias: Bias,
+    problem: LinearProblem<'a>,
     /// κ: the bias costs (b − held)²/2κ. None where there is no bias.
     kappa: Option<f64>,
     held: f64,
@@ -126,21 +124,15 @@ impl Distance {
 }
 
 impl<'a> Newton<'a> {
-    pub(super) fn new(
-        data: &'a Dataset,
-        plane: &'a Plane,
-        sample_weights: &SampleWeights<'_>,
-        bias: Bias,
-    ) -> Self {
+    pub(super) fn new(problem: LinearProblem<'a>, sample_weights: &SampleWeights<'_>) -> Self {
+        let LinearProblem { data, plane, bias } = problem;
         let none = Sums {
             combined: vec![0.0; data.features()],
             ..Sums::default()
         };
         Newton {
-            data,
-            plane,
-            bias,
-            kappa: (bias != Bias::None).then(|| linear::kappa(plane, sample_weights, bias)),
+            problem,
+            kappa: (bias != Bias::None).then(|| problem.kappa(sample_weights)),
             held: 0.0,
             w: vec![0.0; data.features()],
             b: 0.0,
@@ -165,7 +157,7 @@ impl<'a> Newton<'a> {
         let (mut visits, mut stepped) = (0, false);
         self.begin();
         let stop = loop {
-            if let Some(stop) = limits.reached(passes.len(), visits, self.plane.len()) {
+            if let Some(stop) = limits.reached(passes.len(), visits, self.problem.plane.len()) {
                 break Some(stop);
             }
             let updates = self.set_multipliers();
@@ -184,7 +176,7 @@ impl<'a> Newton<'a> {
             };
             if distance.round <= enough * distance.primal || (stepped && updates == 0) {
                 stepped = false;
-                let may_be_found = close || (self.is_unlifted() && !self.sampled);
+                let may_be_found = close || (self.problem.is_unlifted() && !self.sampled);
                 if may_be_found && self.is_within_tolerance(tolerance) {
                     break Some(Stop::Converged);
                 }
@@ -208,10 +200,6 @@ impl<'a> Newton<'a> {
         })
     }
 
-    fn is_unlifted(&self) -> bool {
-        matches!(self.bias, Bias::Unlifted(_))
-    }
-
     fn write_back(&mut self) {
         for (k, &t) in self.near.places.iter().enumerate() {
             self.alphas[t as usize] = self.near.alphas[k];
@@ -222,9 +210,9 @@ impl<'a> Newton<'a> {
     /// The first round, with the widest corner, is about where the plane roughly lies: where
     /// there are many examples, one in a few says that as well.
     fn begin(&mut self) {
-        let plenty = 20 * (self.data.features() + 1);
-        let step = (self.plane.len() / plenty).clamp(1, 8);
-        self.sort_by(&vec![0.0; self.plane.len()]);
+        let plenty = 20 * (self.problem.data.features() + 1);
+        let step = (self.problem.plane.len() / plenty).clamp(1, 8);
+        self.sort_by(&vec![0.0; self.problem.plane.len()]);
         if step > 1 {
             self.near = self.near.one_in(step);
             self.sampled = true;
@@ -233,16 +221,16 @@ impl<'a> Newton<'a> {
 
     /// Takes those as near whose multipliers may change in this round.
     fn sort(&mut self) {
-        self.sort_by(&linear::scores(self.data, &self.plane.examples, &self.w));
+        self.sort_by(&self.problem.scores(&self.problem.plane.examples, &self.w));
     }
 
     fn sort_by(&mut self, scores: &[f64]) {
         self.write_back();
         let mut near = Near::default();
         self.far = self.all.clone();
-        let rows = Rows::of(&self.data.matrix);
+        let rows = self.problem.rows();
         for (t, score) in scores.iter().enumerate() {
-            let (sign, price) = (self.plane.signs[t], self.plane.prices[t]);
+            let (sign, price) = (self.problem.plane.signs[t], self.problem.plane.prices[t]);
             let (alpha, center) = (self.alphas[t], self.centers[t]);
             let margin = sign * (score + self.b);
             // From c at a bound, α leaves it where the margin crosses 1.
@@ -256,14 +244,14 @@ impl<'a> Newton<'a> {
                 continue;
             }
             near.places.push(t as u32);
-            near.examples.push(self.plane.examples[t]);
+            near.examples.push(self.problem.plane.examples[t]);
             near.signs.push(sign);
             near.prices.push(price);
             near.centers.push(center);
             near.alphas.push(alpha);
             near.margins.push(margin);
             if alpha != 0.0 {
-                let row = rows.row(self.plane.examples[t] as usize);
+                let row = rows.row(self.problem.plane.examples[t] as usize);
                 self.far.add(row, -sign * alpha, -alpha);
             }
         }
@@ -272,7 +260,7 @@ impl<'a> Newton<'a> {
 
     /// Sets α to what the margins ask for; how many changed.
     fn set_multipliers(&mut self) -> u64 {
-        let rows = Rows::of(&self.data.matrix);
+        let rows = self.problem.rows();
         let near = &mut self.near;
         let mut updates = 0;
         for k in 0..near.places.len() {
@@ -321,13 +309,8 @@ impl<'a> Newton<'a> {
     /// Whether what would be saved leaves no more than this gap; then it is what is kept.
     fn is_within_tolerance(&mut self, tolerance: f64) -> bool {
         self.write_back();
-        linear::is_within_tolerance(
-            self.data,
-            self.plane,
-            self.bias,
-            &mut self.alphas,
-            tolerance,
-        )
+        self.problem
+            .is_within_tolerance(&mut self.alphas, tolerance)
     }
 
     /// Begins a round; `anew` if examples taken as far may be near after all.
@@ -341,11 +324,11 @@ impl<'a> Newton<'a> {
         }
         self.near.centers.copy_from_slice(&self.near.alphas);
         self.width *= 0.5;
-        if self.is_unlifted() {
+        if self.problem.is_unlifted() {
             self.held = self.b;
         }
         // Looking at all examples costs as much as many steps with few of them.
-        let many = self.near.places.len() > self.plane.len() / 32;
+        let many = self.near.places.len() > self.problem.plane.len() / 32;
         if anew || (many && REACH * self.width <= 1.0) {
             self.sort();
         }
@@ -353,13 +336,13 @@ impl<'a> Newton<'a> {
 
     /// Newton's step and the search along it; whether it led anywhere.
     fn step(&mut self) -> bool {
-        let features = self.data.features();
+        let features = self.problem.data.features();
         let Some(direction) = self.direction() else {
             return false;
         };
         let (turn, shift) = direction.split_at(features);
         let shift = shift.first().copied().unwrap_or(0.0);
-        let mut slopes = linear::scores(self.data, &self.near.examples, turn);
+        let mut slopes = self.problem.scores(&self.near.examples, turn);
         for (slope, sign) in slopes.iter_mut().zip(&self.near.signs) {
             *slope = sign * (*slope + shift);
         }
@@ -376,8 +359,8 @@ impl<'a> Newton<'a> {
 
     /// Where a quadratic with the slope and curvature of this place would be least.
     fn direction(&self) -> Option<Vec<f64>> {
-        let features = self.data.features();
-        let rows = Rows::of(&self.data.matrix);
+        let features = self.problem.data.features();
+        let rows = self.problem.rows();
         let of_bias = self.kappa.map(|k| 1.0 / k);
         let mut system = DenseSystem::diagonal(features, of_bias);
         let near = &self.near;

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use super::super::chunk::{Chunk, Chunker};
 use super::super::delimited::Dialect;
-use super::super::format::Format;
 use super::super::number;
 use super::super::open::Opened;
 use super::super::options::ReadOptions;
 use super::super::pipeline::InOrder;
 use super::super::prepare::{Input, PlannedColumn};
-use super::super::sniff::{Record, looks_like_header};
+use super::super::report::ColumnRole;
+use super::super::sniff::{Record, looks_like_header, usual_width};
 use super::super::source::Source;
 use super::super::table::encode::{Encoder, Lookup};
-use super::super::table::parse::{Scheme, Take, label_codes, parse};
+use super::super::table::parse::{Scheme, Take, label_codes, parse, takes};
 use super::super::table::role::Role;
 use super::super::table::shape::{self, find_column, header_names};
 use super::{Inner, Made, Model};
@@ -50,7 +50,7 @@ pub(crate) fn table_batches(
     };
     let usual = Dialect {
         delimiter: options.delimiter.unwrap_or(*delimiter),
-        quoting: opened.format != Format::Tsv,
+        quoting: opened.format.cells().is_none_or(|cells| cells.quoting),
         comment: options.comment_bytes().map(<[u8]>::to_vec),
     };
     let try_dialect = |dialect: &Dialect| {
@@ -129,30 +129,16 @@ fn make_table(
 
 /// Where each column of the model is kept while a batch is made.
 fn plan_takes(columns: &[PlannedColumn]) -> Vec<Take> {
-    let (mut numbers, mut categories, mut texts) = (0, 0, 0);
-    let next = |slot: &mut usize| {
-        *slot += 1;
-        *slot - 1
+    let used_as = |column: &PlannedColumn| match column.role {
+        Role::Label => ColumnRole::Label,
+        // The file may lack it.
+        _ if column.role.features() == 0 => ColumnRole::Ignore,
+        Role::Number { .. } => ColumnRole::Numeric,
+        Role::Category { .. } => ColumnRole::Category,
+        Role::Text { .. } => ColumnRole::Text,
+        Role::Weight | Role::Ignored => ColumnRole::Ignore,
     };
-    columns
-        .iter()
-        .map(|c| match c.role {
-            // The file may lack it.
-            _ if c.role.features() == 0 && c.role != Role::Label => Take::Skip,
-            Role::Number { .. } => Take::Number {
-                slot: next(&mut numbers),
-                fixed: true,
-            },
-            Role::Category { .. } => Take::Category {
-                slot: next(&mut categories),
-            },
-            Role::Text { .. } => Take::Text {
-                slot: next(&mut texts),
-            },
-            Role::Label => Take::Label,
-            Role::Weight | Role::Ignored => Take::Skip,
-        })
-        .collect()
+    takes(columns.iter().map(|column| (used_as(column), true)))
 }
 
 fn match_columns(
@@ -161,15 +147,13 @@ fn match_columns(
     trained_with_header: bool,
     options: &ReadOptions,
 ) -> Result<Matching> {
-    let plan = plan_takes(columns);
     let Some(first) = records.first() else {
         return Err(Error::data("the file holds no rows").remedy("give a file with data"));
     };
-    let makes_features = |c: &PlannedColumn| c.role.features() > 0;
     let named = |cell: &Cow<'_, [u8]>| {
         columns
             .iter()
-            .any(|c| makes_features(c) && c.name.as_bytes() == cell.trim_ascii())
+            .any(|c| c.role.features() > 0 && c.name.as_bytes() == cell.trim_ascii())
     };
     let header = options.header.unwrap_or_else(|| {
         if trained_with_header {
@@ -182,67 +166,14 @@ fn match_columns(
         }
     });
     let data = if header { &records[1..] } else { records };
-    let mut widths: Vec<usize> = data.iter().map(Vec::len).collect();
-    widths.sort_unstable();
-    let width = widths.get(widths.len() / 2).copied().unwrap_or(first.len());
+    let width = usual_width(data).unwrap_or(first.len());
     let by_name = header && trained_with_header && first.len() == width && first.iter().any(named);
     let mut notes = Vec::new();
-    let mut takes = vec![Take::Skip; width];
-    let names: Vec<String>;
-    if by_name {
-        names = header_names(first)?;
-        let mut used = vec![false; width];
-        for (column, take) in columns.iter().zip(&plan) {
-            match names.iter().position(|n| *n == column.name) {
-                Some(i) => {
-                    takes[i] = *take;
-                    used[i] = true;
-                }
-                None if makes_features(column) => {
-                    return Err(Error::data(format!(
-                        "the file has no column {}, which the model needs",
-                        column.name
-                    ))
-                    .at(1, 1)
-                    .remedy("give a file with the columns of the training file"));
-                }
-                None => {}
-            }
-        }
-        let extra: Vec<&str> = (0..width)
-            .filter(|&i| !used[i])
-            .take(10)
-            .map(|i| names[i].as_str())
-            .collect();
-        if !extra.is_empty() {
-            notes.push(format!(
-                "columns that the model does not know are left out: {}",
-                extra.join(", ")
-            ));
-        }
+    let (names, mut takes) = if by_name {
+        match_names(header_names(first)?, columns, &mut notes)?
     } else {
-        let label = columns.iter().position(|c| c.role == Role::Label);
-        if width == columns.len() {
-            takes.clone_from(&plan);
-            names = columns.iter().map(|c| c.name.clone()).collect();
-        } else if label.is_some() && width + 1 == columns.len() {
-            let kept = || (0..columns.len()).filter(|&i| Some(i) != label);
-            takes = kept().map(|i| plan[i]).collect();
-            names = kept().map(|i| columns[i].name.clone()).collect();
-        } else {
-            let without = if label.is_some() {
-                format!(", or {} without the label", columns.len() - 1)
-            } else {
-                String::new()
-            };
-            return Err(Error::data(format!(
-                "the model needs {} columns{without}; this file has {width}",
-                columns.len()
-            ))
-            .at(1, 1)
-            .remedy("give a file with the columns of the training file, or one with a header"));
-        }
-    }
+        match_places(width, columns)?
+    };
     if let Some(wanted) = &options.label {
         let i = find_column(&names, wanted, "label")?;
         if !matches!(takes[i], Take::Skip | Take::Label) {
@@ -265,4 +196,65 @@ fn match_columns(
         has_label,
         notes,
     })
+}
+
+/// The names in a header, and what to take of each column: what the model's column of that name
+/// is.
+fn match_names(
+    names: Vec<String>,
+    columns: &[PlannedColumn],
+    notes: &mut Vec<String>,
+) -> Result<(Vec<String>, Vec<Take>)> {
+    let mut takes = vec![None; names.len()];
+    for (column, take) in columns.iter().zip(plan_takes(columns)) {
+        match names.iter().position(|n| *n == column.name) {
+            Some(i) => takes[i] = Some(take),
+            None if column.role.features() > 0 => {
+                return Err(Error::data(format!(
+                    "the file has no column {}, which the model needs",
+                    column.name
+                ))
+                .at(1, 1)
+                .remedy("give a file with the columns of the training file"));
+            }
+            None => {}
+        }
+    }
+    let unknown = names.iter().zip(&takes).filter(|(_, take)| take.is_none());
+    let extra: Vec<&str> = unknown.take(10).map(|(name, _)| name.as_str()).collect();
+    if !extra.is_empty() {
+        notes.push(format!(
+            "columns that the model does not know are left out: {}",
+            extra.join(", ")
+        ));
+    }
+    let takes = takes
+        .iter()
+        .map(|take| take.unwrap_or(Take::Skip))
+        .collect();
+    Ok((names, takes))
+}
+
+/// The same by place, for so many columns: those of the model, perhaps without the label.
+fn match_places(width: usize, columns: &[PlannedColumn]) -> Result<(Vec<String>, Vec<Take>)> {
+    let is_label = |c: &PlannedColumn| c.role == Role::Label;
+    let has_label = columns.iter().any(is_label);
+    let without_label = width + 1 == columns.len() && has_label;
+    if width != columns.len() && !without_label {
+        let without = match has_label {
+            true => format!(", or {} without the label", columns.len() - 1),
+            false => String::new(),
+        };
+        return Err(Error::data(format!(
+            "the model needs {} columns{without}; this file has {width}",
+            columns.len()
+        ))
+        .at(1, 1)
+        .remedy("give a file with the columns of the training file, or one with a header"));
+    }
+    let kept = columns.iter().zip(plan_takes(columns));
+    let kept = kept.filter(|(column, _)| !without_label || !is_label(column));
+    Ok(kept
+        .map(|(column, take)| (column.name.clone(), take))
+        .unzip())
 }

@@ -5,15 +5,14 @@
 //! text one for each word. Values that training has not seen make nothing, and are counted.
 
 use super::numeric::{NumericColumns, NumericRows};
-use super::parse::{MISSING, TablePart, Take};
+use super::parse::{MISSING, Slots, TablePart, Take};
 use super::role::{MISSING_LEVEL, Role, Unseen};
 use super::{BUCKETS, MOST_WORDS};
-use crate::read::huge_pages;
+use crate::read::assemble;
 use crate::read::interner::{Interner, hash};
 use crate::read::number::Stored;
-use crate::read::order::ranges;
 use crate::read::scale::Scale;
-use rosenblatt_core::data::{Matrix, Precision, Storage, Values};
+use rosenblatt_core::data::{Matrix, Precision};
 use rosenblatt_core::internal::simd;
 use rosenblatt_core::{Error, Result};
 
@@ -132,30 +131,11 @@ impl Encoder {
             }
             feature += role.features();
         }
-        let slots = |of: fn(&Take) -> Option<usize>| {
-            takes
-                .iter()
-                .filter_map(of)
-                .map(|s| s + 1)
-                .max()
-                .unwrap_or(0)
-        };
+        let slots = Slots::of(takes);
         Ok(Encoder {
             steps,
-            numbers: slots(|t| {
-                if let Take::Number { slot, .. } = t {
-                    Some(*slot)
-                } else {
-                    None
-                }
-            }),
-            categories: slots(|t| {
-                if let Take::Category { slot } = t {
-                    Some(*slot)
-                } else {
-                    None
-                }
-            }),
+            numbers: slots.numbers,
+            categories: slots.categories,
             features: feature,
             unit_rows: scale == Scale::UnitRows,
             unit_texts: scale.by_column(),
@@ -295,12 +275,15 @@ impl Encoder {
         let looked_at = sampled.len().max(1);
         let per_row = self.expected_non_zeros(sampled.map(&locate)) as f64 / looked_at as f64;
         let dense = per_row * 2.0 >= self.features as f64;
-        match (dense, precision) {
+        let (matrix, found) = match (dense, precision) {
             (true, Precision::F32) => self.dense::<f32>(n, &locate, threads),
             (true, Precision::F64) => self.dense::<f64>(n, &locate, threads),
             (false, Precision::F32) => self.sparse::<f32>(n, &locate, threads),
             (false, Precision::F64) => self.sparse::<f64>(n, &locate, threads),
-        }
+        };
+        let mut unseen = Unseen::default();
+        found.into_iter().for_each(|here| unseen += here);
+        (matrix, unseen)
     }
 
     fn dense<'a, T: Stored>(
@@ -308,52 +291,30 @@ impl Encoder {
         n: usize,
         locate: &(impl Fn(usize) -> (&'a TablePart, usize) + Sync),
         threads: usize,
-    ) -> (Matrix, Unseen) {
+    ) -> (Matrix, Vec<Unseen>) {
         let width = self.features;
-        let mut values: Vec<T> = huge_pages::zeros(n * width);
-        let mut unseen = Unseen::default();
         let numeric = self.numeric_columns();
-        let numeric = numeric.as_ref();
-        std::thread::scope(|scope| {
-            let mut rest = values.as_mut_slice();
-            let mut running = Vec::new();
-            for range in ranges(n, threads) {
-                let (here, behind) = rest.split_at_mut(range.len() * width);
-                rest = behind;
-                running.push(scope.spawn(move || {
-                    let mut unseen = Unseen::default();
-                    let mut row = Vec::new();
-                    if let Some(columns) = numeric {
-                        unseen.levels = simd::dispatch(NumericRows {
-                            columns,
-                            locate,
-                            range,
-                            out: here,
-                        });
-                        return unseen;
-                    }
-                    for (p, full) in range.zip(here.chunks_exact_mut(width.max(1))) {
-                        let (part, i) = locate(p);
-                        self.row(part, i, &mut row, &mut unseen);
-                        for &(j, x) in &row {
-                            full[j as usize] = T::from_f64(x);
-                        }
-                    }
-                    unseen
-                }));
+        assemble::dense(n, width, threads, |range, out: &mut [T]| {
+            let mut unseen = Unseen::default();
+            if let Some(columns) = &numeric {
+                unseen.levels = simd::dispatch(NumericRows {
+                    columns,
+                    locate,
+                    range,
+                    out,
+                });
+                return unseen;
             }
-            for done in running {
-                unseen += done
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            let mut row = Vec::new();
+            for (p, full) in range.zip(out.chunks_exact_mut(width.max(1))) {
+                let (part, i) = locate(p);
+                self.row(part, i, &mut row, &mut unseen);
+                for &(j, x) in &row {
+                    full[j as usize] = T::from_f64(x);
+                }
             }
-        });
-        let matrix = Matrix::from_storage(Storage::Dense {
-            rows: n,
-            columns: width,
-            values: T::wrap(values),
-        });
-        (matrix, unseen)
+            unseen
+        })
     }
 
     fn sparse<'a, T: Stored>(
@@ -361,63 +322,17 @@ impl Encoder {
         n: usize,
         locate: &(impl Fn(usize) -> (&'a TablePart, usize) + Sync),
         threads: usize,
-    ) -> (Matrix, Unseen) {
-        let mut unseen = Unseen::default();
-        let mut offsets = Vec::with_capacity(n + 1);
-        offsets.push(0);
-        let (mut indices, mut values) = (Vec::new(), Vec::new());
-        std::thread::scope(|scope| {
-            let running: Vec<_> = ranges(n, threads)
-                .into_iter()
-                .map(|range| {
-                    scope.spawn(move || {
-                        let mut unseen = Unseen::default();
-                        let mut row = Vec::new();
-                        let (mut lengths, mut indices, mut values) =
-                            (Vec::new(), Vec::new(), Vec::new());
-                        for p in range {
-                            let (part, i) = locate(p);
-                            self.row(part, i, &mut row, &mut unseen);
-                            let before = indices.len();
-                            for &(j, x) in &row {
-                                let x = T::from_f64(x);
-                                if x != T::ZERO {
-                                    indices.push(j);
-                                    values.push(x);
-                                }
-                            }
-                            lengths.push(indices.len() - before);
-                        }
-                        (lengths, indices, values, unseen)
-                    })
-                })
-                .collect();
-            for done in running {
-                let (lengths, i, v, u) = done
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                unseen += u;
-                for length in lengths {
-                    offsets.push(offsets.last().copied().unwrap_or(0) + length);
-                }
-                if indices.is_empty() {
-                    (indices, values) = (i, v);
-                } else {
-                    indices.extend(i);
-                    values.extend(v);
-                }
+    ) -> (Matrix, Vec<Unseen>) {
+        assemble::sparse(n, self.features, threads, |range, rows| {
+            let mut unseen = Unseen::default();
+            let mut row = Vec::new();
+            for p in range {
+                let (part, i) = locate(p);
+                self.row(part, i, &mut row, &mut unseen);
+                rows.push(row.iter().map(|&(j, x)| (j, T::from_f64(x))));
             }
-        });
-        let values: Values = T::wrap(values);
-        (
-            Matrix::from_storage(Storage::Sparse {
-                columns: self.features,
-                offsets: offsets.into(),
-                indices: indices.into(),
-                values,
-            }),
-            unseen,
-        )
+            unseen
+        })
     }
 }
 

@@ -10,7 +10,7 @@ mod typed;
 use std::borrow::Cow;
 
 use self::numbers::numbers_ahead;
-pub(crate) use self::typed::{Distinct, MISSING, Parsed, Scheme, TablePart, Take, TextPart};
+pub(crate) use self::typed::{MISSING, Parsed, Scheme, Slots, TablePart, Take, takes};
 use super::words::for_each_word;
 use crate::read::chunk::Chunk;
 use crate::read::delimited::{
@@ -19,11 +19,11 @@ use crate::read::delimited::{
 use crate::read::delimiter_index::DelimiterIndex;
 use crate::read::dispatch::dispatch;
 use crate::read::huge_pages;
-use crate::read::interner::{Interner, hash};
-use crate::read::labels::{ABSENT, LabelSink};
+use crate::read::interner::hash;
+use crate::read::labels::ABSENT;
 use crate::read::number::{self, Stored};
 use crate::read::report::LongDecimal;
-use crate::read::row_errors::{OnError, RowErrors, check_text, overlong, quote};
+use crate::read::row_errors::{OnError, check_text, overlong, quote};
 use crate::read::sniff::is_missing;
 use rosenblatt_core::internal::simd::{self, Level, Work};
 use rosenblatt_core::{Error, Result};
@@ -37,7 +37,8 @@ struct Parser<'a, T> {
     /// Whether cells must be looked at singly.
     one_by_one: bool,
     delimiters: DelimiterIndex<'a>,
-    rows: usize,
+    /// What was read, the numbers aside.
+    read: Parsed,
     /// For each column: how many from it on are numbers.
     numbers_ahead: Vec<usize>,
     /// Of the records read, and then those of some to come, before any is read.
@@ -46,27 +47,15 @@ struct Parser<'a, T> {
     number_slots: usize,
     /// Lines gone through.
     lines: usize,
-    codes: Vec<u32>,
     code_slots: usize,
-    texts: Vec<TextPart>,
-    levels: Vec<Interner>,
-    words: Vec<Interner>,
     /// Counts the records tried, faulty ones included.
     tried: u32,
     /// For each word of a text column: the last record it came in and its place there.
     stamps: Vec<Vec<(u32, u32)>>,
-    distinct: Vec<Distinct>,
-    word_counts: Vec<u64>,
-    labels: LabelSink,
-    weights: Vec<f64>,
-    missing: Vec<u64>,
-    not_numeric: Vec<bool>,
     missing_now: Vec<usize>,
     not_numeric_now: Vec<usize>,
     texts_now: Vec<(usize, u64, u64)>,
-    long: Vec<LongDecimal>,
     word: String,
-    faults: RowErrors,
 }
 
 /// Records whose numbers are made room for together.
@@ -78,13 +67,11 @@ fn line_ends(text: &[u8]) -> usize {
 
 /// Reads the rows of a chunk.
 pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
-    let columns = scheme.takes.len();
-    let texts = scheme.texts();
+    let slots = Slots::of(&scheme.takes);
     let (delimiter, one_by_one) = match scheme.dialect.delimiter {
         Delimiter::Byte(b) => (b, scheme.keep_long_decimals),
         Delimiter::Blanks => (b' ', true),
     };
-    let numbers = scheme.numbers();
     let mut parser = Parser::<T> {
         chunk,
         scheme,
@@ -93,51 +80,24 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
         delimiter,
         one_by_one,
         delimiters: DelimiterIndex::new(chunk.padded(), delimiter),
-        rows: 0,
+        read: Parsed::new(scheme, T::wrap(Vec::new())),
         numbers_ahead: numbers_ahead(&scheme.takes),
-        numbers: huge_pages::with_capacity(chunk.about_numbers(b'\n', numbers)),
-        number_slots: numbers,
+        numbers: huge_pages::with_capacity(chunk.about_numbers(b'\n', slots.numbers)),
+        number_slots: slots.numbers,
         lines: 0,
-        codes: Vec::new(),
-        code_slots: scheme.categories(),
-        texts: (0..texts).map(|_| TextPart::default()).collect(),
-        levels: vec![Interner::default(); scheme.categories()],
-        words: vec![Interner::default(); texts],
+        code_slots: slots.categories,
         tried: 0,
-        stamps: vec![Vec::new(); texts],
-        distinct: vec![Distinct::default(); texts],
-        word_counts: vec![0; texts],
-        labels: LabelSink::default(),
-        weights: Vec::new(),
-        missing: vec![0; columns],
-        not_numeric: vec![false; columns],
+        stamps: vec![Vec::new(); slots.texts],
         missing_now: Vec::new(),
         not_numeric_now: Vec::new(),
         texts_now: Vec::new(),
-        long: Vec::new(),
         word: String::new(),
-        faults: RowErrors::default(),
     };
     dispatch(Run(&mut parser));
-    parser.numbers.truncate(parser.rows * numbers);
-    Parsed {
-        part: TablePart {
-            rows: parser.rows,
-            numbers: T::wrap(parser.numbers),
-            codes: parser.codes,
-            texts: parser.texts,
-        },
-        levels: parser.levels,
-        words: parser.words,
-        distinct: parser.distinct,
-        word_counts: parser.word_counts,
-        labels: parser.labels,
-        weights: parser.weights,
-        missing: parser.missing,
-        not_numeric: parser.not_numeric,
-        long: parser.long,
-        faults: parser.faults,
-    }
+    let mut read = parser.read;
+    parser.numbers.truncate(read.part.rows * slots.numbers);
+    read.part.numbers = T::wrap(parser.numbers);
+    read
 }
 
 /// Reads all records, with the best instructions for shifting that there are.
@@ -172,7 +132,7 @@ impl<T: Stored> Parser<'_, T> {
                     Err(error) if error.message().contains("quote") => error,
                     _ => overlong(self.chunk.position(start).0),
                 };
-                self.faults.add(fault, OnError::Fail);
+                self.read.faults.add(fault, OnError::Fail);
                 return;
             }
             match self.record(level, start) {
@@ -181,7 +141,7 @@ impl<T: Stored> Parser<'_, T> {
                     at = next;
                 }
                 Err(error) => {
-                    if !self.faults.add(error, self.scheme.on_error) {
+                    if !self.read.faults.add(error, self.scheme.on_error) {
                         return;
                     }
                     self.roll_back();
@@ -191,7 +151,7 @@ impl<T: Stored> Parser<'_, T> {
             }
         }
         self.lines += line_ends(self.data.get(at..).unwrap_or_default());
-        self.faults.measured(self.lines as u64, self.chunk);
+        self.read.faults.measured(self.lines as u64, self.chunk);
     }
 
     /// What is wrong with a record that may go on behind the chunk.
@@ -226,35 +186,43 @@ impl<T: Stored> Parser<'_, T> {
     }
 
     fn commit(&mut self) {
-        self.rows += 1;
+        self.read.part.rows += 1;
         for column in self.missing_now.drain(..) {
-            self.missing[column] += 1;
+            self.read.missing[column] += 1;
         }
         for column in self.not_numeric_now.drain(..) {
-            self.not_numeric[column] = true;
+            self.read.not_numeric[column] = true;
         }
         for (slot, words, cell) in self.texts_now.drain(..) {
-            self.word_counts[slot] += words;
-            if self.scheme.facts && self.distinct[slot].0.len() <= super::MOST_LEVELS {
-                self.distinct[slot].0.insert(cell);
+            self.read.word_counts[slot] += words;
+            if self.scheme.facts && self.read.distinct[slot].len() <= super::MOST_LEVELS {
+                self.read.distinct[slot].insert(cell);
             }
         }
     }
 
     fn roll_back(&mut self) {
-        let first = self.rows * self.number_slots;
+        let first = self.read.part.rows * self.number_slots;
         self.numbers[first..first + self.number_slots].fill(T::MISSING);
-        self.codes.truncate(self.rows * self.code_slots);
-        self.labels.codes.truncate(self.rows);
-        self.weights.truncate(self.rows);
-        for text in &mut self.texts {
-            text.ends.truncate(self.rows);
+        self.read
+            .part
+            .codes
+            .truncate(self.read.part.rows * self.code_slots);
+        self.read.labels.codes.truncate(self.read.part.rows);
+        self.read.weights.truncate(self.read.part.rows);
+        for text in &mut self.read.part.texts {
+            text.ends.truncate(self.read.part.rows);
             let kept = text.ends.last().map_or(0, |&e| e as usize);
             text.words.truncate(kept);
             text.counts.truncate(kept);
         }
-        while self.long.last().is_some_and(|l| l.row == self.rows as u64) {
-            self.long.pop();
+        while self
+            .read
+            .long
+            .last()
+            .is_some_and(|l| l.row == self.read.part.rows as u64)
+        {
+            self.read.long.pop();
         }
         self.missing_now.clear();
         self.not_numeric_now.clear();
@@ -272,15 +240,18 @@ impl<T: Stored> Parser<'_, T> {
         let scheme = self.scheme;
         let start = at;
         self.tried += 1;
-        let base = self.rows * self.number_slots;
+        let base = self.read.part.rows * self.number_slots;
         if base == self.numbers.len() {
             // For several records, since there is little to fill for one.
             let end = base + AT_ONCE * self.number_slots;
             self.numbers.resize(end, T::MISSING);
         }
         let mut lines = 0;
-        let first_code = self.codes.len();
-        self.codes.resize(first_code + self.code_slots, MISSING);
+        let first_code = self.read.part.codes.len();
+        self.read
+            .part
+            .codes
+            .resize(first_code + self.code_slots, MISSING);
         let columns = scheme.takes.len();
         let mut column = 0;
         while column < columns {
@@ -334,7 +305,7 @@ impl<T: Stored> Parser<'_, T> {
         self.delimiters.go_to(at);
         let end = self.delimiters.peek();
         let delimited = self.data.get(end) == Some(&self.delimiter);
-        (delimited && self.labels.push_known(self.bytes, at, end)).then_some(end + 1)
+        (delimited && self.read.labels.push_known(self.bytes, at, end)).then_some(end + 1)
     }
 
     fn cell(
@@ -373,21 +344,21 @@ impl<T: Stored> Parser<'_, T> {
                     self.missing_now.push(column);
                     MISSING
                 } else {
-                    match self.levels[slot].find(&text) {
+                    match self.read.levels[slot].find(&text) {
                         Some(code) => code,
                         None => {
                             check_text(&text).map_err(|(n, e)| self.fault(cell.start + n, e))?;
-                            self.levels[slot].intern(&text).0
+                            self.read.levels[slot].intern(&text).0
                         }
                     }
                 };
-                self.codes[first_code + slot] = code;
+                self.read.part.codes[first_code + slot] = code;
             }
             Take::Text { slot } => {
                 if is_missing(&text) {
                     self.missing_now.push(column);
-                    let end = self.texts[slot].words.len() as u32;
-                    self.texts[slot].ends.push(end);
+                    let end = self.read.part.texts[slot].words.len() as u32;
+                    self.read.part.texts[slot].ends.push(end);
                 } else {
                     let text = check_text(&text).map_err(|(n, e)| self.fault(cell.start + n, e))?;
                     self.text(slot, text);
@@ -405,9 +376,9 @@ impl<T: Stored> Parser<'_, T> {
                     ));
                 }
                 let pushed = match text {
-                    Cow::Borrowed(_) => self.labels.push(self.bytes, cell.start, cell.end),
+                    Cow::Borrowed(_) => self.read.labels.push(self.bytes, cell.start, cell.end),
                     Cow::Owned(text) => {
-                        let pushed = self.labels.push_text(&text);
+                        let pushed = self.read.labels.push_text(&text);
                         pushed.map_err(|(n, e)| (cell.start + n, e))
                     }
                 };
@@ -425,7 +396,7 @@ impl<T: Stored> Parser<'_, T> {
                         error.remedy("weights must be positive and finite"),
                     ));
                 };
-                self.weights.push(weight);
+                self.read.weights.push(weight);
             }
         }
         Ok(())
@@ -434,8 +405,8 @@ impl<T: Stored> Parser<'_, T> {
     fn text(&mut self, slot: usize, text: &str) {
         let mut word = std::mem::take(&mut self.word);
         let (part, words, stamps) = (
-            &mut self.texts[slot],
-            &mut self.words[slot],
+            &mut self.read.part.texts[slot],
+            &mut self.read.words[slot],
             &mut self.stamps[slot],
         );
         let row = self.tried;
@@ -467,8 +438,8 @@ impl<T: Stored> Parser<'_, T> {
 
     #[cold]
     fn keep_long(&mut self, column: usize, text: &[u8]) {
-        self.long.push(LongDecimal {
-            row: self.rows as u64,
+        self.read.long.push(LongDecimal {
+            row: self.read.part.rows as u64,
             column: column as u32,
             text: String::from_utf8_lossy(text).into_owned(),
         });

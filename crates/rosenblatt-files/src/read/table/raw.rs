@@ -1,8 +1,9 @@
 //! A whole table: read with guessed kinds, decided on all its cells, read again if need be.
 
+use std::collections::HashSet;
 use std::path::Path;
 
-use super::parse::{MISSING, Parsed, Scheme, TablePart, Take, parse};
+use super::parse::{MISSING, Parsed, Scheme, Slots, TablePart, Take, parse, takes};
 use super::shape::{Shape, find_column};
 use super::words::count_words;
 use super::{Facts, MOST_LEVELS, decide, warn};
@@ -52,14 +53,9 @@ pub(crate) struct RawColumn {
     pub(crate) missing: u64,
 }
 
-/// A table and what came with it.
+/// A table and what is to be said of it.
 pub(crate) struct TableRead {
-    pub(crate) raw: TableRaw,
-    pub(crate) labels: Vec<u32>,
-    pub(crate) label_names: Interner,
-    pub(crate) weights: Option<Vec<f64>>,
-    pub(crate) long: Vec<LongDecimal>,
-    pub(crate) tally: Tally,
+    pub(crate) found: Pass,
     pub(crate) reports: Vec<ColumnReport>,
     pub(crate) notes: Vec<String>,
     pub(crate) warnings: Vec<Wording>,
@@ -95,17 +91,17 @@ struct Planned {
     given: bool,
 }
 
-/// One pass over the file.
-struct Pass {
-    table: TableRaw,
-    labels: Vec<u32>,
-    label_names: Interner,
-    weights: Vec<f64>,
+/// What one pass over the file finds.
+pub(crate) struct Pass {
+    pub(crate) table: TableRaw,
+    pub(crate) labels: Vec<u32>,
+    pub(crate) label_names: Interner,
+    pub(crate) weights: Vec<f64>,
     not_numeric: Vec<bool>,
-    distinct: Vec<std::collections::HashSet<u64>>,
+    distinct: Vec<HashSet<u64>>,
     word_counts: Vec<u64>,
-    long: Vec<LongDecimal>,
-    tally: Tally,
+    pub(crate) long: Vec<LongDecimal>,
+    pub(crate) tally: Tally,
 }
 
 /// Reads a table whose beginning has this shape.
@@ -123,7 +119,7 @@ pub(crate) fn read(
         let pass = run(bytes, source.name(), &scheme, options)?;
         let decided = decide_all(&pass, &columns);
         if decided.iter().zip(&columns).all(|(d, c)| d.role == c.role) {
-            return finish(pass, shape, label, &columns, options);
+            return finish(pass, shape, label, &columns);
         }
         columns = decided;
         bytes = crate::read::open::text(source, options)?;
@@ -219,7 +215,7 @@ fn guess(shape: &Shape<'_>, column: usize) -> ColumnKind {
         rows: shape.sample.len() as u64,
         missing: shape.sample.len() as u64 - filled,
         numeric: false,
-        distinct: cells().collect::<std::collections::HashSet<_>>().len(),
+        distinct: cells().collect::<HashSet<_>>().len(),
         words: cells()
             .map(|c| count_words(&String::from_utf8_lossy(c)))
             .sum(),
@@ -228,34 +224,11 @@ fn guess(shape: &Shape<'_>, column: usize) -> ColumnKind {
 }
 
 fn scheme(shape: &Shape<'_>, columns: &[Planned], options: &ReadOptions) -> Scheme {
-    let (mut numbers, mut categories, mut texts) = (0, 0, 0);
-    let next = |slot: &mut usize| {
-        *slot += 1;
-        *slot - 1
-    };
-    let takes = columns
-        .iter()
-        .map(|c| match c.role {
-            ColumnRole::Numeric => Take::Number {
-                slot: next(&mut numbers),
-                fixed: c.given,
-            },
-            ColumnRole::Category | ColumnRole::Groups | ColumnRole::Time => Take::Category {
-                slot: next(&mut categories),
-            },
-            ColumnRole::Text => Take::Text {
-                slot: next(&mut texts),
-            },
-            ColumnRole::Label => Take::Label,
-            ColumnRole::Weight => Take::Weight,
-            ColumnRole::Ignore => Take::Skip,
-        })
-        .collect();
     Scheme {
         dialect: shape.dialect.clone(),
         header: shape.header,
         names: shape.names.clone(),
-        takes,
+        takes: takes(columns.iter().map(|c| (c.role, c.given))),
         // Against the rest, a row without a label is one of the rest.
         labels_required: options.positive.is_none()
             && !options.label_map.iter().any(|(old, _)| old.is_empty()),
@@ -273,7 +246,7 @@ fn run(bytes: Bytes, file: &Path, scheme: &Scheme, options: &ReadOptions) -> Res
         Precision::F32 => parse::<f32>(chunk, &shared),
         Precision::F64 => parse::<f64>(chunk, &shared),
     });
-    let columns = scheme.takes.len();
+    let (columns, slots) = (scheme.takes.len(), Slots::of(&scheme.takes));
     let mut pass = Pass {
         table: TableRaw {
             format: if scheme.dialect.quoting {
@@ -294,17 +267,17 @@ fn run(bytes: Bytes, file: &Path, scheme: &Scheme, options: &ReadOptions) -> Res
             parts: Vec::new(),
             starts: Starts::default(),
             rows: 0,
-            numbers: scheme.numbers(),
-            categories: scheme.categories(),
-            levels: vec![Interner::default(); scheme.categories()],
-            words: vec![Interner::default(); scheme.texts()],
+            numbers: slots.numbers,
+            categories: slots.categories,
+            levels: vec![Interner::default(); slots.categories],
+            words: vec![Interner::default(); slots.texts],
         },
         labels: Vec::new(),
         label_names: Interner::default(),
         weights: Vec::new(),
         not_numeric: vec![false; columns],
-        distinct: vec![std::collections::HashSet::new(); scheme.texts()],
-        word_counts: vec![0; scheme.texts()],
+        distinct: vec![HashSet::new(); slots.texts],
+        word_counts: vec![0; slots.texts],
         long: Vec::new(),
         tally: Tally::new(file),
     };
@@ -345,7 +318,7 @@ impl Pass {
             }
             self.word_counts[slot] += parsed.word_counts[slot];
             if self.distinct[slot].len() <= MOST_LEVELS {
-                self.distinct[slot].extend(&parsed.distinct[slot].0);
+                self.distinct[slot].extend(&parsed.distinct[slot]);
             }
         }
         let new = self.label_names.merge(&parsed.labels.names);
@@ -421,22 +394,13 @@ fn decide_all(pass: &Pass, columns: &[Planned]) -> Vec<Planned> {
 }
 
 fn finish(
-    pass: Pass,
+    mut found: Pass,
     shape: Shape<'_>,
     label: usize,
     columns: &[Planned],
-    options: &ReadOptions,
 ) -> Result<TableRead> {
-    let Pass {
-        mut table,
-        labels,
-        label_names,
-        weights,
-        long,
-        tally,
-        ..
-    } = pass;
-    warn::refuse_measurement(&shape.names[label], &labels, &label_names)?;
+    let (table, labels) = (&mut found.table, &found.labels);
+    warn::refuse_measurement(&shape.names[label], labels, &found.label_names)?;
     let mut reports = Vec::with_capacity(columns.len());
     let mut notes = shape.notes;
     let mut warnings = Vec::new();
@@ -459,7 +423,7 @@ fn finish(
         };
         match take {
             Take::Category { slot } => {
-                let counted: std::collections::HashSet<u32> = table.codes_of(slot).collect();
+                let counted: HashSet<u32> = table.codes_of(slot).collect();
                 report.levels = Some(counted.len());
             }
             Take::Text { slot } => report.words = Some(table.words[slot].len()),
@@ -488,7 +452,7 @@ fn finish(
                 true => Some(format!(
                     "holds numbers, but not in every cell, so it is not taken as numeric; ⟨column {name}=numeric⟩ names the first that is none"
                 )),
-                false => warn::look_at(&table, take, missing, &labels),
+                false => warn::look_at(table, take, missing, labels),
             };
             if let Some(warning) = warning {
                 warnings.push(format!("the column {name} {warning}").into());
@@ -498,12 +462,7 @@ fn finish(
         reports.push(report);
     }
     Ok(TableRead {
-        raw: table,
-        labels,
-        label_names,
-        weights: options.weight_column.is_some().then_some(weights),
-        long,
-        tally,
+        found,
         reports,
         notes,
         warnings,

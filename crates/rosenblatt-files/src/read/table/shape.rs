@@ -7,7 +7,9 @@ use crate::read::delimited::{Delimiter, Dialect};
 use crate::read::format::Format;
 use crate::read::number;
 use crate::read::options::ReadOptions;
-use crate::read::sniff::{Record, is_missing, looks_like_header, sample_records, sniff};
+use crate::read::sniff::{
+    Record, is_missing, looks_like_header, sample_records, sniff, usual_width,
+};
 use rosenblatt_core::{Error, Result};
 
 /// Records looked at to tell a header from data.
@@ -30,38 +32,27 @@ pub(crate) struct Shape<'a> {
 
 /// The dialect of a table that starts with `head`.
 pub(crate) fn dialect(head: &[u8], whole: bool, format: Format, options: &ReadOptions) -> Dialect {
-    let comment = options
-        .comment
-        .clone()
-        .filter(|c| !c.is_empty())
-        .map(String::into_bytes);
-    let quoting = format != Format::Tsv;
+    let comment = options.comment_bytes();
+    let cells = format.cells();
+    let quoting = cells.is_none_or(|cells| cells.quoting);
     let delimiter = options.delimiter.unwrap_or_else(|| {
-        if format == Format::Tsv {
-            return Delimiter::Byte(b'\t');
+        if let Some(byte) = cells.and_then(|cells| cells.delimiter) {
+            return Delimiter::Byte(byte);
         }
-        let end = if whole {
-            head.len()
-        } else {
-            Cut::Lines.last_end(head).unwrap_or(head.len())
-        };
-        sniff(&head[..end], quoting, comment.as_deref()).unwrap_or(Delimiter::Byte(b','))
+        let records = Cut::Lines.records(head, whole);
+        sniff(records, quoting, comment).unwrap_or(Delimiter::Byte(b','))
     });
     Dialect {
         delimiter,
         quoting,
-        comment,
+        comment: comment.map(<[u8]>::to_vec),
     }
 }
 
 /// The records at the beginning of a table.
 pub(crate) fn first_records<'a>(head: &'a [u8], whole: bool, dialect: &Dialect) -> Vec<Record<'a>> {
-    let end = if whole {
-        head.len()
-    } else {
-        dialect.cut().last_end(head).unwrap_or(head.len())
-    };
-    sample_records(&head[..end], dialect, SAMPLE_RECORDS)
+    let records = dialect.cut().records(head, whole);
+    sample_records(records, dialect, SAMPLE_RECORDS)
 }
 
 /// Whether there is one line, and that of names.
@@ -116,9 +107,7 @@ pub(crate) fn shape<'a>(
             .at(1, 1)
             .remedy("pass ⟨header no⟩ if line 1 is data"));
     }
-    let mut widths: Vec<usize> = data.iter().map(Vec::len).collect();
-    widths.sort_unstable();
-    let width = widths[widths.len() / 2];
+    let width = usual_width(data).unwrap_or(first.len());
     let mut names: Vec<String> = (0..width).map(|i| i.to_string()).collect();
     let mut unnamed = Vec::new();
     if header {

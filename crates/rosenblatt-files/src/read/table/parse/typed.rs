@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::read::delimited::Dialect;
 use crate::read::interner::Interner;
 use crate::read::labels::LabelSink;
-use crate::read::report::LongDecimal;
+use crate::read::report::{ColumnRole, LongDecimal};
 use crate::read::row_errors::{OnError, RowErrors};
 use rosenblatt_core::data::Values;
 
@@ -45,40 +45,57 @@ pub(crate) struct Scheme {
     pub(crate) facts: bool,
 }
 
-impl Scheme {
-    fn slots(&self, of: impl Fn(&Take) -> Option<usize>) -> usize {
-        self.takes
-            .iter()
-            .filter_map(of)
-            .map(|s| s + 1)
-            .max()
-            .unwrap_or(0)
-    }
+/// How many columns of each kind are stored.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Slots {
+    pub(crate) numbers: usize,
+    pub(crate) categories: usize,
+    pub(crate) texts: usize,
+}
 
-    pub(crate) fn numbers(&self) -> usize {
-        self.slots(|take| match take {
-            Take::Number { slot, .. } => Some(*slot),
-            _ => None,
-        })
-    }
-
-    pub(crate) fn categories(&self) -> usize {
-        self.slots(|take| match take {
-            Take::Category { slot } => Some(*slot),
-            _ => None,
-        })
-    }
-
-    pub(crate) fn texts(&self) -> usize {
-        self.slots(|take| match take {
-            Take::Text { slot } => Some(*slot),
-            _ => None,
-        })
+impl Slots {
+    pub(crate) fn of(takes: &[Take]) -> Self {
+        let mut slots = Slots::default();
+        for take in takes {
+            match take {
+                Take::Number { slot, .. } => slots.numbers = slots.numbers.max(slot + 1),
+                Take::Category { slot } => slots.categories = slots.categories.max(slot + 1),
+                Take::Text { slot } => slots.texts = slots.texts.max(slot + 1),
+                Take::Label | Take::Weight | Take::Skip => {}
+            }
+        }
+        slots
     }
 }
 
+/// What to do with columns that are used so; with each, whether the kind of a number is `fixed`.
+pub(crate) fn takes(columns: impl Iterator<Item = (ColumnRole, bool)>) -> Vec<Take> {
+    let mut slots = Slots::default();
+    let next = |slot: &mut usize| {
+        *slot += 1;
+        *slot - 1
+    };
+    columns
+        .map(|(role, fixed)| match role {
+            ColumnRole::Numeric => Take::Number {
+                slot: next(&mut slots.numbers),
+                fixed,
+            },
+            ColumnRole::Category | ColumnRole::Groups | ColumnRole::Time => Take::Category {
+                slot: next(&mut slots.categories),
+            },
+            ColumnRole::Text => Take::Text {
+                slot: next(&mut slots.texts),
+            },
+            ColumnRole::Label => Take::Label,
+            ColumnRole::Weight => Take::Weight,
+            ColumnRole::Ignore => Take::Skip,
+        })
+        .collect()
+}
+
 /// The words of a text column, row by row.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct TextPart {
     pub(crate) ends: Vec<u32>,
     /// Words of each row by number, in order of first appearance in it.
@@ -105,17 +122,14 @@ pub(crate) struct TablePart {
     pub(crate) texts: Vec<TextPart>,
 }
 
-/// Distinct values of a column, exact up to a limit.
-#[derive(Debug, Default, Clone)]
-pub(crate) struct Distinct(pub(crate) HashSet<u64>);
-
 /// A chunk, read.
 #[derive(Debug)]
 pub(crate) struct Parsed {
     pub(crate) part: TablePart,
     pub(crate) levels: Vec<Interner>,
     pub(crate) words: Vec<Interner>,
-    pub(crate) distinct: Vec<Distinct>,
+    /// Hashes of the distinct values of each text column, exact up to a limit.
+    pub(crate) distinct: Vec<HashSet<u64>>,
     pub(crate) word_counts: Vec<u64>,
     pub(crate) labels: LabelSink,
     pub(crate) weights: Vec<f64>,
@@ -125,4 +139,29 @@ pub(crate) struct Parsed {
     pub(crate) not_numeric: Vec<bool>,
     pub(crate) long: Vec<LongDecimal>,
     pub(crate) faults: RowErrors,
+}
+
+impl Parsed {
+    /// Nothing yet.
+    pub(super) fn new(scheme: &Scheme, numbers: Values) -> Self {
+        let (columns, slots) = (scheme.takes.len(), Slots::of(&scheme.takes));
+        Parsed {
+            part: TablePart {
+                rows: 0,
+                numbers,
+                codes: Vec::new(),
+                texts: vec![TextPart::default(); slots.texts],
+            },
+            levels: vec![Interner::default(); slots.categories],
+            words: vec![Interner::default(); slots.texts],
+            distinct: vec![HashSet::new(); slots.texts],
+            word_counts: vec![0; slots.texts],
+            labels: LabelSink::default(),
+            weights: Vec::new(),
+            missing: vec![0; columns],
+            not_numeric: vec![false; columns],
+            long: Vec::new(),
+            faults: RowErrors::default(),
+        }
+    }
 }
