@@ -5,6 +5,8 @@ use rosenblatt::read::ReadReport;
 use rosenblatt::report::TrainReport;
 use serde::Serialize;
 
+use crate::render::decision::Decided;
+
 /// Everything `train` found out: the library's report and what belongs to the front end.
 #[derive(Debug, Serialize)]
 pub struct TrainSummary {
@@ -15,6 +17,9 @@ pub struct TrainSummary {
     pub cv: Option<CrossValidation>,
     /// How features were scaled, where they were; weights and margins speak of scaled ones.
     pub scaling: Option<&'static str>,
+    /// How scores become probabilities and classes, where that was decided after training.
+    #[serde(flatten)]
+    pub decided: Decided,
     /// What was read.
     pub data: ReadReport,
     /// Where the rows trained on and those held out went.

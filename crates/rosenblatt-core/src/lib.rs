@@ -4,6 +4,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::disallowed_methods))]
 
 pub mod bounds;
+pub mod calibration;
 mod classifier;
 pub mod data;
 pub mod embedding;
@@ -32,6 +33,7 @@ mod session;
 #[doc(hidden)]
 pub mod simd;
 pub mod synthetic;
+pub mod threshold;
 pub mod training;
 pub mod weights;
 

@@ -30,6 +30,29 @@ struct Scored {
     examples: u64,
     log_loss: f64,
     brier: f64,
+    bins: [Bin; BINS],
+}
+
+/// Bins of equal width that probabilities are counted in.
+const BINS: usize = 10;
+
+/// Examples of about one predicted probability, summed.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Bin {
+    examples: u64,
+    predicted: f64,
+    happened: u64,
+}
+
+/// Examples of about one predicted probability.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Reliability {
+    /// Their mean predicted probability.
+    pub predicted: f64,
+    /// The share for which it came true.
+    pub observed: f64,
+    /// How many there are.
+    pub examples: u64,
 }
 
 /// Figures for all classes together.
@@ -53,6 +76,15 @@ pub struct Metrics {
     pub average_precision: Option<f64>,
     /// The mean of −ln p of the true class, where the model gives probabilities.
     pub log_loss: Option<f64>,
+    /// The mean squared distance of the probabilities from the truth, where the model gives such;
+    /// with two classes of the positive one alone (Brier 1950).
+    pub brier: Option<f64>,
+    /// The mean distance of predicted probability and observed share, over ten bins of equal
+    /// width: of the positive class of two, else of the most probable class (Guo et al. 2017).
+    pub expected_calibration_error: Option<f64>,
+    /// The bins that have examples.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reliability: Vec<Reliability>,
     /// 95 % confidence intervals of these.
     pub intervals: Intervals,
     /// Figures for each class.
@@ -120,9 +152,21 @@ impl Evaluation {
         let predicted = model.predict(&data.matrix, threads)?;
         let truths = data.labels.iter().copied();
         (truths.clone().zip(predicted)).for_each(|(truth, class)| found.count(truth, class));
-        if model.classes.len() == 2 {
-            let scores = model.scores(&data.matrix, threads)?;
-            (truths.zip(scores)).for_each(|(truth, score)| found.rank(score, truth == 1));
+        let (two, probable) = (model.classes.len() == 2, model.has_probabilities());
+        if !(two || probable) {
+            return Ok(found);
+        }
+        let scores = model.scores(&data.matrix, threads)?;
+        let each = scores.chunks_exact(model.scheme.discriminators());
+        let mut probabilities = vec![0.0; model.classes.len()];
+        for (scores, truth) in each.zip(truths) {
+            if two {
+                found.rank(model.scheme.positive_score(scores), truth == 1);
+            }
+            if probable {
+                model.probabilities_of(scores, &mut probabilities);
+                found.count_probabilities(truth, &probabilities);
+            }
         }
         Ok(found)
     }
@@ -142,7 +186,10 @@ impl Evaluation {
             mcc: counts.mcc(),
             auc: ranks.auc(),
             average_precision: ranks.average_precision(),
-            log_loss: None,
+            log_loss: self.log_loss(),
+            brier: self.brier(),
+            expected_calibration_error: self.expected_calibration_error(),
+            reliability: self.reliability(),
             intervals: Intervals {
                 accuracy: wilson(self.right(), self.examples()),
                 balanced_accuracy: spread[0],
@@ -226,30 +273,58 @@ impl Evaluation {
         let own = probabilities[truth as usize];
         let of_rest = probabilities.iter().fold(0.0, |sum, p| sum + p * p) - own * own;
         let squares = (1.0 - own) * (1.0 - own) + of_rest;
+        let two = probabilities.len() == 2;
         // Of two classes one is enough.
-        let halves = if probabilities.len() == 2 { 0.5 } else { 1.0 };
+        let halves = if two { 0.5 } else { 1.0 };
         self.scored.examples += 1;
         self.scored.log_loss -= libm::log(own.max(f64::EPSILON));
         self.scored.brier += halves * squares;
+        let shown = match two {
+            true => 1,
+            false => crate::scheme::leader(probabilities, None),
+        };
+        let p = probabilities[shown as usize];
+        let bin = &mut self.scored.bins[((p * BINS as f64) as usize).min(BINS - 1)];
+        bin.examples += 1;
+        bin.predicted += p;
+        bin.happened += u64::from(truth == shown);
     }
 
     /// The mean of −log p, p the probability that was given to the true class (at least 2⁻⁵²);
     /// `None` without probabilities.
     pub fn log_loss(&self) -> Option<f64> {
-        let Scored {
-            examples, log_loss, ..
-        } = self.scored;
-        (examples > 0).then(|| log_loss / examples as f64)
+        let scored = &self.scored;
+        (scored.examples > 0).then(|| scored.log_loss / scored.examples as f64)
     }
 
     /// The Brier score: the mean squared distance of the probabilities from 1 for the true class
     /// and 0 for the others, with two classes of the positive one alone; `None` without
     /// probabilities.
     pub fn brier(&self) -> Option<f64> {
-        let Scored {
-            examples, brier, ..
-        } = self.scored;
-        (examples > 0).then(|| brier / examples as f64)
+        let scored = &self.scored;
+        (scored.examples > 0).then(|| scored.brier / scored.examples as f64)
+    }
+
+    /// Predicted probabilities and what came of them, in ten bins of equal width, those without
+    /// examples left out: of the positive class of two, else of the most probable class.
+    pub fn reliability(&self) -> Vec<Reliability> {
+        let bins = self.scored.bins.iter().filter(|bin| bin.examples > 0);
+        bins.map(|bin| Reliability {
+            predicted: bin.predicted / bin.examples as f64,
+            observed: bin.happened as f64 / bin.examples as f64,
+            examples: bin.examples,
+        })
+        .collect()
+    }
+
+    /// The mean distance of predicted probability and observed share, each bin weighted by its
+    /// examples; `None` without probabilities.
+    pub fn expected_calibration_error(&self) -> Option<f64> {
+        let bins = self.reliability();
+        let apart = bins
+            .iter()
+            .map(|b| ((b.predicted - b.observed).abs(), b.examples as f64));
+        (!bins.is_empty()).then(|| mean(apart))
     }
 
     /// Examples counted, those with unknown labels included.
@@ -570,14 +645,24 @@ mod tests {
     fn losses_of_probabilities() {
         let mut two = Evaluation::new(&Classes::from_labels(["n", "p"]));
         assert_eq!((two.log_loss(), two.brier()), (None, None));
+        assert_eq!(two.expected_calibration_error(), None);
         two.count_probabilities(1, &[0.25, 0.75]);
         two.count_probabilities(0, &[0.5, 0.5]);
         let mean = -(0.75f64.ln() + 0.5f64.ln()) / 2.0;
         assert!((two.log_loss().unwrap() - mean).abs() < 1e-15);
         assert_eq!(two.brier(), Some((0.0625 + 0.25) / 2.0));
+        assert_eq!(two.expected_calibration_error(), Some((0.25 + 0.5) / 2.0));
+        two.count_probabilities(1, &[0.5, 0.5]);
+        let bins = two.reliability();
+        assert_eq!(
+            (bins.len(), bins[0].examples, bins[0].observed),
+            (2, 2, 0.5)
+        );
+        assert_eq!(two.expected_calibration_error(), Some(0.25 / 3.0));
         let mut three = Evaluation::new(&Classes::from_labels(["a", "b", "c"]));
         three.count_probabilities(2, &[0.5, 0.25, 0.25]);
         assert_eq!(three.brier(), Some(0.25 + 0.0625 + 0.5625));
+        assert_eq!(three.expected_calibration_error(), Some(0.5));
     }
 
     #[test]

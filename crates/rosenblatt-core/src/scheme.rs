@@ -122,6 +122,37 @@ impl Scheme {
         }
     }
 
+    /// Of two classes: the score of the positive one.
+    pub fn positive_score(self, scores: &[f64]) -> f64 {
+        match self {
+            Scheme::Argmax { .. } | Scheme::OneVsRest { .. } => scores[1] - scores[0],
+            Scheme::Binary | Scheme::OneVsOne { .. } => scores[0],
+        }
+    }
+
+    /// One score a class; of pairs the number that a class wins, and where two win as many the
+    /// pairs' scores, each kept below a third.
+    pub(crate) fn class_scores(self, scores: &[f64], to: &mut [f64]) {
+        match self {
+            Scheme::Binary => to.copy_from_slice(&[-scores[0], scores[0]]),
+            Scheme::Argmax { .. } | Scheme::OneVsRest { .. } => to.copy_from_slice(scores),
+            Scheme::OneVsOne { classes } => {
+                let (mut wins, k) = (vec![0.0; classes as usize], classes as usize);
+                to.fill(0.0);
+                for low in 0..k {
+                    for high in low + 1..k {
+                        let s = scores[self.pair(low, high)];
+                        wins[if s >= 0.0 { high } else { low }] += 1.0;
+                        to[high] += s;
+                        to[low] -= s;
+                    }
+                }
+                let each = to.iter_mut().zip(wins);
+                each.for_each(|(s, wins)| *s = wins + *s / (3.0 * (s.abs() + 1.0)));
+            }
+        }
+    }
+
     /// The class that `scores` decide for. Ties go to the lowest class, but between two
     /// classes to the positive one, unless `at_zero` says negative.
     pub fn decide(self, scores: &[f64], at_zero: AtZero) -> u32 {

@@ -28,9 +28,15 @@ use graph::Graph;
 /// The model as the bytes of an ONNX file.
 ///
 /// # Errors
-/// If the graph cannot say what the model does: features made of words, and voted models
-/// whose weights were renormalised.
+/// If the graph cannot say what the model does: features made of words, voted models
+/// whose weights were renormalised, and thresholds.
 pub fn export(model: &Model) -> Result<Vec<u8>> {
+    if model.threshold.is_some() {
+        let why = "its labels are decided by a threshold, which the graph does not know";
+        return Err(
+            refuse(why).remedy("train it without ⟨threshold⟩, and compare the graph's scores")
+        );
+    }
     let mut graph = Graph::default();
     let graph_ref = &mut graph;
     let rows = input::rows(graph_ref, model)?;

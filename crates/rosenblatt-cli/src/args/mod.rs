@@ -57,12 +57,18 @@ pub enum Command {
         rosenblatt train adult.data.gz --validate 0.1 --seed 1\n  \
         rosenblatt train data.csv --validate 0.25 --save-split data -o model.rbm && rosenblatt test model.rbm data.test.csv\n  \
         rosenblatt train a.svm --readout last --epochs 50 -o a.rbm\n  \
+        rosenblatt train data.csv --calibrate --threshold cost:FP=1,FN=10 -o model.rbm\n  \
         rosenblatt train data.csv --resume model.rbm --epochs 100 -o longer.rbm")]
     Train(Box<TrainArgs>),
     /// Predict a label for every row
     #[command(after_help = "Examples:\n  rosenblatt predict model.rbm new.csv\n  \
-        zcat new.csv.gz | rosenblatt predict model.rbm - --scores -o predicted.tsv")]
+        zcat new.csv.gz | rosenblatt predict model.rbm - --scores -o predicted.tsv\n  \
+        rosenblatt predict model.rbm new.csv --probabilities")]
     Predict(Box<PredictArgs>),
+    /// Say why rows have their classes: what each feature adds to the score, in the units of the file
+    #[command(after_help = "Examples:\n  rosenblatt explain model.rbm new.csv\n  \
+        rosenblatt explain model.rbm new.csv --rows 1 --most 20 --json")]
+    Explain(Box<ExplainArgs>),
     /// Evaluate a model on labelled rows
     #[command(after_help = "Examples:\n  rosenblatt test model.rbm test.csv\n  \
         rosenblatt test model.rbm test.csv --compare other.rbm")]
@@ -144,6 +150,12 @@ pub struct TrainArgs {
     /// K-fold cross-validation: train without each fold in turn and report the accuracy on it
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..))]
     pub cv: Option<u32>,
+    /// Give probabilities: fit a map from scores to probabilities, by sigmoid, isotonic (regression) or temperature, on the held-out rows, without such in cross-validation; without METHOD: sigmoid for two classes, temperature for several
+    #[arg(long, value_name = "METHOD", value_parser = calibration)]
+    pub calibrate: Option<Option<rosenblatt::calibration::Method>>,
+    /// Two classes: predict the positive one from here on. A number: of the probability where the model is calibrated, else of the score; or chosen on the held-out rows, without such in cross-validation: f1, cost:FP=COST,FN=COST (least cost), precision:SHARE or recall:SHARE (at least that)
+    #[arg(long, value_name = "RULE", allow_hyphen_values = true)]
+    pub threshold: Option<rosenblatt::threshold::ThresholdRule>,
     /// Save the rows trained on and those held out as PREFIX.train and PREFIX.test, with the extension of the format, before training
     #[arg(long, value_name = "PREFIX")]
     pub save_split: Option<PathBuf>,
@@ -183,9 +195,31 @@ pub struct PredictArgs {
     /// After each label, a tab and the score; one score per discriminator if there are several
     #[arg(long)]
     pub scores: bool,
-    /// After each label, a tab and the probability of each class, in the model's order of classes; for models of logistic regression and networks
+    /// After each label, a tab and the probability of each class, in the order in which inspect lists the classes; for calibrated models (train --calibrate)
     #[arg(long, conflicts_with = "scores")]
     pub probabilities: bool,
+    /// At the end of each line, the N features that move the score most, each after a tab with what it adds to the score of the class against its strongest rival; over a kernel the N leading training rows
+    #[arg(long, value_name = "N")]
+    pub explain: Option<usize>,
+    #[command(flatten)]
+    pub source: ModelDataArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The model
+    pub model: PathBuf,
+    /// The data: a file, or - for stdin
+    pub data: PathBuf,
+    /// How many rows to explain, from the first on
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub rows: usize,
+    /// How many contributions to show of each row, the largest
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub most: usize,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub source: ModelDataArgs,
 }
@@ -327,6 +361,11 @@ fn kinds_help() -> String {
         text.push_str(&format!("  {:<14} {}\n", kind.name(), kind.summary()));
     }
     text
+}
+
+/// A method of calibration.
+fn calibration(name: &str) -> Result<rosenblatt::calibration::Method, String> {
+    rosenblatt::options::parse_choice(name)
 }
 
 /// A size in bytes, with or without a unit.

@@ -5,13 +5,16 @@ use std::fmt::Write;
 use rosenblatt::Options;
 use rosenblatt::data::FeatureNames;
 use rosenblatt::model::{Decision, Model};
+use rosenblatt::options::choice_name;
 use rosenblatt::read::load_model;
 use rosenblatt::report::{self, Discriminator, largest_weights};
 use serde_json::{Map, Value, json};
 
+use super::explain::Named;
 use crate::args::InspectArgs;
 use crate::output::{self, Done, Outcome};
 use crate::render;
+use crate::render::decision::Decided;
 use crate::render::numbers::{count, counted, short};
 use crate::render::table::{Align, clipped, columns};
 
@@ -21,17 +24,32 @@ pub fn run(args: &InspectArgs) -> Outcome {
         output::print(&format!("{}\n", command(&model)))?;
         return Ok(Done::Finished);
     }
+    let units = Named::of(&model, preparation.as_ref());
     let names = preparation.map_or_else(FeatureNames::default, |p| p.feature_names());
     let discriminators = largest_weights(&model, &names, args.weights);
+    let original = in_original_units(args, &model, &units);
     match args.json {
-        true => output::print_json(&json(args, &model, &discriminators))?,
-        false => output::print(&text(args, &model, &discriminators))?,
+        true => {
+            let mut found = json(args, &model, &discriminators);
+            found["discriminators_in_original_units"] = original
+                .iter()
+                .zip(&discriminators)
+                .map(|((bias, weights), d)| {
+                    let names = d.largest.iter().map(|(name, _)| name);
+                    let weights: Vec<_> = names.zip(weights).collect();
+                    json!({"name": d.name, "bias": bias, "weights": weights})
+                })
+                .collect();
+            output::print_json(&found)?;
+        }
+        false => output::print(&text(args, &model, &discriminators, &original))?,
     }
     Ok(Done::Finished)
 }
 
 fn json(args: &InspectArgs, model: &Model, discriminators: &[Discriminator]) -> Value {
     let progress = &model.progress;
+    let decided = Decided::of(model);
     let options: Map<String, Value> = model
         .options
         .values()
@@ -52,12 +70,36 @@ fn json(args: &InspectArgs, model: &Model, discriminators: &[Discriminator]) -> 
         "discriminators": discriminators,
         "hardest": report::hardest(model, args.weights),
         "planes": report::planes(model),
+        "calibration": decided.calibration,
+        "threshold": decided.threshold,
         "support_vectors": report::support_vectors(model),
         "command": command(model),
     })
 }
 
-fn text(args: &InspectArgs, model: &Model, discriminators: &[Discriminator]) -> String {
+/// Where columns were scaled: the bias of each discriminator over the numbers of the file, and
+/// its largest weights in the order in which they are shown.
+fn in_original_units(args: &InspectArgs, model: &Model, units: &Named) -> Vec<(f64, Vec<f64>)> {
+    let Some(weights) = model.weights() else {
+        return Vec::new();
+    };
+    let shown = weights
+        .largest_of_each(args.weights)
+        .into_iter()
+        .enumerate();
+    let of_one = |(d, shown): (usize, Vec<(usize, f64)>)| {
+        let (bias, all) = units.original_weights(model, d)?;
+        Some((bias, shown.iter().map(|&(j, _)| all[j]).collect()))
+    };
+    shown.map_while(of_one).collect()
+}
+
+fn text(
+    args: &InspectArgs,
+    model: &Model,
+    discriminators: &[Discriminator],
+    original: &[(f64, Vec<f64>)],
+) -> String {
     let mut text = origin(model);
     let _ = writeln!(text, "\noptions");
     let recipe = model.recipe.iter();
@@ -66,6 +108,9 @@ fn text(args: &InspectArgs, model: &Model, discriminators: &[Discriminator]) -> 
         .chain(recipe.map(|(name, value)| vec![name.clone(), value.clone()]))
         .collect();
     text.push_str(&columns(&options, &[Align::Left, Align::Left], 2));
+    for (name, line) in Decided::of(model).lines() {
+        let _ = writeln!(text, "\n{name} {line}");
+    }
     if let Decision::Voted(voted) = &model.decision {
         let _ = writeln!(
             text,
@@ -96,7 +141,7 @@ fn text(args: &InspectArgs, model: &Model, discriminators: &[Discriminator]) -> 
         let support = render::train::support_vectors(&report::support_vectors(model), None);
         let _ = write!(text, "\nplanes\n{planes}{support}\n");
     }
-    for d in discriminators {
+    for (i, d) in discriminators.iter().enumerate() {
         let _ = writeln!(
             text,
             "\n{}: bias {}, threshold θ = {}",
@@ -104,12 +149,22 @@ fn text(args: &InspectArgs, model: &Model, discriminators: &[Discriminator]) -> 
             short(d.bias),
             short(d.threshold)
         );
-        let rows: Vec<Vec<String>> = d
-            .largest
-            .iter()
+        let weights = d.largest.iter();
+        let mut rows: Vec<Vec<String>> = weights
             .map(|(name, w)| vec![clipped(name, 50), short(*w)])
             .collect();
-        text.push_str(&columns(&rows, &[Align::Left, Align::Right], 2));
+        if let Some((bias, weights)) = original.get(i) {
+            let _ = writeln!(
+                text,
+                "  in the third column per unit of the file, with bias {}",
+                short(*bias)
+            );
+            let each = rows.iter_mut().zip(weights);
+            each.for_each(|(row, w)| row.push(short(*w)));
+        }
+        let align = [Align::Left, Align::Right, Align::Right];
+        let width = rows.first().map_or(0, Vec::len);
+        text.push_str(&columns(&rows, &align[..width], 2));
     }
     text
 }
@@ -166,6 +221,12 @@ fn command(model: &Model) -> String {
         } else {
             format!("--{name}={}", quoted(&value))
         });
+    }
+    if let Some(calibration) = &model.calibration {
+        words.push(format!("--calibrate={}", choice_name(calibration.method())));
+    }
+    if let Some(threshold) = &model.threshold {
+        words.push(format!("--threshold={}", threshold.rule));
     }
     words.join(" ")
 }

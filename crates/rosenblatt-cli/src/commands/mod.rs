@@ -6,6 +6,7 @@ mod check;
 mod context;
 mod convert;
 mod experiment;
+mod explain;
 mod export;
 mod figure;
 mod generate;
@@ -30,6 +31,7 @@ pub fn run(cli: Cli) -> Outcome {
     match cli.command {
         Command::Train(args) => train::run(context, &args),
         Command::Predict(args) => predict::run(context, &args),
+        Command::Explain(args) => explain::run(context, &args),
         Command::Test(args) => test::run(context, &args),
         Command::Check(args) => check::run(context, &args),
         Command::Verify(args) => verify::run(&args),

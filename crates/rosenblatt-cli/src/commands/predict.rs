@@ -10,6 +10,7 @@ use rosenblatt::write::write_atomic;
 
 use super::batches;
 use super::context::Context;
+use super::explain::Named;
 use crate::args::PredictArgs;
 use crate::output::{self, Done, Failure, Outcome};
 
@@ -29,16 +30,18 @@ pub fn run(context: Context, args: &PredictArgs) -> Outcome {
         &args.data,
         &args.source,
     )?;
+    let names = (args.explain).map(|_| Named::of(&model, preparation.as_ref()));
+    let names = names.as_ref();
     match args.output.as_deref().filter(|p| !output::is_dash(p)) {
         Some(path) => write_atomic(path, |out| {
-            predict(context, args, &model, &mut batches, out).map_err(|e| match e {
+            predict(context, args, (&model, names), &mut batches, out).map_err(|e| match e {
                 Problem::Input(error) => error,
                 Problem::Output(e) => Error::io(path, &e),
             })
         })?,
         None => {
             let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
-            predict(context, args, &model, &mut batches, &mut out)
+            predict(context, args, (&model, names), &mut batches, &mut out)
                 .and_then(|()| out.flush().map_err(Problem::Output))
                 .map_err(|e| match e {
                     Problem::Input(error) => Failure::Error(error),
@@ -65,7 +68,7 @@ enum Problem {
 fn predict(
     context: Context,
     args: &PredictArgs,
-    model: &Model,
+    (model, names): (&Model, Option<&Named>),
     batches: &mut Batches,
     out: &mut dyn Write,
 ) -> std::result::Result<(), Problem> {
@@ -80,13 +83,15 @@ fn predict(
         let all = &all;
         parallel::chunks(&mut parts, 1, threads, || {
             let mut probabilities = vec![0.0; model.scheme.classes()];
+            let (all, matrix) = (&all, &batch.matrix);
+            let mut scorer = model.scorer();
             move |p: usize, part: &mut [String]| {
                 let text = &mut part[0];
-                for scores in all[p * SOME * k..].chunks_exact(k).take(SOME) {
-                    let class = model.scheme.decide(scores, model.at_zero());
-                    text.push_str(model.classes.name(class));
-                    let numbers: &[f64] = if args.probabilities {
-                        model.scheme.probabilities(scores, &mut probabilities);
+                let scores = all[p * SOME * k..].chunks_exact(k).take(SOME);
+                for (i, scores) in (p * SOME..).zip(scores) {
+                    text.push_str(model.classes.name(model.decide(scores)));
+                    let numbers = if args.probabilities {
+                        model.probabilities_of(scores, &mut probabilities);
                         &probabilities
                     } else if args.scores {
                         scores
@@ -96,6 +101,12 @@ fn predict(
                     for number in numbers {
                         text.push('\t');
                         text.push_str(&number.to_string());
+                    }
+                    if let (Some(names), Some(most)) = (names, args.explain) {
+                        for cell in names.cells(&scorer.explain(matrix.row(i), most)) {
+                            text.push('\t');
+                            text.push_str(&cell);
+                        }
                     }
                     text.push('\n');
                 }

@@ -15,6 +15,7 @@ use super::batches;
 use super::context::Context;
 use crate::args::TestArgs;
 use crate::output::{self, Done, Outcome};
+use crate::render::decision::{Decided, listed};
 use crate::render::numbers::{count, counted, percent, short};
 use crate::render::report::{Diagnostics, test_page};
 use crate::render::table::{Align, clipped, columns};
@@ -66,6 +67,7 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
             .in_file(&args.data)
             .into());
     }
+    let chosen = seen.chosen(&model);
     let seen = seen.finding(&model);
     let other = match &args.compare {
         Some(path) => Some(compare(context, args, path, &right)?),
@@ -77,6 +79,7 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
         let file = args.data.display().to_string();
         let names = names.unwrap_or_default();
         let said: Vec<String> = (seen.as_ref().map(SeenFinding::text).into_iter())
+            .chain(chosen.as_deref().map(chosen_text))
             .chain(other.as_ref().map(Comparison::text))
             .collect();
         let page = test_page(&file, &model, &names, &diagnostics, &said);
@@ -95,6 +98,7 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
             "auc": evaluation.auc(),
             "metrics": metrics,
             "trained_on": seen,
+            "chosen_on": chosen,
             "compare": other,
             "log_loss": evaluation.log_loss(),
             "brier": evaluation.brier(),
@@ -103,6 +107,7 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
     } else {
         let mut lines = text(evaluation, metrics.as_ref());
         let said = seen.as_ref().map(SeenFinding::text).into_iter();
+        let said = said.chain(chosen.as_deref().map(chosen_text));
         for line in said.chain(other.as_ref().map(Comparison::text)) {
             let _ = write!(lines, "\n{line}\n");
         }
@@ -125,9 +130,6 @@ fn text(evaluation: &Evaluation, metrics: Option<&Metrics>) -> String {
     );
     for line in metrics.map(figures).unwrap_or_default() {
         let _ = writeln!(text, "{line}");
-    }
-    if let (Some(log_loss), Some(brier)) = (evaluation.log_loss(), evaluation.brier()) {
-        let _ = writeln!(text, "log loss {log_loss:.4}, Brier score {brier:.4}");
     }
     if !evaluation.unknown().is_empty() {
         let shown: Vec<String> = evaluation
@@ -218,7 +220,9 @@ impl Seen {
                     self.found += u64::from(found);
                 }
             }
-        } else if let Some(labels) = labels.iter().map(class).collect::<Option<Vec<u32>>>() {
+        }
+        let by_hash = model.seen_rows.is_none() || model.chosen_on.is_some();
+        if by_hash && let Some(labels) = labels.iter().map(class).collect::<Option<Vec<u32>>>() {
             let part = Dataset {
                 matrix: batch.matrix.clone(),
                 labels,
@@ -233,6 +237,17 @@ impl Seen {
         self.rows += labels.len() as u64;
     }
 
+    /// What of the model was chosen on these very rows, if anything was.
+    fn chosen(&self, model: &Model) -> Option<Vec<&'static str>> {
+        let rows = model.chosen_on?;
+        (rows.examples == self.rows && rows.hash == self.hash).then(|| {
+            let pass = model.progress.best.is_some() && model.options.keeps_best_pass();
+            let pass = pass.then_some("the pass");
+            let decided = Decided::of(model).chosen_on_held_out();
+            pass.into_iter().chain(decided).collect()
+        })
+    }
+
     /// What is worth saying.
     fn finding(self, model: &Model) -> Option<SeenFinding> {
         let trained_on = &model.trained_on;
@@ -245,6 +260,13 @@ impl Seen {
             of: self.looked_at,
         })
     }
+}
+
+fn chosen_text(chosen: &[&str]) -> String {
+    format!(
+        "warning: these rows chose {} of the model, so the figures flatter; test on other rows",
+        listed(chosen)
+    )
 }
 
 impl SeenFinding {

@@ -14,6 +14,7 @@ use rosenblatt::model::Model;
 use rosenblatt::progress::Stop;
 use rosenblatt::read::{Format, Part, Preparation, Scale, SplitBy, copy_rows, load_model};
 use rosenblatt::report::{Seconds, TrainReport};
+use rosenblatt::threshold::ThresholdRule;
 use rosenblatt::training::Fitted;
 use rosenblatt::{Error, Options};
 
@@ -25,6 +26,7 @@ use super::context::{Context, in_data, interrupt_flag};
 use crate::args::{DataArgs, DataOptions, TrainArgs};
 use crate::output::{self, Done, Failure, Outcome};
 use crate::render;
+use crate::render::decision::Decided;
 use crate::render::numbers::counted;
 use crate::summary::TrainSummary;
 
@@ -85,6 +87,17 @@ fn check_held_out(args: &TrainArgs, options: &Options, data: &DataOptions) -> Re
     {
         let what = format!("--{name} needs held-out examples");
         return refuse(what, "add --validate 0.1");
+    }
+    let decides = args.calibrate.is_some() || args.threshold.is_some_and(|t| t.needs_rows());
+    if decides && data.read.split_column.is_some() && !fraction {
+        let what = "without --validate, --calibrate and --threshold deal rows to parts whatever their group";
+        return refuse(what.into(), "add --validate 0.25");
+    }
+    if let (Some(_), Some(ThresholdRule::Value(value))) = (args.calibrate, args.threshold)
+        && !(0.0..=1.0).contains(&value)
+    {
+        let what = format!("--threshold {value} is of the probability, from 0 to 1");
+        return refuse(what, "give a probability, or leave out --calibrate");
     }
     if args.save_split.is_some() && !fraction {
         let what = "--save-split saves the two parts that --validate makes";
@@ -178,6 +191,14 @@ impl Job<'_> {
         let prepared = &loaded.prepared;
         let (train, held_out) = (&prepared.train, prepared.held_out.as_ref());
         self.warn_of_missing_classes(train, held_out);
+        if self.threshold().is_some() && train.classes.len() > 2 {
+            let classes = train.classes.len();
+            return Err(Error::options(format!(
+                "--threshold decides between two classes, and these are {classes}"
+            ))
+            .remedy("name the class to tell from all others with --positive")
+            .into());
+        }
         if args.dry_run {
             let took = Seconds {
                 read: read_seconds,
@@ -215,6 +236,7 @@ impl Job<'_> {
         report.seconds.train = train_seconds;
         let summary = TrainSummary {
             report,
+            decided: Decided::of(&fitted.model),
             scaling: render::train::describe_scaling(&prepared.preparation),
             cv: loaded.cv.clone(),
             data: loaded.report.clone(),
@@ -386,7 +408,46 @@ impl Job<'_> {
             None => preparation.store_in(&mut fitted.model),
         }
         fitted.model.recipe = recipe;
+        self.decide(&mut fitted.model, loaded)?;
         Ok(fitted)
+    }
+
+    /// The threshold asked for: now, or of the run that is resumed.
+    fn threshold(&self) -> Option<ThresholdRule> {
+        let before = || self.resume?.threshold.as_ref().map(|t| t.rule);
+        self.args.threshold.or_else(before)
+    }
+
+    /// Calibrates a model whose run has ended and sets its threshold, where that is asked for.
+    fn decide(&self, model: &mut Model, loaded: &Loaded) -> Result<(), Failure> {
+        let before = || Some(Some(self.resume?.calibration.as_ref()?.method()));
+        let calibrate = self.args.calibrate.or_else(before);
+        let threshold = self.threshold();
+        let wanted = calibrate.is_some() || threshold.is_some();
+        if !wanted || model.progress.stop == Some(Stop::Interrupted) {
+            return Ok(());
+        }
+        let prepared = &loaded.prepared;
+        let needs_rows = calibrate.is_some() || threshold.is_some_and(|t| t.needs_rows());
+        let unseen = match &prepared.held_out {
+            _ if !needs_rows => None,
+            Some(rows) => Some(model.held_out_scores(rows, self.context.threads)?),
+            None => Some(
+                rosenblatt::session(self.options)
+                    .interrupt(interrupt_flag())
+                    .threads(self.context.threads)
+                    .memory(self.args.memory)
+                    .cross_fitted_scores(&prepared.train)
+                    .map_err(|e| in_data(e, &self.args.data))?,
+            ),
+        };
+        if let (Some(method), Some(unseen)) = (calibrate, &unseen) {
+            model.calibrate(method, unseen)?;
+        }
+        if let Some(rule) = threshold {
+            model.set_threshold(rule, unseen.as_ref())?;
+        }
+        Ok(())
     }
 
     /// Whether anyone reads the report of a run that ends by itself. A model that is saved

@@ -1,6 +1,7 @@
 //! Results for people's eyes.
 
 pub mod boundary;
+pub mod decision;
 pub mod dry_run;
 pub mod numbers;
 pub mod picture;

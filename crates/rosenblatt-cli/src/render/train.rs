@@ -8,6 +8,7 @@ use rosenblatt::model::Model;
 use rosenblatt::read::{ColumnRole, Preparation, ReadReport, Scale};
 use rosenblatt::report::{Discriminator, PlaneReport, TrainReport};
 
+use super::decision::listed;
 use super::numbers::{count, counted, percent, precise, seconds, short};
 use super::table::{Align, clipped, columns};
 use crate::summary::TrainSummary;
@@ -86,6 +87,9 @@ pub fn text(summary: &TrainSummary, colour: bool) -> String {
     if let Some(best) = report.best_epoch {
         page.section("kept", &kept(best, report));
     }
+    for (name, line) in summary.decided.lines() {
+        page.section(name, &line);
+    }
     if report.learner == "perceptron" || report.learner == "kernel" {
         page.section("updates", &updates(report));
     }
@@ -94,7 +98,9 @@ pub fn text(summary: &TrainSummary, colour: bool) -> String {
     }
     page.section("accuracy", &accuracy(report));
     if let Some(metrics) = &report.metrics {
-        page.section("held out", &figures(metrics).join("\n"));
+        let mut lines = figures(metrics);
+        lines.extend(flattered(summary));
+        page.section("held out", &lines.join("\n"));
     }
     if !report.largest_weights.is_empty() {
         page.section("weights", &weights(&report.largest_weights, 8, 12));
@@ -396,6 +402,17 @@ pub fn kept(best: u64, report: &TrainReport) -> String {
     }
 }
 
+/// That the held-out examples chose what their figures tell of.
+pub fn flattered(summary: &TrainSummary) -> Option<String> {
+    let chosen = summary.decided.chosen_on_held_out();
+    (!chosen.is_empty()).then(|| {
+        format!(
+            "the held-out rows chose {}, so these figures flatter; test on other rows",
+            listed(&chosen)
+        )
+    })
+}
+
 /// A confidence interval of a share.
 pub fn interval([low, high]: Interval) -> String {
     format!("{:.1} to {:.1}", 100.0 * low, 100.0 * high)
@@ -433,6 +450,13 @@ pub fn figures(metrics: &Metrics) -> Vec<String> {
         })
     }));
     let mut lines = vec![shares.join(", "), numbers.join(", ")];
+    if let (Some(log_loss), Some(brier)) = (metrics.log_loss, metrics.brier) {
+        let mut line = format!("log loss {log_loss:.4}, Brier score {brier:.4}");
+        if let Some(error) = metrics.expected_calibration_error {
+            let _ = write!(line, ", expected calibration error {error:.4}");
+        }
+        lines.push(line);
+    }
     lines.extend(rarest(metrics));
     lines
 }

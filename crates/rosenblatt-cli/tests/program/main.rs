@@ -5,6 +5,7 @@
 mod bad_input;
 mod cache;
 mod common;
+mod decisions;
 mod experiment;
 mod golden;
 mod held_out;

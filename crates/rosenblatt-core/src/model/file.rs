@@ -13,16 +13,19 @@ use super::{
     Decision, Fingerprint, LinearState, Model, SeenRows, StoredPreparation, SupportVectors, Voted,
     state_file,
 };
+use crate::calibration::Calibration;
 use crate::data::{Classes, Precision};
 use crate::embedding::Embedding;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::progress::{Pass, Progress};
 use crate::scheme::Scheme;
+use crate::threshold::Threshold;
 
 /// The number of the newest file format. Files of all formats up to it are read. In format 2,
-/// weights that are mostly zero are kept in fewer bytes; a file without such is of format 1.
-pub const FORMAT: u64 = 2;
+/// weights that are mostly zero are kept in fewer bytes; in format 3 a threshold decides between
+/// two classes. A file without either is of format 1.
+pub const FORMAT: u64 = 3;
 
 pub(super) fn bad(what: impl std::fmt::Display) -> Error {
     Error::model(format!("the model file is not valid: {what}"))
@@ -43,6 +46,15 @@ impl Model {
             let (hashes, all) = rows.parts();
             parts.put("seen_rows", hashes.to_vec());
             parts.put_fact("seen_rows.all", all);
+        }
+        if let Some(calibration) = &self.calibration {
+            calibration.put(&mut parts);
+        }
+        if let Some(threshold) = &self.threshold {
+            threshold.put(&mut parts);
+        }
+        if let Some(rows) = &self.chosen_on {
+            parts.put_fact("chosen_on", rows);
         }
         let options: serde_json::Map<String, serde_json::Value> = self
             .options
@@ -72,7 +84,11 @@ impl Model {
         if let Some(preparation) = &self.preparation {
             preparation.put(&mut parts);
         }
-        let format = if leaves_out_zeros(&parts) { FORMAT } else { 1 };
+        let format = match &self.threshold {
+            Some(_) => FORMAT,
+            None if leaves_out_zeros(&parts) => 2,
+            None => 1,
+        };
         parts.put_fact("format", format);
         parts
     }
@@ -88,6 +104,12 @@ impl Model {
             .remedy("use a newer version of Rosenblatt"));
         }
         let scheme: Scheme = parts.take_fact("scheme")?;
+        let calibration = Calibration::take(&mut parts, scheme)?;
+        let threshold = Threshold::take(&mut parts)?;
+        let chosen_on = match parts.has_fact("chosen_on") {
+            true => Some(parts.take_fact("chosen_on")?),
+            false => None,
+        };
         let trained_on: Fingerprint = parts.take_fact("trained_on")?;
         let seen_rows = take_seen_rows(&mut parts)?;
         let values: BTreeMap<String, String> = parts.take_fact("options")?;
@@ -129,10 +151,16 @@ impl Model {
             support,
             trained_on,
             seen_rows,
+            calibration,
+            threshold,
+            chosen_on,
             embedding,
             preparation,
             recipe,
         };
+        if model.threshold.is_some() {
+            model.require_two_classes_for_threshold().map_err(bad)?;
+        }
         if model
             .state
             .as_ref()

@@ -125,6 +125,15 @@ impl KernelModel {
         &self.coefficients
     }
 
+    /// The kernel's value of corrected example `k` and a row, with what the bias adds.
+    pub(super) fn value_with(&self, k: usize, row: Row<'_>) -> f64 {
+        self.constant
+            + match self.kernel {
+                Kernel::Precomputed => row.get(self.rows[k] as usize),
+                _ => self.kernel.value(self.support.row(k), row),
+            }
+    }
+
     fn prepared(&self, arithmetic: Arithmetic) -> SupportRows {
         let mut support = SupportRows::new(arithmetic);
         for (k, &number) in self.rows.iter().enumerate() {
@@ -224,11 +233,7 @@ impl KernelModel {
     pub fn scores_of_one(&self, scheme: Scheme, at_zero: AtZero, row: Row<'_>, scores: &mut [f64]) {
         let mut values: Vec<[f64; WIDTH]> = vec![[0.0; WIDTH]; self.rows.len()];
         for (k, value) in values.iter_mut().enumerate() {
-            value[0] = self.constant
-                + match self.kernel {
-                    Kernel::Precomputed => row.get(self.rows[k] as usize),
-                    _ => self.kernel.value(self.support.row(k), row),
-                };
+            value[0] = self.value_with(k, row);
         }
         let mut board = vec![[0.0; WIDTH]; scheme.discriminators()];
         self.read(scheme, at_zero, &values, &mut board);

@@ -1,6 +1,7 @@
 //! What predicts, and what a run remembers.
 
 mod dual_log;
+mod explain;
 mod file;
 mod fingerprint;
 mod kernel;
@@ -18,6 +19,7 @@ mod voted;
 mod weights_file;
 
 pub use dual_log::DualLog;
+pub use explain::{Contribution, Explanation, Reason};
 pub use file::FORMAT;
 pub use fingerprint::Fingerprint;
 pub use kernel::KernelModel;
@@ -28,11 +30,13 @@ pub use network::{Activation, Attempt, Layer, Network};
 pub use parts::seal;
 pub use parts::{Array, Element, Parts};
 pub use preparation::StoredPreparation;
+pub use probabilities::UnseenScores;
 pub use seen_rows::SeenRows;
 pub(crate) use support_vectors::relative_gap;
 pub use support_vectors::{Optimum, SupportVectors};
 pub use voted::Voted;
 
+use crate::calibration::Calibration;
 use crate::data::{Classes, Dataset, Matrix, Row, Rows};
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
@@ -40,6 +44,7 @@ use crate::optimisations;
 use crate::options::{AtZero, Options};
 use crate::progress::Progress;
 use crate::scheme::Scheme;
+use crate::threshold::Threshold;
 use crate::weights::{GROUP, Weights};
 
 /// How a model turns features into scores.
@@ -77,6 +82,13 @@ pub struct Model {
     pub trained_on: Fingerprint,
     /// Which rows those were, unless they were very many or came in parts.
     pub seen_rows: Option<SeenRows>,
+    /// How its scores become probabilities, where it was calibrated.
+    pub calibration: Option<Calibration>,
+    /// From where on the class is the positive one, where that was not left to the score's sign.
+    pub threshold: Option<Threshold>,
+    /// A fingerprint of the held-out examples that chose the pass, the calibration or the
+    /// threshold.
+    pub chosen_on: Option<Fingerprint>,
     /// Features made of features before anything else, where the options ask for it.
     pub embedding: Option<Embedding>,
     /// How raw files become its features; `None` if it was trained on arrays.
@@ -226,8 +238,7 @@ impl Model {
         self.check_width(matrix)?;
         let scores = self.scores_of(matrix, predict_threads(threads));
         let each = scores.chunks_exact(self.scheme.discriminators());
-        let decide = |scores: &[f64]| self.scheme.decide(scores, self.at_zero());
-        Ok(each.map(decide).collect())
+        Ok(each.map(|scores| self.decide(scores)).collect())
     }
 
     /// The share of examples whose class it predicts. The data's classes must be its own.
@@ -285,7 +296,7 @@ impl Scorer<'_> {
 
     /// The class of `row`.
     pub fn class(&mut self, row: Row<'_>) -> u32 {
-        let (scheme, at_zero) = (self.model.scheme, self.model.at_zero());
-        scheme.decide(self.scores(row), at_zero)
+        let model = self.model;
+        model.decide(self.scores(row))
     }
 }

@@ -1,5 +1,6 @@
 //! Training from the outside: data and options in, a fitted model out.
 
+mod cross_fit;
 mod resume;
 
 use std::sync::atomic::AtomicBool;
@@ -222,7 +223,12 @@ impl<'a> Session<'a> {
                 best,
             },
         };
-        LearnerEntry::fit(training)
+        LearnerEntry::fit(training).map(|mut fitted| {
+            let chosen = options.keeps_best_pass() && fitted.model.progress.best.is_some();
+            let rows = self.validation.filter(|_| chosen);
+            fitted.model.chosen_on = rows.map(|rows| Fingerprint::of(rows, self.threads));
+            fitted
+        })
     }
 
     /// The data with the features that the embedding makes.
@@ -319,6 +325,9 @@ fn template(
         support: None,
         trained_on: Fingerprint::default(),
         seen_rows: None,
+        calibration: None,
+        threshold: None,
+        chosen_on: None,
         embedding,
         preparation: None,
         recipe: Vec::new(),

@@ -268,7 +268,7 @@ impl Weights {
 
     /// Of each discriminator the `most` weights that are largest in absolute value, largest
     /// first, with their features; among equals those that come first. Zeros are left out.
-    pub(crate) fn largest_of_each(&self, most: usize) -> Vec<Vec<(usize, f64)>> {
+    pub fn largest_of_each(&self, most: usize) -> Vec<Vec<(usize, f64)>> {
         let order = |a: &(usize, f64), b: &(usize, f64)| {
             b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0))
         };

@@ -338,6 +338,42 @@ impl Preparation {
         }
     }
 
+    /// For each feature what was taken from the numbers of the file and what they were then
+    /// divided by, 0 and 1 where they are as they were; `None` where rows were divided by their
+    /// length.
+    pub fn units(&self) -> Option<Vec<(f64, f64)>> {
+        if self.scale == Scale::UnitRows {
+            return None;
+        }
+        if let Some((centre, scale)) = self.scaling() {
+            return Some(centre.iter().copied().zip(scale.iter().copied()).collect());
+        }
+        let mut units = vec![(0.0, 1.0); self.features()];
+        if let Input::Table { columns, .. } = &self.input {
+            let mut first = 0;
+            for column in columns {
+                if let Role::Number { centre, scale, .. } = &column.role {
+                    units[first] = (*centre, *scale);
+                }
+                first += column.role.features();
+            }
+        }
+        Some(units)
+    }
+
+    /// For each feature whether it says that a cell has a certain text, or is missing.
+    pub fn levels(&self) -> Vec<bool> {
+        let Input::Table { columns, .. } = &self.input else {
+            return vec![false; self.features()];
+        };
+        let each = columns.iter().flat_map(|column| {
+            let number = matches!(column.role, Role::Number { .. });
+            let word = matches!(column.role, Role::Text { .. });
+            (0..column.role.features()).map(move |i| !(word || number && i == 0))
+        });
+        each.collect()
+    }
+
     /// How cells become features, for those who want to do it themselves.
     pub fn coding(&self) -> Coding<'_> {
         match &self.input {

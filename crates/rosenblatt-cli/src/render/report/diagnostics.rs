@@ -116,7 +116,7 @@ impl<'m> Diagnostics<'m> {
         let mut predicted = Vec::with_capacity(matrix.rows());
         let mut probabilities = vec![0.0; model.scheme.classes()];
         for (i, scores) in scores.chunks_exact(each).enumerate() {
-            let class = model.scheme.decide(scores, model.at_zero());
+            let class = model.decide(scores);
             predicted.push(class);
             let Some(truth) = label(i) else { continue };
             self.evaluation.count(truth, class);
@@ -124,7 +124,7 @@ impl<'m> Diagnostics<'m> {
                 self.evaluation.rank(scores[0], truth == 1);
             }
             if model.has_probabilities() {
-                model.scheme.probabilities(scores, &mut probabilities);
+                model.probabilities_of(scores, &mut probabilities);
                 self.evaluation.count_probabilities(truth, &probabilities);
             }
             let (margin, rival) = margin(model.scheme, scores, truth as usize);

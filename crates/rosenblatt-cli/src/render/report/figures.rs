@@ -210,6 +210,43 @@ pub fn curves(evaluation: &Evaluation) -> Option<Figure> {
     )
 }
 
+/// Predicted probabilities beside what came of them.
+pub fn reliability(evaluation: &Evaluation) -> Option<Figure> {
+    let bins = evaluation.reliability();
+    let error = evaluation.expected_calibration_error()?;
+    let classes = evaluation.classes();
+    let (of, observed) = match classes.len() {
+        2 => {
+            let positive = clipped(classes.name(1), 24);
+            (format!("of {positive}"), format!("share of {positive}"))
+        }
+        _ => ("of the most probable class".into(), "share correct".into()),
+    };
+    let share = |name: &str| Axis::linear(name).percent().range(0.0, 1.0);
+    let points = bins.iter().map(|bin| (bin.predicted, bin.observed));
+    let points: Vec<(f64, f64)> = points.collect();
+    let panel = Panel::new()
+        .equal()
+        .size(280.0, 280.0)
+        .x(share(&format!("predicted probability {of}")))
+        .y(share(&observed))
+        .layer(Layer::line(points.clone()).label("model"))
+        .layer(Layer::points(points).series(0))
+        .layer(
+            Layer::line([(0.0, 0.0), (1.0, 1.0)])
+                .color(Color::Muted)
+                .dash(Dash::Dotted)
+                .label("calibrated"),
+        );
+    Some(
+        Figure::of(panel)
+            .title("Reliability of the probabilities")
+            .caption(format!(
+                "Each point is the examples of one tenth of the probabilities. Expected calibration error {error:.4}."
+            )),
+    )
+}
+
 /// The largest weights of discriminators as bars.
 pub fn weight_bars(discriminators: &[Discriminator]) -> Figure {
     let single = discriminators.len() == 1;

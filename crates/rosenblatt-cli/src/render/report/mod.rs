@@ -54,6 +54,13 @@ pub fn train_page(
             page = page.figure(&figure);
         }
     }
+    for (name, line) in summary.decided.lines() {
+        let line = format!("{}: {line}.", capital(name));
+        page = page.paragraph(line);
+    }
+    page = (train::flattered(summary).into_iter()).fold(page, |page, line| {
+        page.paragraph(format!("{}.", capital(&line)))
+    });
     if let Some(shown) = held_out.or(training) {
         let whose = match held_out {
             Some(_) => "held-out",
@@ -162,6 +169,13 @@ fn kept(report: &TrainReport) -> String {
     best.map_or_else(String::new, |best| {
         format!(" Kept is {}.", train::kept(best, report))
     })
+}
+
+/// The text with its first letter large.
+fn capital(text: &str) -> String {
+    let mut rest = text.chars();
+    let first = rest.next().map(|c| c.to_ascii_uppercase());
+    first.into_iter().chain(rest).collect()
 }
 
 /// The last part of a path: what a reader calls the file.
@@ -286,10 +300,11 @@ fn answers(mut page: Page, diagnostics: &Diagnostics<'_>) -> Page {
     } else {
         page = page.table(&commonest_confusions(evaluation));
     }
-    match figures::curves(evaluation) {
-        Some(figure) => page.figure(&figure),
-        None => page,
-    }
+    let figures = [
+        figures::curves(evaluation),
+        figures::reliability(evaluation),
+    ];
+    (figures.iter().flatten()).fold(page, |page, figure| page.figure(figure))
 }
 
 fn commonest_confusions(evaluation: &Evaluation) -> Table {
