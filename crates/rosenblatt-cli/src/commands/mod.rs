@@ -15,11 +15,13 @@ mod predict;
 mod test;
 mod trace;
 mod train;
+mod tune;
 mod verify;
 
 use crate::args::{Cli, Command};
 use crate::output::Outcome;
 use context::Context;
+pub(crate) use tune::Tuned;
 
 /// Runs the command asked for.
 pub fn run(cli: Cli) -> Outcome {
@@ -30,6 +32,7 @@ pub fn run(cli: Cli) -> Outcome {
     match cli.command {
         Command::Train(args) => train::run(context, &args),
         Command::Predict(args) => predict::run(context, &args),
+        Command::Tune(args) => tune::run(context, &args),
         Command::Test(args) => test::run(context, &args),
         Command::Check(args) => check::run(context, &args),
         Command::Verify(args) => verify::run(&args),

@@ -16,5 +16,6 @@ mod report;
 mod resume;
 mod separability;
 mod tampering;
+mod tune;
 mod wording;
 mod worked_examples;

@@ -11,10 +11,10 @@ use rosenblatt::{Error, Options};
 use crate::args::DataOptions;
 
 /// Examples ready for training.
-pub(super) struct Prepared {
-    pub(super) preparation: Preparation,
-    pub(super) train: Dataset,
-    pub(super) held_out: Option<Dataset>,
+pub(in crate::commands) struct Prepared {
+    pub(in crate::commands) preparation: Preparation,
+    pub(in crate::commands) train: Dataset,
+    pub(in crate::commands) held_out: Option<Dataset>,
     /// Which rows of the file are which, where some are held out.
     pub(super) parts: Option<split::Split>,
 }
@@ -33,14 +33,7 @@ pub(super) fn prepare(
     options: &Options,
 ) -> rosenblatt::Result<Prepared> {
     let Some(fraction) = data.validate else {
-        let preparation = Preparation::fit(raw, None, data.scale)?;
-        let train = raw.dataset(&preparation, None, layout(options))?;
-        return Ok(Prepared {
-            preparation,
-            train,
-            held_out: None,
-            parts: None,
-        });
+        return prepare_all(raw, data, options);
     };
     let parts = match (raw.groups()?, raw.times()?) {
         (Some(groups), _) => split::hold_out_groups(&groups, fraction, options.seed),
@@ -65,7 +58,24 @@ pub(super) fn prepare(
     })
 }
 
-pub(super) fn prepare_split(
+/// All rows for training.
+pub(in crate::commands) fn prepare_all(
+    raw: &Raw,
+    data: &DataOptions,
+    options: &Options,
+) -> rosenblatt::Result<Prepared> {
+    let preparation = Preparation::fit(raw, None, data.scale)?;
+    let train = raw.dataset(&preparation, None, layout(options))?;
+    Ok(Prepared {
+        preparation,
+        train,
+        held_out: None,
+        parts: None,
+    })
+}
+
+/// The rows of a split.
+pub(in crate::commands) fn prepare_split(
     raw: &Raw,
     parts: &split::Split,
     data: &DataOptions,
