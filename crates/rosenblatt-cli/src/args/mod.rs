@@ -60,6 +60,12 @@ pub enum Command {
         rosenblatt train data.csv --calibrate --threshold cost:FP=1,FN=10 -o model.rbm\n  \
         rosenblatt train data.csv --resume model.rbm --epochs 100 -o longer.rbm")]
     Train(Box<TrainArgs>),
+    /// Search learners and settings by cross-validation, and train the best on all rows
+    #[command(after_help = "Examples:\n  rosenblatt tune data.csv -o model.rbm\n  \
+        rosenblatt tune data.csv --metric macro-f1 --validate 0.2 -o model.rbm\n  \
+        rosenblatt tune text.svm --learner arow --grid r=0.01,0.1,1 --folds 3\n\n\
+        Successive halving: the better half of the settings goes on to the next fold.")]
+    Tune(Box<TuneArgs>),
     /// Predict a label for every row
     #[command(after_help = "Examples:\n  rosenblatt predict model.rbm new.csv\n  \
         zcat new.csv.gz | rosenblatt predict model.rbm - --scores -o predicted.tsv\n  \
@@ -181,6 +187,39 @@ pub struct TrainArgs {
     pub learner: LearnerArgs,
     #[command(flatten)]
     pub source: DataArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct TuneArgs {
+    /// The data: a file, or - for stdin
+    pub data: PathBuf,
+    /// File for the model trained on all rows with the best settings
+    #[arg(long, short, value_name = "MODEL")]
+    pub output: Option<PathBuf>,
+    /// Number of folds
+    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..))]
+    pub folds: u32,
+    /// Try these values of a setting instead of the built-in ones; may be repeated, every combination is tried
+    #[arg(long, value_name = "NAME=V1,V2,…")]
+    pub grid: Vec<String>,
+    /// Start no further training after this many seconds; the result then depends on the machine
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    pub budget: Option<f64>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub learner: LearnerArgs,
+    #[command(flatten)]
+    pub source: DataArgs,
+}
+
+/// A number of seconds above 0.
+fn positive_seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= 1e9 => Ok(seconds),
+        _ => Err("expected a number of seconds above 0".into()),
+    }
 }
 
 #[derive(Debug, Args)]

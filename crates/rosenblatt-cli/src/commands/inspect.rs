@@ -232,7 +232,7 @@ fn command(model: &Model) -> String {
 }
 
 /// A word as a shell reads it back.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.,:=+/%@".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         text.to_owned()

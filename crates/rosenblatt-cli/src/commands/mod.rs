@@ -16,11 +16,13 @@ mod predict;
 mod test;
 mod trace;
 mod train;
+mod tune;
 mod verify;
 
 use crate::args::{Cli, Command};
 use crate::output::Outcome;
 use context::Context;
+pub(crate) use tune::Tuned;
 
 /// Runs the command asked for.
 pub fn run(cli: Cli) -> Outcome {
@@ -32,6 +34,7 @@ pub fn run(cli: Cli) -> Outcome {
         Command::Train(args) => train::run(context, &args),
         Command::Predict(args) => predict::run(context, &args),
         Command::Explain(args) => explain::run(context, &args),
+        Command::Tune(args) => tune::run(context, &args),
         Command::Test(args) => test::run(context, &args),
         Command::Check(args) => check::run(context, &args),
         Command::Verify(args) => verify::run(&args),

@@ -3,7 +3,7 @@
 mod callback;
 mod cross_validation;
 mod loading;
-mod preparing;
+pub(super) mod preparing;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;

@@ -9,3 +9,4 @@ pub mod progress;
 pub mod report;
 pub mod table;
 pub mod train;
+pub mod tune;

@@ -19,5 +19,6 @@ mod resume;
 mod separability;
 mod tampering;
 mod traps;
+mod tune;
 mod wording;
 mod worked_examples;

@@ -11,12 +11,12 @@ use rosenblatt::{Error, Options};
 use crate::args::DataOptions;
 
 /// Examples ready for training.
-pub(super) struct Prepared {
-    pub(super) preparation: Preparation,
+pub(in crate::commands) struct Prepared {
+    pub(in crate::commands) preparation: Preparation,
     /// What was read, and what became of it.
-    pub(super) report: ReadReport,
-    pub(super) train: Dataset,
-    pub(super) held_out: Option<Dataset>,
+    pub(in crate::commands) report: ReadReport,
+    pub(in crate::commands) train: Dataset,
+    pub(in crate::commands) held_out: Option<Dataset>,
     /// Which rows of the file are which, where some are held out.
     pub(super) parts: Option<split::Split>,
 }
@@ -35,15 +35,7 @@ pub(super) fn prepare(
     options: &Options,
 ) -> rosenblatt::Result<Prepared> {
     let Some(fraction) = data.validate else {
-        let (preparation, report) = Preparation::fit_and_report(raw, None, data.scale)?;
-        let train = raw.dataset(&preparation, None, layout(options))?;
-        return Ok(Prepared {
-            preparation,
-            report,
-            train,
-            held_out: None,
-            parts: None,
-        });
+        return prepare_all(raw, data, options);
     };
     let parts = match (raw.groups()?, raw.times()?) {
         (Some(groups), _) => split::hold_out_groups(&groups, fraction, options.seed),
@@ -68,7 +60,25 @@ pub(super) fn prepare(
     })
 }
 
-pub(super) fn prepare_split(
+/// All rows for training.
+pub(in crate::commands) fn prepare_all(
+    raw: &Raw,
+    data: &DataOptions,
+    options: &Options,
+) -> rosenblatt::Result<Prepared> {
+    let (preparation, report) = Preparation::fit_and_report(raw, None, data.scale)?;
+    let train = raw.dataset(&preparation, None, layout(options))?;
+    Ok(Prepared {
+        preparation,
+        report,
+        train,
+        held_out: None,
+        parts: None,
+    })
+}
+
+/// The rows of a split.
+pub(in crate::commands) fn prepare_split(
     raw: &Raw,
     parts: &split::Split,
     data: &DataOptions,

@@ -1,0 +1,206 @@
+//! What `tune` tries: for each learner its settings that matter, or those that `--grid` lists.
+
+use rosenblatt::learner::LearnerEntry;
+use rosenblatt::{Error, Options, Result};
+
+use crate::args::{DataArgs, LearnerArgs, TuneArgs};
+use crate::commands::inspect::quoted;
+
+/// Settings of one learner, every combination of which is tried.
+type Axes<'a> = &'a [(&'a str, &'a [&'a str])];
+
+/// The learners that are tried, quick ones first, and their settings.
+const GRID: &[(&str, Axes<'_>)] = &[
+    ("perceptron", &[("margin-demand", &["0", "1"])]),
+    (
+        "arow",
+        &[("r", &["0.1", "1", "10"]), ("epochs", &["1", "10"])],
+    ),
+    (
+        "passive-aggressive",
+        &[("c", &["0.001", "0.01", "0.1", "1"]), ("epochs", &["10"])],
+    ),
+    ("logistic", &[("c", &["0.01", "0.1", "1", "10", "100"])]),
+    ("max-margin", &[("c", &["0.001", "0.01", "0.1", "1", "10"])]),
+];
+
+/// Options to try.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// What differs from the options given.
+    tried: Vec<(String, String)>,
+    pub options: Options,
+}
+
+impl Candidate {
+    /// What is tried, as options of `train`.
+    pub fn settings(&self) -> String {
+        let one = |(name, value): &(String, String)| format!("--{name} {}", quoted(value));
+        self.tried.iter().map(one).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The arguments of the `train` that makes this model.
+    pub fn command(&self, args: &TuneArgs, source: &DataArgs) -> String {
+        let mut words = vec![quoted(&args.data.display().to_string())];
+        words.push(self.settings());
+        // Without held-out rows there is nothing for a metric to choose.
+        let learner = (args.learner.given.iter()).filter(|(name, _)| *name != "metric");
+        let given = learner.map(|(name, value)| (*name, value));
+        let source = source.given.iter();
+        for (name, value) in given.chain(source.map(|(name, value)| (name.as_str(), value))) {
+            words.push(format!("--{name} {}", quoted(value)));
+        }
+        if let Some(path) = &args.output {
+            words.push(format!("-o {}", quoted(&path.display().to_string())));
+        }
+        words.retain(|word| !word.is_empty());
+        words.join(" ")
+    }
+}
+
+/// Everything to try, in the order of the grid: what was given is fixed, and what a learner does
+/// not take is not tried with it.
+pub fn candidates(given: &LearnerArgs, grid: &[String]) -> Result<Vec<Candidate>> {
+    let listed: Vec<(&str, Vec<&str>)> =
+        grid.iter().map(|text| axis(text)).collect::<Result<_>>()?;
+    let fixed = |name: &str| given.given.iter().any(|(n, _)| *n == name);
+    if let Some((name, _)) = listed.iter().find(|(name, _)| fixed(name)) {
+        return Err(Error::options(format!("⟨{name}⟩ is given and in the grid"))
+            .remedy("leave one of them out"));
+    }
+    let chosen = |name: &str| match given.given.iter().find(|(n, _)| *n == "learner") {
+        Some((_, learner)) => learner == name,
+        None => LearnerEntry::find(name).is_some(),
+    };
+    let mut learners: Vec<(&str, Axes<'_>)> = GRID.to_vec();
+    if let Some((_, learner)) = given.given.iter().find(|(n, _)| *n == "learner")
+        && !GRID.iter().any(|(name, _)| name == learner)
+    {
+        learners.push((learner, &[]));
+    }
+    let mut all: Vec<Candidate> = Vec::new();
+    let mut refused = None;
+    for (learner, axes) in learners.into_iter().filter(|(name, _)| chosen(name)) {
+        let owned: Vec<(&str, Vec<&str>)> = match listed.is_empty() {
+            true => axes
+                .iter()
+                .map(|&(name, values)| (name, values.to_vec()))
+                .collect(),
+            false => listed.clone(),
+        };
+        let free: Vec<_> = owned.into_iter().filter(|(name, _)| !fixed(name)).collect();
+        for tried in product(&free) {
+            let tried = (!fixed("learner"))
+                .then(|| ("learner".to_owned(), learner.to_owned()))
+                .into_iter()
+                .chain(tried);
+            match made(given, tried.collect()) {
+                Ok(candidate) => all.push(candidate),
+                Err(error) => refused = Some(error),
+            }
+        }
+    }
+    match (all.is_empty(), refused) {
+        (true, Some(error)) => Err(error),
+        (true, None) => Err(Error::options("there is no candidate to try")),
+        _ => Ok(all),
+    }
+}
+
+/// The options that were given and these, if they go together.
+fn made(given: &LearnerArgs, tried: Vec<(String, String)>) -> Result<Candidate> {
+    let mut options = Options::default();
+    let given = given
+        .given
+        .iter()
+        .map(|(name, text)| (*name, text.as_str()));
+    let texts = tried
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()));
+    options.set_all(given.chain(texts))?;
+    options.validate()?;
+    Ok(Candidate { tried, options })
+}
+
+/// `NAME=V1,V2,…`
+fn axis(text: &str) -> Result<(&str, Vec<&str>)> {
+    match text.split_once('=') {
+        Some((name, values)) if !name.is_empty() && !values.is_empty() => {
+            Ok((name, values.split(',').collect()))
+        }
+        _ => Err(Error::options(format!(
+            "⟨grid⟩: found {text:?}, expected NAME=VALUE,VALUE,…"
+        ))
+        .remedy("for example ⟨grid c=0.1,1,10⟩")),
+    }
+}
+
+/// Every combination of values, the last axis changing first.
+fn product(axes: &[(&str, Vec<&str>)]) -> Vec<Vec<(String, String)>> {
+    let mut all = vec![Vec::new()];
+    for (name, values) in axes {
+        all = all
+            .iter()
+            .flat_map(|before: &Vec<(String, String)>| {
+                values.iter().map(move |value| {
+                    let mut with = before.clone();
+                    with.push(((*name).to_owned(), (*value).to_owned()));
+                    with
+                })
+            })
+            .collect();
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(pairs: &[(&'static str, &str)]) -> LearnerArgs {
+        let given = pairs.iter().map(|&(name, text)| (name, text.to_owned()));
+        LearnerArgs {
+            given: given.collect(),
+        }
+    }
+
+    fn settings(all: &[Candidate]) -> Vec<String> {
+        all.iter().map(Candidate::settings).collect()
+    }
+
+    #[test]
+    fn what_is_given_is_fixed() {
+        let all = candidates(&given(&[("learner", "arow"), ("epochs", "3")]), &[]).unwrap();
+        assert_eq!(settings(&all), ["--r 0.1", "--r 1", "--r 10"]);
+        assert!(all.iter().all(|c| c.options.epochs == Some(3)));
+    }
+
+    #[test]
+    fn a_grid_replaces_ours() {
+        let grid = ["c=0.5,2".to_owned(), "epochs=1,2".to_owned()];
+        let all = candidates(&given(&[("learner", "passive-aggressive")]), &grid).unwrap();
+        let expected = ["0.5", "2"].map(|c| [1, 2].map(|e| format!("--c {c} --epochs {e}")));
+        assert_eq!(settings(&all), expected.concat());
+    }
+
+    #[test]
+    fn a_learner_without_the_setting_is_not_tried() {
+        let all = candidates(&given(&[]), &["r=1,2".to_owned()]).unwrap();
+        assert_eq!(
+            settings(&all),
+            ["--learner arow --r 1", "--learner arow --r 2"]
+        );
+    }
+
+    #[test]
+    fn grids_that_say_nothing_are_refused() {
+        for text in ["c", "=1", "c="] {
+            assert!(
+                candidates(&given(&[]), &[text.to_owned()]).is_err(),
+                "{text}"
+            );
+        }
+        let both = candidates(&given(&[("c", "1")]), &["c=1,2".to_owned()]);
+        assert!(both.unwrap_err().to_string().contains("in the grid"));
+    }
+}

@@ -1,0 +1,123 @@
+//! `tune`: what it tries, what it chooses, and that its answer can be had again.
+
+use serde_json::Value;
+
+use crate::common::*;
+
+/// Two classes that overlap; `person` says which rows belong together and tells nothing.
+fn overlapping() -> String {
+    let mut text = String::from("person,a,b,class\n");
+    for i in 0..300u32 {
+        let class = if i * 7 % 13 < 6 { "yes" } else { "no" };
+        let side = if class == "yes" { 0.6 } else { -0.6 };
+        let noise = |k: u32| f64::from(i * k % 101) / 50.0 - 1.0;
+        let (a, b) = (side + noise(37), noise(53) - side);
+        text.push_str(&format!("p{},{a},{b},{class}\n", i * 11 % 30));
+    }
+    text
+}
+
+/// Without what depends on the clock.
+fn timeless(mut found: Value) -> Value {
+    found["seconds"] = Value::Null;
+    for trial in found["trials"].as_array_mut().unwrap() {
+        trial["seconds"] = Value::Null;
+    }
+    found
+}
+
+#[test]
+fn the_command_it_prints_makes_the_model_it_saves() {
+    let place = Place::new();
+    let data = place.file("data.csv", overlapping());
+    let model = place.to("tuned.rbm");
+    let found = json(&[
+        "tune",
+        &data,
+        "--learner",
+        "arow",
+        "--groups",
+        "person",
+        "--metric",
+        "macro-f1",
+        "-o",
+        &model,
+    ]);
+    assert_eq!(found["best"]["learner"], "arow");
+    assert_eq!(found["best"]["metric"], "macro-f1");
+    assert_eq!(found["trials"].as_array().unwrap().len(), 6);
+    let command = found["best"]["command"].as_str().unwrap();
+    assert!(command.contains("--ignore person"), "{command}");
+    let again = place.to("again.rbm");
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    let end = words.len() - 2;
+    assert_eq!(words[end..], ["-o", model.as_str()]);
+    ok(&[&words[..end], &["-q", "-o", &again]].concat());
+    assert_eq!(
+        std::fs::read(&model).unwrap(),
+        std::fs::read(&again).unwrap()
+    );
+}
+
+#[test]
+fn the_answer_is_the_same_on_any_number_of_threads() {
+    let place = Place::new();
+    let data = place.file("data.csv", overlapping());
+    let tune = |threads: &str| {
+        timeless(json(&[
+            "tune",
+            &data,
+            "--ignore",
+            "person",
+            "--validate",
+            "0.2",
+            "--folds",
+            "3",
+            "--threads",
+            threads,
+        ]))
+    };
+    let (one, four) = (tune("1"), tune("4"));
+    assert_eq!(one, four);
+    // The better half of the settings went on, and the best was scored on every fold.
+    let trials = one["trials"].as_array().unwrap();
+    let folds = |trial: &Value| trial["scores"].as_array().unwrap().len();
+    assert_eq!(folds(&trials[0]), 3);
+    assert!(trials.iter().any(|t| folds(t) == 1), "{trials:?}");
+    let means = |trial: &Value| {
+        let scores = trial["scores"].as_array().unwrap().iter();
+        let scores: Vec<f64> = scores.map(|s| s.as_f64().unwrap()).collect();
+        scores.iter().sum::<f64>() / scores.len() as f64
+    };
+    for trial in trials {
+        assert!((trial["score"].as_f64().unwrap() - means(trial)).abs() < 1e-12);
+    }
+    let interval = one["best"]["interval"].as_array().unwrap();
+    let score = one["best"]["score"].as_f64().unwrap();
+    assert!(interval[0].as_f64().unwrap() < score && score < interval[1].as_f64().unwrap());
+    assert_eq!(one["held_out"]["examples"], 60);
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused() {
+    let place = Place::new();
+    let data = place.file("data.csv", overlapping());
+    for (more, said) in [
+        (vec!["--grid", "c"], "expected NAME=VALUE"),
+        (vec!["--grid", "nonsense=1,2"], "nonsense"),
+        (vec!["--c", "1", "--grid", "c=1,2"], "in the grid"),
+        (vec!["--time", "a"], "later than those held out"),
+        (vec!["--validate-file", &data], "folds of one file"),
+        (vec!["--budget", "0.000000001"], "within the --budget"),
+        (
+            vec!["--folds", "200", "--groups", "person"],
+            "use fewer folds",
+        ),
+    ] {
+        let args = [vec!["tune", data.as_str()], more].concat();
+        let output = run(&args);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{args:?}");
+        assert!(told.contains(said), "{args:?}: {told}");
+    }
+}
