@@ -151,10 +151,10 @@ fn a_run_that_gains_nothing_ends_after_the_work_that_is_always_done() {
     let size = DataSize::of(&data.matrix, 1);
     assert_eq!(plain.progress.stop, Some(Stop::NoGain));
     assert_eq!(plain.progress.epochs(), Options::free_passes(size));
-    assert_eq!(plain.progress.epochs(), 37);
+    assert_eq!(plain.progress.epochs(), 15);
     // The same weights as that many passes, and a run on is not ended.
     let counted = run(&Options {
-        epochs: Some(37),
+        epochs: Some(15),
         ..Options::default()
     });
     assert_eq!(counted.progress.stop, Some(Stop::EpochLimit));
