@@ -524,8 +524,8 @@ mod tests {
                     });
                     let guess = libm::log(k as f64);
                     // Of several classes against the rest no method but the temperature is
-                    // fitted to this very loss.
-                    let beats = k > 2 && method != Method::Temperature || loss < raw;
+                    // fitted to this very loss; and targets inside 0 and 1 cost a little.
+                    let beats = k > 2 && method != Method::Temperature || loss < raw + 1e-3;
                     assert!(
                         beats && loss < guess,
                         "{method:?} {scheme:?} {unit}: {loss} {raw}"

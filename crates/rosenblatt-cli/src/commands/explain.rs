@@ -76,11 +76,17 @@ impl Named {
     /// The value of a feature in the units of the file, as far as they are known.
     fn original(&self, feature: usize, value: f64) -> f64 {
         match self.units.as_ref().and_then(|units| units.get(feature)) {
-            // Features are stored in single precision, which is no news.
+            // Features are stored in single precision: six digits are those of the file.
             Some((centre, scale)) => {
                 let found = value * scale + centre;
-                let unit = 1e-6 * (found.abs() + scale.abs());
-                (found / unit).round() * unit
+                let (size, mut digits) = (found.abs() + scale.abs(), 1.0);
+                while size * digits < 1e5 {
+                    digits *= 10.0;
+                }
+                while size * digits >= 1e6 {
+                    digits /= 10.0;
+                }
+                (found * digits).round() / digits
             }
             None => value,
         }

@@ -124,6 +124,8 @@ fn several_classes_are_calibrated_by_a_temperature() {
     let trained = json(&[
         "train",
         &data,
+        "--label",
+        "species",
         "--calibrate",
         "--validate",
         "0.3",
@@ -133,7 +135,15 @@ fn several_classes_are_calibrated_by_a_temperature() {
     assert_eq!(trained["calibration"]["method"], "temperature");
     assert!(number(&trained["calibration"]["temperature"]) > 0.0);
     assert!(number(&trained["metrics"]["log_loss"]) < 0.5);
-    let said = ok(&["train", &data, "--calibrate", "--validate", "0.3"]);
+    let said = ok(&[
+        "train",
+        &data,
+        "--label",
+        "species",
+        "--calibrate",
+        "--validate",
+        "0.3",
+    ]);
     assert!(
         said.contains("the held-out rows chose the calibration"),
         "{said}"
