@@ -78,7 +78,8 @@ class Dual:
         # The core counts the rows that it trains on, users those of their X.
         trained = getattr(self, "_trained", None)
         if trained is not None and hasattr(self, "support_"):
-            self.support_ = trained[self.support_]
+            vars(self)["support_"] = trained[self.support_]
+            self._lock()
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

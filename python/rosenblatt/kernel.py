@@ -80,7 +80,7 @@ class KernelPerceptron(Dual, EarlyStopping, Estimator):
     dual_coef_ : ndarray of shape (n_discriminators, n_support)
         Their coefficients in the read-out.
     n_iter_ : int
-        Passes begun.
+        Passes begun by the last call.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -120,17 +120,6 @@ class KernelPerceptron(Dual, EarlyStopping, Estimator):
     """
 
     _learner = "kernel"
-    _own = frozenset(
-        {
-            "shuffle",
-            "verbose",
-            "n_jobs",
-            "early_stopping",
-            "validation_fraction",
-            "n_iter_no_change",
-            "memory",
-        }
-    )
 
     def __init__(
         self,
@@ -182,9 +171,3 @@ class KernelPerceptron(Dual, EarlyStopping, Estimator):
         self.time_limit = time_limit
         self.max_updates = max_updates
         self.memory = memory
-
-    def _options(self) -> dict[str, str]:
-        found = super()._options()
-        if self.order is None and not self.shuffle:
-            found["order"] = "given"
-        return found

@@ -64,7 +64,7 @@ class MaxMarginClassifier(Dual, Estimator):
     dual_coef_ : ndarray of shape (n_discriminators, n_support)
         With a kernel: their coefficients.
     n_iter_ : int
-        Passes begun.
+        Passes begun by the last call.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -100,7 +100,6 @@ class MaxMarginClassifier(Dual, Estimator):
     """
 
     _learner = "max-margin"
-    _own = frozenset({"fit_intercept", "verbose", "n_jobs", "memory"})
 
     def __init__(
         self,
@@ -138,9 +137,3 @@ class MaxMarginClassifier(Dual, Estimator):
         self.memory = memory
         self.verbose = verbose
         self.n_jobs = n_jobs
-
-    def _options(self) -> dict[str, str]:
-        found = super()._options()
-        if self.bias is None and not self.fit_intercept:
-            found["bias"] = "none"
-        return found

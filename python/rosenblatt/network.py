@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, softmax
+from sklearn.utils.metaestimators import available_if
+
 from ._base import EarlyStopping, Estimator
+
+
+def _minimises_cross_entropy(network: PerceptronNetwork) -> bool:
+    if network.loss == "softmax":
+        return True
+    raise AttributeError(
+        f"probability estimates are not available for loss={network.loss!r}: use loss='softmax'"
+    )
 
 
 class PerceptronNetwork(EarlyStopping, Estimator):
@@ -61,7 +75,7 @@ class PerceptronNetwork(EarlyStopping, Estimator):
     layers_ : list of int
         Units in each layer, the inputs first.
     n_iter_ : int
-        Passes begun.
+        Passes begun by the last call.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -99,16 +113,6 @@ class PerceptronNetwork(EarlyStopping, Estimator):
     """
 
     _learner = "network"
-    _own = frozenset(
-        {
-            "shuffle",
-            "verbose",
-            "n_jobs",
-            "early_stopping",
-            "validation_fraction",
-            "n_iter_no_change",
-        }
-    )
 
     def __init__(
         self,
@@ -151,11 +155,29 @@ class PerceptronNetwork(EarlyStopping, Estimator):
         self.at_zero = at_zero
         self.time_limit = time_limit
 
-    def _options(self) -> dict[str, str]:
-        found = super()._options()
-        if not self.shuffle:
-            found["order"] = "given"
-        return found
+    @available_if(_minimises_cross_entropy)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of classes, as the softmax of the outputs has them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            A column for each class.
+        """
+        scores = self._model_scores(X)
+        if scores.shape[1] == 1:
+            return expit(np.hstack([-scores, scores]))
+        return softmax(scores, axis=1)
+
+    @available_if(_minimises_cross_entropy)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithms of :meth:`predict_proba`."""
+        return np.log(self.predict_proba(X))
 
     def _describe(self) -> None:
         super()._describe()
