@@ -54,7 +54,8 @@ UNFINISHED = {
 }
 
 #: Weights that can be set, and coefficients that cannot.
-WEIGHTS, COEFFICIENTS = ("coef_", "intercept_"), ("support_", "dual_coef_")
+WEIGHTS = ("coef_", "intercept_")
+COEFFICIENTS = ("support_", "dual_coef_", "support_vectors_", "n_support_")
 
 #: Weights to start from: coef_init and intercept_init.
 Start = tuple[Any, Any]
@@ -77,16 +78,15 @@ class Estimator(ClassifierMixin, BaseEstimator):
             "n_iter_no_change",
             "warm_start",
             "memory",
+            "gamma",
+            "degree",
+            "coef0",
         }
     )
 
     def _options(self) -> dict[str, str]:
         """The options that the parameters stand for."""
-        given = {
-            name: value
-            for name, value in self.get_params(deep=False).items()
-            if name not in self._own
-        }
+        given = self._given()
         weight = given.get("class_weight")
         if isinstance(weight, dict):
             given["class_weight"] = self._class_weight(weight)
@@ -97,6 +97,11 @@ class Estimator(ClassifierMixin, BaseEstimator):
         if getattr(self, "order", None) is None and not getattr(self, "shuffle", True):
             found["order"] = "given"
         return {"learner": self._learner, **found}
+
+    def _given(self) -> dict[str, Any]:
+        """The parameters that are options."""
+        given = self.get_params(deep=False).items()
+        return {name: value for name, value in given if name not in self._own}
 
     def _class_weight(self, weight: dict[Any, float]) -> dict[Any, float] | None:
         """Weights of classes that are there.

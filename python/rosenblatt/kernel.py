@@ -21,6 +21,14 @@ class KernelPerceptron(Dual, EarlyStopping, Estimator):
         with which X holds kernel values: of training rows with each other for :meth:`fit`,
         of rows with training rows for :meth:`predict`. A loaded model takes no columns for
         training rows of weight 0 or held out.
+    gamma : float or {"scale", "auto"}, default="scale"
+        For a ``kernel`` that is named without numbers ("rbf", "laplacian", "poly", "sigmoid",
+        as in scikit-learn): what multiplies distances or products. "scale" is
+        1 / (n_features * X.var()), "auto" 1 / n_features.
+    degree : int, default=3
+        For "poly".
+    coef0 : float, default=0.0
+        For "poly" and "sigmoid": what is added to products.
     max_iter : int, default=None
         At most so many passes. None: about 3e12 multiplications, at least 10 passes.
     eta0 : float, default=None
@@ -79,6 +87,10 @@ class KernelPerceptron(Dual, EarlyStopping, Estimator):
         among the rows that were trained on, without those of weight 0 or held out.
     dual_coef_ : ndarray of shape (n_discriminators, n_support)
         Their coefficients in the read-out.
+    support_vectors_ : {array, sparse matrix} of shape (n_support, n_features)
+        These rows; not in a loaded model, and not for kernel values.
+    n_support_ : ndarray of shape (n_classes,)
+        How many of them each class has; not in a loaded model.
     n_iter_ : int
         Passes begun by the last call.
     n_features_in_ : int
@@ -125,6 +137,9 @@ class KernelPerceptron(Dual, EarlyStopping, Estimator):
         self,
         kernel="quadratic",
         *,
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
         max_iter=None,
         eta0=None,
         shuffle=True,
@@ -149,6 +164,9 @@ class KernelPerceptron(Dual, EarlyStopping, Estimator):
         memory=None,
     ):
         self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.max_iter = max_iter
         self.eta0 = eta0
         self.shuffle = shuffle

@@ -19,6 +19,14 @@ class MaxMarginClassifier(Dual, Estimator):
         What a unit of margin violation costs; infinity for a hard margin.
     kernel : str, default=None
         As :class:`KernelPerceptron` names them; None is a plane in the features themselves.
+    gamma : float or {"scale", "auto"}, default="scale"
+        For a ``kernel`` that is named without numbers ("rbf", "laplacian", "poly", "sigmoid",
+        as in scikit-learn): what multiplies distances or products. "scale" is
+        1 / (n_features * X.var()), "auto" 1 / n_features.
+    degree : int, default=3
+        For "poly".
+    coef0 : float, default=0.0
+        For "poly" and "sigmoid": what is added to products.
     fit_intercept : bool, default=True
         Whether planes may stand off the origin. False is ``bias="none"``.
     bias : {"lifted", "none", "unlifted"}, default=None
@@ -63,6 +71,10 @@ class MaxMarginClassifier(Dual, Estimator):
         without those of weight 0.
     dual_coef_ : ndarray of shape (n_discriminators, n_support)
         With a kernel: their coefficients.
+    support_vectors_ : {array, sparse matrix} of shape (n_support, n_features)
+        With a kernel: these rows; not in a loaded model, and not for kernel values.
+    n_support_ : ndarray of shape (n_classes,)
+        With a kernel: how many of them each class has; not in a loaded model.
     n_iter_ : int
         Passes begun by the last call.
     n_features_in_ : int
@@ -106,6 +118,9 @@ class MaxMarginClassifier(Dual, Estimator):
         C=1.0,
         *,
         kernel=None,
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
         fit_intercept=True,
         bias=None,
         max_iter=None,
@@ -123,6 +138,9 @@ class MaxMarginClassifier(Dual, Estimator):
     ):
         self.C = C
         self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.fit_intercept = fit_intercept
         self.bias = bias
         self.max_iter = max_iter
