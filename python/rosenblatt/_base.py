@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import contextmanager
 from numbers import Real
 from typing import Any, Callable, Iterator, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -39,30 +42,81 @@ def _told(record: dict[str, Any]) -> None:
     print(f"-- Epoch {record['epoch']}: {record['mistakes']} mistakes, loss {record['loss']:.6f}")
 
 
+#: What to say of a run that ended before it was done, by its stop reason. The first is what
+#: scikit-learn says, so that a filter for its warning is one for this.
+UNFINISHED = {
+    "epoch_limit": "Maximum number of iteration reached before convergence. Consider "
+    "increasing max_iter to improve the fit.",
+    "update_limit": "max_updates was reached before convergence.",
+    "time_limit": "time_limit was reached before convergence.",
+    "stuck": "Training got stuck; use more restarts or hidden units.",
+    "diverged": "Training diverged, and what the model predicts is worth nothing; use a "
+    "smaller eta0, or scale the features.",
+}
+
+#: Weights that can be set, and coefficients that cannot.
+WEIGHTS = ("coef_", "intercept_")
+COEFFICIENTS = ("support_", "dual_coef_", "support_vectors_", "n_support_")
+
+#: Weights to start from: coef_init and intercept_init.
+Start = tuple[Any, Any]
+
+
 class Estimator(ClassifierMixin, BaseEstimator):
     """A classifier on the core of the library."""
 
     #: Which learner of the library's.
     _learner: str
     #: Parameters that are not options of the library, or not by themselves.
-    _own: frozenset[str] = frozenset({"n_jobs", "verbose"})
+    _own: frozenset[str] = frozenset(
+        {
+            "fit_intercept",
+            "shuffle",
+            "verbose",
+            "n_jobs",
+            "early_stopping",
+            "validation_fraction",
+            "n_iter_no_change",
+            "warm_start",
+            "memory",
+            "gamma",
+            "degree",
+            "coef0",
+        }
+    )
 
     def _options(self) -> dict[str, str]:
         """The options that the parameters stand for."""
-        given = {
-            name: value
-            for name, value in self.get_params(deep=False).items()
-            if name not in self._own
-        }
+        given = self._given()
         weight = given.get("class_weight")
         if isinstance(weight, dict):
             given["class_weight"] = self._class_weight(weight)
         found = _options.options(type(self).__name__, given)
+        # scikit-learn's names for one choice each of these options.
+        if getattr(self, "bias", None) is None and not getattr(self, "fit_intercept", True):
+            found["bias"] = "none"
+        if getattr(self, "order", None) is None and not getattr(self, "shuffle", True):
+            found["order"] = "given"
         return {"learner": self._learner, **found}
 
+    def _given(self) -> dict[str, Any]:
+        """The parameters that are options."""
+        given = self.get_params(deep=False).items()
+        return {name: value for name, value in given if name not in self._own}
+
     def _class_weight(self, weight: dict[Any, float]) -> dict[Any, float] | None:
-        """Weights of classes that are there, which scikit-learn does not insist on."""
+        """Weights of classes that are there.
+
+        As in scikit-learn, a weight may be of a class that y has not (a fold may miss one),
+        but not where a class that it has is without: that is a label misspelt.
+        """
         known = {str(label): label for label in self.classes_.tolist()}
+        without = [label for label in known.values() if label not in weight]
+        strange = [label for label in weight if label not in known.values()]
+        if without and strange:
+            raise ValueError(
+                f"class_weight has {strange}, which y has not, and not {without}, which it has"
+            )
         if any("," in name for name in known):
             raise ValueError(
                 "class_weight cannot name a class with a comma in it; use sample_weight"
@@ -99,15 +153,32 @@ class Estimator(ClassifierMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
+        return self._fit(X, y, sample_weight, progress)
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        progress: Progress | None,
+        start: Start | None = None,
+    ) -> Any:
         with self._all_or_nothing():
-            carry_on = self._model if self._carries_on() else None
+            carry_on = self._model if self._carries_on() and start is None else None
             X, y = validate_data(self, X, y, reset=carry_on is None, **_data.ROWS)
             check_classification_targets(y)
             weight = _data.weights(sample_weight, X)
             if carry_on is None:
-                counted = _data.counted(weight)
-                self.classes_ = np.unique(y if counted is None else y[counted])
-            return self._train(X, y, weight, carry_on=carry_on, progress=progress)
+                self.classes_ = np.unique(y)
+            self._visited = 0 if carry_on is None else carry_on.visits
+            self._train(X, y, weight, carry_on=carry_on, start=start, progress=progress)
+            self._warn_if_unfinished()
+            return self
+
+    def _warn_if_unfinished(self) -> None:
+        advice = UNFINISHED.get(self.stop_reason_)
+        if advice is not None:
+            warnings.warn(advice, ConvergenceWarning, stacklevel=4)
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
@@ -145,24 +216,37 @@ class Estimator(ClassifierMixin, BaseEstimator):
         weight: np.ndarray | None,
         *,
         carry_on: _core.Model | None = None,
+        start: Start | None = None,
         progress: Progress | None = None,
         **changes: str,
     ) -> Any:
-        if len(self.classes_) < 2:
+        counted = _data.counted(weight)
+        # The classes of rows of weight 0 are kept, but do not make two.
+        there = self.classes_ if counted is None or carry_on else np.unique(y[counted])
+        if len(there) < 2:
             raise ValueError(
-                "The number of classes has to be greater than one; got "
-                f"{len(self.classes_)} class"
+                f"The number of classes has to be greater than one; got {len(there)} class"
             )
         if progress is None and self.verbose:
             progress = _told
-        counted = _data.counted(weight)
         if counted is not None:
             y, weight = y[counted], weight[counted]
         labels = self._known(y).astype(np.uint32)
         options, session = {**self._options(), **changes}, self._session()
-        if carry_on is not None and not _options.is_fixed(self.random_state):
-            # A generator gives another seed each time, but a run goes on with its own.
-            options["seed"] = carry_on.options["seed"]
+        kept = len(y) * (1 - session.get("validate", 0))
+        if kept < len(there):
+            raise ValueError(
+                f"early_stopping leaves {kept:.1f} of {len(y)} rows to train on, fewer than the "
+                f"{len(there)} classes; use a smaller validation_fraction"
+            )
+        if carry_on is not None:
+            if not _options.is_fixed(self.random_state):
+                # A generator gives another seed each time, but a run goes on with its own.
+                options["seed"] = carry_on.options["seed"]
+            options = _options.as_before(options, carry_on.options)
+        elif start is not None:
+            carry_on = self._started(options, X.shape[1], *start)
+        passed = 0 if carry_on is None else carry_on.epochs
         X = self._rows(X, labels, counted, options, session.get("validate"))
         self._model = _core.fit(
             options,
@@ -177,7 +261,40 @@ class Estimator(ClassifierMixin, BaseEstimator):
         )
         self._single = X.dtype == np.float32
         self._describe()
+        self.n_iter_ = self._model.epochs - passed
         return self
+
+    def _started(
+        self, options: dict[str, str], features: int, coef: Any, intercept: Any
+    ) -> _core.Model:
+        """A model with the weights that a run is to start from."""
+        if options.get("embed", "none") != "none":
+            raise ValueError("coef_init and intercept_init are weights of features, not of an embed")
+        k = len(self.classes_)
+        # One pass over rows without any numbers makes a model of the right shape.
+        blank = _core.fit(
+            {**{n: v for n, v in options.items() if n != "patience"}, "epochs": "1"},
+            (
+                features,
+                np.zeros(k + 1, dtype=np.uintp),
+                np.zeros(0, dtype=np.uint32),
+                np.zeros(0),
+            ),
+            np.arange(k, dtype=np.uint32),
+            _data.names(self.classes_),
+        )
+        if blank.weights is None:
+            raise ValueError("coef_init and intercept_init need a linear model")
+        found = []
+        for name, given, like in zip(("coef", "intercept"), (coef, intercept), blank.weights):
+            given = np.zeros_like(like) if given is None else np.asarray(given, np.float64)
+            if given.shape != like.shape and (len(like) > 1 or given.size != like.size):
+                raise ValueError(
+                    f"Provided {name}_init does not match dataset: its shape is {given.shape}, "
+                    f"expected {like.shape}"
+                )
+            found.append(np.ascontiguousarray(given.reshape(like.shape)))
+        return blank.with_weights(*found)
 
     def _rows(
         self,
@@ -206,12 +323,45 @@ class Estimator(ClassifierMixin, BaseEstimator):
         self.margin_ = None if model.margin is None else Margin(*model.margin)
         self.mistake_bound_ = model.most_updates
         # Those that this model has not may be left over from another one.
-        for name in ("coef_", "intercept_", "support_", "dual_coef_"):
+        for name in WEIGHTS + COEFFICIENTS:
             vars(self).pop(name, None)
         if model.weights is not None:
-            self.coef_, self.intercept_ = model.weights
+            dtype = np.float32 if self._single else np.float64
+            found = (part.astype(dtype, copy=False) for part in model.weights)
+            vars(self).update(zip(WEIGHTS, found))
         if model.dual is not None:
-            self.support_, self.dual_coef_ = model.dual
+            vars(self).update(zip(COEFFICIENTS, model.dual))
+        self._lock()
+
+    def _lock(self) -> None:
+        """Makes an attempt to change weights in place fail, which predictions would not see."""
+        for name in WEIGHTS + COEFFICIENTS:
+            found = vars(self).get(name)
+            if isinstance(found, np.ndarray):
+                found.flags.writeable = False
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Sets an attribute; weights that are set are those that predict from then on."""
+        model = vars(self).get("_model")
+        if model is not None and name in COEFFICIENTS:
+            raise AttributeError(f"{name} of a fitted {type(self).__name__} cannot be set")
+        if model is not None and name in WEIGHTS:
+            if model.weights is None:
+                raise AttributeError(f"the model is not linear: it has no {name}")
+            weights = list(model.weights)
+            dense = value.toarray() if sparse.issparse(value) else value
+            weights[WEIGHTS.index(name)] = np.array(dense, dtype=np.float64, order="C")
+            changed = model.with_weights(*weights)
+            super().__setattr__("_model", changed)
+            super().__setattr__("_visited", 0)
+            value = value if sparse.issparse(value) else np.array(value)
+        super().__setattr__(name, value)
+        if name in WEIGHTS:
+            self._lock()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._lock()
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "_model")
@@ -233,12 +383,29 @@ class Estimator(ClassifierMixin, BaseEstimator):
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_discriminators)
             For two classes the score of the second one, above 0 where it is predicted; else a
-            column for each class, or for each pair of classes with ``multiclass="ovo"``.
+            column for each class. With ``multiclass="ovo"`` that is the number of pairs that
+            the class wins, plus its scores in them, shrunk to decide between equals only.
         """
         scores = self._model_scores(X)
+        if self._model.scheme == "ovo" and len(self.classes_) > 2:
+            return self._wins(scores)
         if len(self.classes_) == 2 and scores.shape[1] == 2:
             return scores[:, 1] - scores[:, 0]
         return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def _wins(self, scores: np.ndarray) -> np.ndarray:
+        """What each class wins of its pairs (low, high), whose scores are above 0 for high."""
+        k = len(self.classes_)
+        wins, sums = np.zeros((len(scores), k)), np.zeros((len(scores), k))
+        positive_at_zero = self._model.options["at-zero"] == "positive"
+        low, high = np.triu_indices(k, 1)
+        for pair, score in enumerate(scores.T):
+            to_high = score >= 0 if positive_at_zero else score > 0
+            wins[:, high[pair]] += to_high
+            wins[:, low[pair]] += ~to_high
+            sums[:, high[pair]] += score
+            sums[:, low[pair]] -= score
+        return wins + sums / (3 * (np.abs(sums) + 1))
 
     def _model_scores(self, X: Any) -> np.ndarray:
         rows = _data.rows(self._checked(X))

@@ -125,13 +125,26 @@ def _real(name: str) -> float | None:
     return float(name) if exact else None
 
 
-def labels(names: list[str]) -> np.ndarray:
-    """Classes from their texts: whole numbers, else numbers, where all are; else texts.
+def labels(names: list[str], label_type: str | None = None) -> np.ndarray:
+    """Classes from their texts, as ``label_type`` says where a file does.
 
-    007 and 1_0 are names that Python would take for numbers, and so is what int64 cannot hold.
+    Else whole numbers, else numbers, where all are; else texts. 007 and 1_0 are names that
+    Python would take for numbers, and so is what int64 cannot hold.
     """
+    if label_type == "bool":
+        return np.array([name == "True" for name in names])
+    if label_type is not None:
+        return np.array(names, dtype=label_type)
     for kind, dtype in ((_whole, np.int64), (_real, np.float64)):
         found = [kind(name) for name in names]
         if None not in found and len(set(found)) == len(names):
             return np.array(found, dtype=dtype)
     return np.array(names)
+
+
+def label_type(classes: np.ndarray, names: list[str]) -> str | None:
+    """The type of classes that their texts alone would not give back, else None."""
+    kinds = {type(label) for label in classes.tolist()}
+    if kinds == {type(label) for label in labels(names).tolist()}:
+        return None
+    return kinds.pop().__name__ if len(kinds) == 1 else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from . import _core
 
@@ -32,8 +33,55 @@ def trained_on(labels: np.ndarray, share: float, seed: dict[str, str]) -> np.nda
     return np.flatnonzero(asked.weights[0].any(axis=0))
 
 
+#: Kernels whose numbers may be parameters of their own, as in scikit-learn.
+NUMBERED = {
+    "rbf": "rbf:{gamma!r}",
+    "laplacian": "laplacian:{gamma!r}",
+    "poly": "polynomial:{degree},{gamma!r},{coef0!r}",
+    "polynomial": "polynomial:{degree},{gamma!r},{coef0!r}",
+    "sigmoid": "sigmoid:{gamma!r},{coef0!r}",
+}
+
+
 class Dual:
     """A learner whose model is coefficients of training rows."""
+
+    def _train(self, X: Any, y: np.ndarray, weight: np.ndarray | None, **run: Any) -> Any:
+        self._gamma = self._gamma_for(X) if self.kernel in NUMBERED else None
+        super()._train(X, y, weight, **run)
+        if hasattr(self, "support_"):
+            held = y[self.support_]
+            of_class = np.array([(held == label).sum() for label in self.classes_])
+            vars(self)["n_support_"] = of_class.astype(np.int32)
+            if self.kernel != "precomputed":
+                vars(self)["support_vectors_"] = X[self.support_]
+            self._lock()
+        return self
+
+    def _gamma_for(self, X: Any) -> float:
+        if not isinstance(self.gamma, str):
+            return float(self.gamma)
+        if self.gamma == "auto":
+            return 1.0 / X.shape[1]
+        if self.gamma != "scale":
+            raise ValueError(
+                f"The 'gamma' parameter of {type(self).__name__} must be 'scale', 'auto' or a "
+                f"number. Got {self.gamma!r} instead."
+            )
+        mean = X.mean(dtype=np.float64)
+        square = X.multiply(X).mean(dtype=np.float64) if sparse.issparse(X) else None
+        variance = np.var(X, dtype=np.float64) if square is None else square - mean**2
+        return 1.0 / (X.shape[1] * float(variance)) if variance > 0 else 1.0
+
+    def _given(self) -> dict[str, Any]:
+        given = super()._given()
+        if self.kernel in NUMBERED:
+            # Where no rows were seen yet any gamma does: it is the form that is checked.
+            gamma = getattr(self, "_gamma", None) or 1.0
+            form = NUMBERED[self.kernel]
+            coef0 = float(self.coef0)
+            given["kernel"] = form.format(gamma=gamma, degree=self.degree, coef0=coef0)
+        return given
 
     def _session(self) -> dict[str, Any]:
         return {**super()._session(), "memory": self.memory}
@@ -78,7 +126,8 @@ class Dual:
         # The core counts the rows that it trains on, users those of their X.
         trained = getattr(self, "_trained", None)
         if trained is not None and hasattr(self, "support_"):
-            self.support_ = trained[self.support_]
+            vars(self)["support_"] = trained[self.support_]
+            self._lock()
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -89,3 +89,34 @@ def options(owner: str, parameters: Mapping[str, Any]) -> dict[str, str]:
             )
         found[option_of(name)] = text
     return found
+
+
+#: What the library does where an option is left to it, for learners that can go on.
+LEFT_OPEN = {
+    "perceptron": {"readout": "averaged", "learning-rate": "1", "bias": "lifted"},
+    "linear-unit": {"readout": "last", "bias": "lifted"},
+}
+
+
+def as_before(now: dict[str, str], before: dict[str, str]) -> dict[str, str]:
+    """Options of a run that goes on, those that mean the same spelled as they were.
+
+    Parameters
+    ----------
+    now : dict
+        Options, those that are left to the library missing.
+    before : dict
+        All options of the run before, as the library spells them.
+    """
+    open_to = LEFT_OPEN.get(before["learner"], {})
+
+    def meaning(name: str, text: str) -> Any:
+        text = open_to.get(name, text) if text == "auto" else text
+        try:
+            return float(text)
+        except ValueError:
+            return text
+
+    full = {**_core.defaults(before["learner"]), **now}
+    same = {n for n, text in full.items() if meaning(n, text) == meaning(n, before[n])}
+    return {**now, **{name: before[name] for name in same}}

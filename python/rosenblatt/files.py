@@ -90,7 +90,7 @@ def load(path: Any) -> Estimator:
         told["fit_intercept"] = False
     if "order" not in known and options["order"] == "given":
         told["shuffle"] = False
-    classes = _data.labels(model.classes)
+    classes = _data.labels(model.classes, model.label_type)
     if isinstance(told.get("class_weight"), dict):
         told["class_weight"] = _by_class(told["class_weight"], model.classes, classes)
     estimator = kind(**told)
@@ -172,6 +172,7 @@ def save(estimator: Estimator, path: Any, *, label: str = "label") -> None:
         None if names is None else [str(name) for name in names],
         label,
         bool(estimator._single),
+        _data.label_type(estimator.classes_, estimator._model.classes),
     )
 
 

@@ -21,6 +21,14 @@ class KernelPerceptron(Dual, EarlyStopping, Estimator):
         with which X holds kernel values: of training rows with each other for :meth:`fit`,
         of rows with training rows for :meth:`predict`. A loaded model takes no columns for
         training rows of weight 0 or held out.
+    gamma : float or {"scale", "auto"}, default="scale"
+        For a ``kernel`` that is named without numbers ("rbf", "laplacian", "poly", "sigmoid",
+        as in scikit-learn): what multiplies distances or products. "scale" is
+        1 / (n_features * X.var()), "auto" 1 / n_features.
+    degree : int, default=3
+        For "poly".
+    coef0 : float, default=0.0
+        For "poly" and "sigmoid": what is added to products.
     max_iter : int, default=None
         At most so many passes. None: about 3e12 multiplications, at least 10 passes.
     eta0 : float, default=None
@@ -79,8 +87,12 @@ class KernelPerceptron(Dual, EarlyStopping, Estimator):
         among the rows that were trained on, without those of weight 0 or held out.
     dual_coef_ : ndarray of shape (n_discriminators, n_support)
         Their coefficients in the read-out.
+    support_vectors_ : {array, sparse matrix} of shape (n_support, n_features)
+        These rows; not in a loaded model, and not for kernel values.
+    n_support_ : ndarray of shape (n_classes,)
+        How many of them each class has; not in a loaded model.
     n_iter_ : int
-        Passes begun.
+        Passes begun by the last call.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -120,22 +132,14 @@ class KernelPerceptron(Dual, EarlyStopping, Estimator):
     """
 
     _learner = "kernel"
-    _own = frozenset(
-        {
-            "shuffle",
-            "verbose",
-            "n_jobs",
-            "early_stopping",
-            "validation_fraction",
-            "n_iter_no_change",
-            "memory",
-        }
-    )
 
     def __init__(
         self,
         kernel="quadratic",
         *,
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
         max_iter=None,
         eta0=None,
         shuffle=True,
@@ -160,6 +164,9 @@ class KernelPerceptron(Dual, EarlyStopping, Estimator):
         memory=None,
     ):
         self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.max_iter = max_iter
         self.eta0 = eta0
         self.shuffle = shuffle
@@ -182,9 +189,3 @@ class KernelPerceptron(Dual, EarlyStopping, Estimator):
         self.time_limit = time_limit
         self.max_updates = max_updates
         self.memory = memory
-
-    def _options(self) -> dict[str, str]:
-        found = super()._options()
-        if self.order is None and not self.shuffle:
-            found["order"] = "given"
-        return found

@@ -64,11 +64,14 @@ class LinearUnit(PartialFit, EarlyStopping, Estimator):
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted; of two the last is the positive one.
     coef_ : ndarray of shape (n_discriminators, n_features)
-        Weights.
+        Weights, float32 if X was; those that are set predict from then on, and cannot be
+        changed in place.
     intercept_ : ndarray of shape (n_discriminators,)
         Biases.
     n_iter_ : int
-        Passes begun.
+        Passes begun by the last call.
+    t_ : int
+        1 and the visits since the last call of :meth:`fit`, those of later parts included.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -107,18 +110,6 @@ class LinearUnit(PartialFit, EarlyStopping, Estimator):
     """
 
     _learner = "linear-unit"
-    _own = frozenset(
-        {
-            "fit_intercept",
-            "shuffle",
-            "verbose",
-            "n_jobs",
-            "early_stopping",
-            "validation_fraction",
-            "n_iter_no_change",
-            "warm_start",
-        }
-    )
 
     def __init__(
         self,
@@ -166,11 +157,3 @@ class LinearUnit(PartialFit, EarlyStopping, Estimator):
     def _takes_parts(self) -> bool:
         # Batch descent, and a rate found from the data, need all rows at once.
         return self.gradient == "stochastic" and self.eta0 is not None
-
-    def _options(self) -> dict[str, str]:
-        found = super()._options()
-        if not self.fit_intercept:
-            found["bias"] = "none"
-        if not self.shuffle:
-            found["order"] = "given"
-        return found

@@ -19,6 +19,14 @@ class MaxMarginClassifier(Dual, Estimator):
         What a unit of margin violation costs; infinity for a hard margin.
     kernel : str, default=None
         As :class:`KernelPerceptron` names them; None is a plane in the features themselves.
+    gamma : float or {"scale", "auto"}, default="scale"
+        For a ``kernel`` that is named without numbers ("rbf", "laplacian", "poly", "sigmoid",
+        as in scikit-learn): what multiplies distances or products. "scale" is
+        1 / (n_features * X.var()), "auto" 1 / n_features.
+    degree : int, default=3
+        For "poly".
+    coef0 : float, default=0.0
+        For "poly" and "sigmoid": what is added to products.
     fit_intercept : bool, default=True
         Whether planes may stand off the origin. False is ``bias="none"``.
     bias : {"lifted", "none", "unlifted"}, default=None
@@ -63,8 +71,12 @@ class MaxMarginClassifier(Dual, Estimator):
         without those of weight 0.
     dual_coef_ : ndarray of shape (n_discriminators, n_support)
         With a kernel: their coefficients.
+    support_vectors_ : {array, sparse matrix} of shape (n_support, n_features)
+        With a kernel: these rows; not in a loaded model, and not for kernel values.
+    n_support_ : ndarray of shape (n_classes,)
+        With a kernel: how many of them each class has; not in a loaded model.
     n_iter_ : int
-        Passes begun.
+        Passes begun by the last call.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -100,13 +112,15 @@ class MaxMarginClassifier(Dual, Estimator):
     """
 
     _learner = "max-margin"
-    _own = frozenset({"fit_intercept", "verbose", "n_jobs", "memory"})
 
     def __init__(
         self,
         C=1.0,
         *,
         kernel=None,
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
         fit_intercept=True,
         bias=None,
         max_iter=None,
@@ -124,6 +138,9 @@ class MaxMarginClassifier(Dual, Estimator):
     ):
         self.C = C
         self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.fit_intercept = fit_intercept
         self.bias = bias
         self.max_iter = max_iter
@@ -138,9 +155,3 @@ class MaxMarginClassifier(Dual, Estimator):
         self.memory = memory
         self.verbose = verbose
         self.n_jobs = n_jobs
-
-    def _options(self) -> dict[str, str]:
-        found = super()._options()
-        if self.bias is None and not self.fit_intercept:
-            found["bias"] = "none"
-        return found

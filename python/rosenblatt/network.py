@@ -61,7 +61,7 @@ class PerceptronNetwork(Probabilities, EarlyStopping, Estimator):
     layers_ : list of int
         Units in each layer, the inputs first.
     n_iter_ : int
-        Passes begun.
+        Passes begun by the last call.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -99,16 +99,6 @@ class PerceptronNetwork(Probabilities, EarlyStopping, Estimator):
     """
 
     _learner = "network"
-    _own = frozenset(
-        {
-            "shuffle",
-            "verbose",
-            "n_jobs",
-            "early_stopping",
-            "validation_fraction",
-            "n_iter_no_change",
-        }
-    )
 
     def __init__(
         self,
@@ -153,12 +143,6 @@ class PerceptronNetwork(Probabilities, EarlyStopping, Estimator):
 
     def _gives_probabilities(self) -> bool:
         return self.loss == "softmax"
-
-    def _options(self) -> dict[str, str]:
-        found = super()._options()
-        if not self.shuffle:
-            found["order"] = "given"
-        return found
 
     def _describe(self) -> None:
         super()._describe()

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _check_partial_fit_first_call, unique_labels
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _data
-from ._base import EarlyStopping, Estimator
+from ._base import EarlyStopping, Estimator, Progress
 
 
 def refuse_penalty(estimator: Any) -> None:
@@ -29,6 +30,65 @@ def _goes_on(estimator: Any) -> bool:
 class PartialFit:
     """Learning from rows that arrive in parts."""
 
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+        sample_weight: Any = None,
+        *,
+        progress: Progress | None = None,
+    ) -> Any:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows. float32 and float64 arrays in C order and CSR matrices with 32-bit
+            indices are used as they are; anything else is copied.
+        y : array-like of shape (n_samples,)
+            Labels.
+        coef_init : array-like of shape (n_discriminators, n_features), default=None
+            Weights to start from.
+        intercept_init : array-like of shape (n_discriminators,), default=None
+            Biases to start from.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Multiplies the updates of each row; rows of weight 0 are left out.
+        progress : callable, default=None
+            Called after each pass with a dictionary: ``epoch``, ``visits``, ``mistakes``,
+            ``updates``, ``loss``, ``hinge_loss``, ``squared_error`` and
+            ``validation_accuracy``.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        start = (coef_init, intercept_init)
+        none = coef_init is None and intercept_init is None
+        return self._fit(X, y, sample_weight, progress, None if none else start)
+
+    @property
+    def t_(self) -> int:
+        """1 and the visits since the last call of :meth:`fit`, those of later parts included."""
+        check_is_fitted(self, "_model")
+        return 1 + self._model.visits - getattr(self, "_visited", 0)
+
+    def sparsify(self) -> Any:
+        """Make ``coef_`` a sparse matrix. Predictions and what they cost stay as they are."""
+        check_is_fitted(self, "coef_")
+        vars(self)["coef_"] = sparse.csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Any:
+        """Make ``coef_`` an array again."""
+        check_is_fitted(self, "coef_")
+        if sparse.issparse(self.coef_):
+            vars(self)["coef_"] = self.coef_.toarray()
+            self._lock()
+        return self
+
     def _takes_parts(self) -> bool:
         """Whether the learner, as its parameters are, can go on with other rows."""
         return True
@@ -42,9 +102,11 @@ class PartialFit:
             )
         if self.class_weight == "balanced":
             raise ValueError(
-                "class_weight 'balanced' is not supported for partial_fit, which does not see "
-                "all rows. Pass the weights of compute_class_weight('balanced', classes=classes, "
-                "y=y) of sklearn.utils.class_weight as a dict"
+                "class_weight 'balanced' is not supported for partial_fit. In order to use "
+                "'balanced' weights, use compute_class_weight('balanced', classes=classes, "
+                "y=y). In place of y you can use a large enough sample of the full training "
+                "set target to properly estimate the class frequency distributions. Pass the "
+                "resulting weights as the class_weight parameter."
             )
 
     def _is_first(self, classes: Any) -> bool:
@@ -89,6 +151,8 @@ class PartialFit:
             X, y = validate_data(self, X, y, reset=first, **_data.ROWS)
             weight = _data.weights(sample_weight, X)
             before = None if first else self._model
+            if first:
+                self._visited = 0
             return self._train(X, y, weight, carry_on=before, epochs="1")
 
 
@@ -176,11 +240,14 @@ class Perceptron(PartialFit, EarlyStopping, Estimator):
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted; of two the last is the positive one.
     coef_ : ndarray of shape (n_discriminators, n_features)
-        Weights; absent from a voted model. Of made features if there is an ``embed``.
+        Weights, float32 if X was; those that are set predict from then on, and cannot be
+        changed in place; absent from a voted model. Of made features if there is an ``embed``.
     intercept_ : ndarray of shape (n_discriminators,)
         Biases.
     n_iter_ : int
-        Passes begun.
+        Passes begun by the last call.
+    t_ : int
+        1 and the visits since the last call of :meth:`fit`, those of later parts included.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -230,22 +297,7 @@ class Perceptron(PartialFit, EarlyStopping, Estimator):
     """
 
     _learner = "perceptron"
-    _own = frozenset(
-        {
-            "penalty",
-            "alpha",
-            "l1_ratio",
-            "fit_intercept",
-            "tol",
-            "shuffle",
-            "verbose",
-            "n_jobs",
-            "early_stopping",
-            "validation_fraction",
-            "n_iter_no_change",
-            "warm_start",
-        }
-    )
+    _own = Estimator._own | {"penalty", "alpha", "l1_ratio", "tol"}
 
     def __init__(
         self,
@@ -310,9 +362,4 @@ class Perceptron(PartialFit, EarlyStopping, Estimator):
 
     def _options(self) -> dict[str, str]:
         refuse_penalty(self)
-        found = super()._options()
-        if self.bias is None and not self.fit_intercept:
-            found["bias"] = "none"
-        if self.order is None and not self.shuffle:
-            found["order"] = "given"
-        return found
+        return super()._options()

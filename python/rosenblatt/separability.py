@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections import Counter
 from dataclasses import dataclass
@@ -81,8 +82,34 @@ class Verdict:
     n_samples: int
 
     def __bool__(self) -> bool:
-        """Whether the classes are separable."""
+        """Whether the classes are separable; refused where that is neither yes nor no."""
+        if self.verdict == "quasi-separable":
+            raise ValueError(
+                "a quasi-separable verdict is neither true nor false: no plane separates the "
+                "classes strictly, and yet a logistic regression has no finite estimates. Ask "
+                "verdict == 'separable', or verdict != 'overlapping'"
+            )
         return self.verdict == "separable"
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        told = {
+            "verdict": self.verdict,
+            "margin": None if self.margin is None else f"{self.margin.lower:g}",
+            "mistake bound": self.mistake_bound,
+            "infinite coefficients": ", ".join(
+                f"{name} {sign}" for name, sign in (self.infinite_coefficients or {}).items()
+            ),
+            "not identified": ", ".join(self.not_identified or []),
+            "rows of the proof": len(self.support) or None,
+            "rows": self.n_samples,
+        }
+        rows = (
+            f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>"
+            for name, value in told.items()
+            if value not in (None, "")
+        )
+        return f"<table>{''.join(rows)}</table>"
 
     def holds(self, X: Any, y: Any, *, fit_intercept: bool = True) -> bool:
         """Check the certificate of two classes in exact arithmetic, row by row.
@@ -109,7 +136,7 @@ class Verdict:
         classes = np.unique(y)
         if len(classes) > 2:
             raise ValueError("the certificate of several classes is not checked here")
-        if len(y) != self.n_samples:
+        if len(y) != self.n_samples or len(classes) < 2:
             return False
 
         def signed(i: int) -> list[Fraction]:
@@ -128,7 +155,8 @@ class Verdict:
         """Whether the separator has the rows that it should on their right side, none wrong."""
         if self.separator is None:
             return False
-        strict = set(range(self.n_samples)) if self else set(self.separated or [])
+        everywhere = self.verdict == "separable"
+        strict = set(range(self.n_samples)) if everywhere else set(self.separated or [])
         for i in range(self.n_samples):
             row = signed(i)
             score = _dot(self.separator, row)
@@ -280,6 +308,10 @@ def check_separability(
     names = ([BIAS] if fit_intercept else []) + [str(name) for name in feature_names]
     _refuse_one_name_for_two(names)
     classes, labels = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"The number of classes has to be greater than one; got {len(classes)} class"
+        )
     found = _core.check(
         _data.rows(X),
         labels.astype(np.uint32),

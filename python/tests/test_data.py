@@ -17,7 +17,10 @@ X = np.ascontiguousarray(X)
 
 def weights(rows, **parameters):
     clf = Perceptron(max_iter=3, **parameters).fit(rows, y)
-    return clf.coef_.tobytes() + clf.intercept_.tobytes()
+    assert clf.coef_.dtype == clf.intercept_.dtype == _data.rows(clf._checked(rows))[-1].dtype
+    # Those of the model: what users see is rounded where their rows are.
+    coef, intercept = clf._model.weights
+    return coef.tobytes() + intercept.tobytes()
 
 
 def csr(bits):
@@ -154,12 +157,14 @@ def test_threads_do_not_matter():
 
 def test_sample_weights_multiply_updates():
     rows, labels = X[:200], (y[:200] == 3).astype(int)
-    double = Perceptron(readout="last", max_iter=2).fit(rows, labels, np.full(200, 2.0))
+    double = Perceptron(readout="last", max_iter=2).fit(
+        rows, labels, sample_weight=np.full(200, 2.0)
+    )
     single = Perceptron(readout="last", max_iter=2).fit(rows, labels)
     assert (double.coef_ == 2 * single.coef_).all()
     weight = np.ones(200)
     weight[50:] = 0
-    cut = Perceptron(max_iter=2).fit(rows, labels, weight)
+    cut = Perceptron(max_iter=2).fit(rows, labels, sample_weight=weight)
     assert (cut.coef_ == Perceptron(max_iter=2).fit(rows[:50], labels[:50]).coef_).all()
 
 
@@ -172,7 +177,8 @@ def test_class_weights():
         balanced.coef_, Perceptron(class_weight=listed, max_iter=2).fit(X, labels).coef_
     )
     by_row = np.vectorize(listed.get)(labels)
-    assert np.allclose(balanced.coef_, Perceptron(max_iter=2).fit(X, labels, by_row).coef_)
+    plain = Perceptron(max_iter=2).fit(X, labels, sample_weight=by_row)
+    assert np.allclose(balanced.coef_, plain.coef_)
     with pytest.raises(ValueError, match="comma"):
         Perceptron(class_weight={"a,b": 2}).fit(X[:9], ["a,b", "c", "c"] * 3)
 

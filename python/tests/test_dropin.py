@@ -4,6 +4,8 @@ import io
 
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_digits, load_iris
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
@@ -18,8 +20,9 @@ from sklearn.model_selection import (
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
-from rosenblatt import KernelPerceptron, Perceptron
+from rosenblatt import KernelPerceptron, MaxMarginClassifier, Perceptron
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 
@@ -148,3 +151,28 @@ def test_progress_bars():
     with tqdm.tqdm(total=5, file=out) as bar:
         Perceptron(max_iter=5).fit(IRIS, SPECIES, progress=lambda record: bar.update())
     assert "5/5" in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        {"kernel": "rbf"},
+        {"kernel": "rbf", "gamma": 0.3},
+        {"kernel": "poly", "gamma": "auto", "degree": 2, "coef0": 1},
+        {"kernel": "sigmoid", "gamma": 0.01, "coef0": -0.5},
+    ],
+)
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
+def test_kernels_of_support_vector_machines(numbers, container):
+    X, y = container(IRIS[50:]), SPECIES[50:]
+    theirs = SVC(C=0.5, tol=1e-8, **numbers).fit(X, y)
+    ours = MaxMarginClassifier(C=0.5, tol=1e-10, bias="unlifted", **numbers).fit(X, y)
+    assert np.abs(ours.decision_function(X) - theirs.decision_function(X)).max() < 1e-3
+    assert ours.n_support_.sum() == len(ours.support_) and len(ours.n_support_) == 2
+    assert abs(ours.n_support_ - theirs.n_support_).max() <= 2
+    dense = ours.support_vectors_.toarray() if sparse.issparse(X) else ours.support_vectors_
+    assert (dense == IRIS[50:][ours.support_]).all()
+    spelt = clone(ours).set_params(kernel=ours._model.options["kernel"]).fit(X, y)
+    assert (spelt.decision_function(X) == ours.decision_function(X)).all()
+    with pytest.raises(ValueError, match="'gamma' parameter of MaxMarginClassifier"):
+        MaxMarginClassifier(kernel="rbf", gamma="wide").fit(X, y)

@@ -73,7 +73,7 @@ def test_repeated_parts_are_passes(order):
         parts.partial_fit(IRIS, SPECIES, classes=[0, 1, 2])
     whole = Perceptron(order=order, random_state=5, max_iter=6).fit(IRIS, SPECIES)
     assert parts.coef_.tobytes() == whole.coef_.tobytes()
-    assert parts.n_iter_ == whole.n_iter_ == 6
+    assert parts.n_iter_ == 1 and parts.t_ == whole.t_ == 901 and whole.n_iter_ == 6
     warm = Perceptron(order=order, random_state=5, max_iter=3, warm_start=True)
     warm.fit(IRIS, SPECIES).fit(IRIS, SPECIES)
     assert warm.coef_.tobytes() == whole.coef_.tobytes()
@@ -296,3 +296,20 @@ def test_kernel_values_of_rows_that_are_left_out(clf, left_out, kind, tmp_path):
         given.set_params(early_stopping=False)
         plain.set_params(early_stopping=False)
     assert (given.fit(gram, y).predict(gram) == plain.fit(X, y).predict(X)).all()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_probabilities_of_a_network_are_what_its_loss_takes_them_for(classes):
+    labels = np.minimum(SPECIES, classes - 1)
+    clf = PerceptronNetwork([4], max_iter=20).fit(IRIS, labels)
+    shares = clf.predict_proba(IRIS)
+    assert shares.shape == (150, classes) and np.allclose(shares.sum(axis=1), 1)
+    assert (clf.classes_[shares.argmax(axis=1)] == clf.predict(IRIS)).all()
+    assert np.allclose(np.exp(clf.predict_log_proba(IRIS)), shares)
+    odds = clf.decision_function(IRIS)
+    if classes == 2:
+        assert np.allclose(np.log(shares[:, 1] / shares[:, 0]), odds)
+    else:
+        ratios = np.log(shares / shares[:, :1])
+        assert np.allclose(ratios, odds - odds[:, :1])
+    assert not hasattr(PerceptronNetwork(loss="squared"), "predict_proba")

@@ -193,3 +193,11 @@ def test_other_frames_are_looked_through(module):
         check_separability(make(columns), [0, 1, 0, 1])
     columns["a"][0] -= 1
     assert check_separability(make(columns), [0, 1, 0, 1]).n_samples == 4
+
+
+def test_a_verdict_is_a_table_in_a_notebook():
+    found = check_separability(DOSED, OUTCOME, feature_names=["age", "<dose>"])
+    shown = found._repr_html_()
+    assert "<td>quasi-separable</td>" in shown and "&lt;dose&gt; +inf" in shown
+    assert "margin" not in shown
+    assert "<th>margin</th>" in check_separability(IRIS, SPECIES == 0)._repr_html_()

@@ -2,16 +2,25 @@
 
 use std::path::PathBuf;
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use numpy::{
+    PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use rosenblatt::data::{Precision, StringTable};
 use rosenblatt::model::{Decision, Model as Trained};
+use rosenblatt::progress::Progress;
 use rosenblatt::read::Preparation;
+use rosenblatt::readout::Average;
 use rosenblatt::scheme::Scheme;
 use rosenblatt::training::{Fitted, MarginBracket};
+use rosenblatt::weights::Weights;
 
 use crate::{arrays, raised};
+
+/// What a model's recipe calls the type of its labels in Python; the program has no use for it.
+const LABEL_TYPE: &str = "label-type";
 
 /// A model, and what its training found out beside it.
 #[pyclass(frozen, module = "rosenblatt._core")]
@@ -44,8 +53,17 @@ impl Model {
     }
 
     /// The model with a preparation, so that the command line can give it files.
-    fn for_files(&self, names: Option<Vec<String>>, label: &str, single: bool) -> Trained {
+    fn for_files(
+        &self,
+        names: Option<Vec<String>>,
+        label: &str,
+        single: bool,
+        label_type: Option<String>,
+    ) -> Trained {
         let mut model = self.model.clone();
+        model.recipe.retain(|(name, _)| name != LABEL_TYPE);
+        let label_type = label_type.map(|kind| (LABEL_TYPE.to_owned(), kind));
+        model.recipe.extend(label_type);
         if model.preparation.is_none() {
             let names: Option<StringTable> = names.map(|n| n.iter().collect());
             let precision = if single {
@@ -82,16 +100,18 @@ impl Model {
         Ok(PyBytes::new(py, &self.model.to_bytes().map_err(raised)?))
     }
 
-    /// Writes it to a file, with what files need to become its features.
-    #[pyo3(signature = (path, names, label, single))]
+    /// Writes it to a file, with what files need to become its features, and the type of the
+    /// labels where their texts do not tell it.
+    #[pyo3(signature = (path, names, label, single, label_type))]
     fn save(
         &self,
         path: PathBuf,
         names: Option<Vec<String>>,
         label: &str,
         single: bool,
+        label_type: Option<String>,
     ) -> PyResult<()> {
-        self.for_files(names, label, single)
+        self.for_files(names, label, single, label_type)
             .save(path)
             .map_err(raised)
     }
@@ -190,6 +210,13 @@ impl Model {
         self.model.classes.names().to_vec()
     }
 
+    /// The type that the labels had in Python, where the file says it.
+    #[getter]
+    fn label_type(&self) -> Option<String> {
+        let mut recipe = self.model.recipe.iter();
+        recipe.find_map(|(name, value)| (name == LABEL_TYPE).then(|| value.clone()))
+    }
+
     /// The number of features it takes.
     #[getter]
     fn features(&self) -> usize {
@@ -245,6 +272,54 @@ impl Model {
             arrays::array(py, rows).reshape(shape)?,
             arrays::array(py, weights.biases().to_vec()),
         )))
+    }
+
+    /// A linear model with other weights, from which a further run begins: no run has made
+    /// them, so nothing is told of one.
+    fn with_weights(
+        &self,
+        rows: PyReadonlyArray2<'_, f64>,
+        biases: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<Self> {
+        let shape = self
+            .model
+            .weights()
+            .map(|weights| [weights.discriminators(), weights.features()]);
+        let [discriminators, features] =
+            shape.ok_or_else(|| PyValueError::new_err("the model is not linear"))?;
+        if rows.shape() != [discriminators, features] || biases.len() != discriminators {
+            return Err(PyValueError::new_err(format!(
+                "expected {discriminators} × {features} weights and {discriminators} biases, \
+                 found {:?} and {:?}",
+                rows.shape(),
+                biases.shape()
+            )));
+        }
+        let (rows, biases) = (rows.as_array(), biases.as_array());
+        if !rows.iter().chain(&biases).all(|w| w.is_finite()) {
+            return Err(PyValueError::new_err("weights must be finite"));
+        }
+        // In units of the run, which are 1 for the model itself.
+        let scaled = |unit: f64| {
+            let values: Vec<f64> = rows.t().iter().map(|w| w / unit).collect();
+            let biases: Vec<f64> = biases.iter().map(|b| b / unit).collect();
+            Weights::from_parts(discriminators, &values, &biases)
+        };
+        let mut model = self.model.clone();
+        if let Some(state) = &mut model.state {
+            state.weights = scaled(state.unit);
+            state.average = (state.average.as_ref()).map(|_| Average::new(model.scheme, features));
+            state.kept = state.kept.as_ref().map(|_| state.weights.clone());
+        }
+        model.decision = Decision::Linear(scaled(1.0));
+        model.support = None;
+        model.progress = Progress::default();
+        Ok(Model {
+            model,
+            radius: None,
+            margin: None,
+            most_updates: None,
+        })
     }
 
     /// The corrected examples by row number, and their coefficients, one row a

@@ -533,11 +533,17 @@ impl DataArgs {
     }
 
     fn with<'a>(&self, recipe: impl Iterator<Item = &'a (String, String)>) -> DataArgs {
-        let kept = recipe.filter(|(name, _)| !self.given.iter().any(|(n, _)| n == name));
+        let kept =
+            recipe.filter(|(name, _)| is_read(name) && !self.given.iter().any(|(n, _)| n == name));
         let mut given: Vec<_> = kept.cloned().collect();
         given.extend(self.given.iter().cloned());
         DataArgs { given }
     }
+}
+
+/// Whether the program reads this of a recipe: the type of labels in Python it does not.
+pub fn is_read(name: &str) -> bool {
+    DATA_PARAMETERS.iter().any(|p| p.name == name)
 }
 
 impl Args for DataArgs {

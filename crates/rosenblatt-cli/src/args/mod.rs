@@ -4,7 +4,7 @@
 mod data;
 mod learner;
 
-pub use data::{DataArgs, DataOptions, ModelDataArgs};
+pub use data::{DataArgs, DataOptions, ModelDataArgs, is_read};
 pub use learner::LearnerArgs;
 
 use std::path::PathBuf;

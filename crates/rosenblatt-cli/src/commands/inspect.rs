@@ -11,7 +11,7 @@ use rosenblatt::report::{self, Discriminator, largest_weights};
 use serde_json::{Map, Value, json};
 
 use super::explain::Named;
-use crate::args::InspectArgs;
+use crate::args::{InspectArgs, is_read};
 use crate::output::{self, Done, Outcome};
 use crate::render;
 use crate::render::decision::Decided;
@@ -212,7 +212,8 @@ fn command(model: &Model) -> String {
         .map(|(name, value)| (name.to_owned(), value));
     let parameters = Options::parameters();
     let mut words = vec!["rosenblatt train DATA -o MODEL".to_owned()];
-    for (name, value) in learner.chain(model.recipe.iter().cloned()) {
+    let recipe = model.recipe.iter().filter(|(name, _)| is_read(name));
+    for (name, value) in learner.chain(recipe.cloned()) {
         let switch = parameters
             .iter()
             .any(|p| p.name == name && p.value.is_empty());
