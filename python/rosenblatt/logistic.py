@@ -27,7 +27,8 @@ class Logistic(Probabilities, Estimator):
     tol : float, default=1e-06
         Stop when the duality gap is at most so large a part of the objective.
     multiclass : {"ovr", "ovo", "argmax"}, default=None
-        How several classes are learned; None is "ovr". "argmax" is the multinomial model, for the
+        How several classes are learned; None is "argmax" for
+        the L2 penalty, else "ovr". "argmax" is the multinomial model, for the
         penalty "l2".
     class_weight : dict, {class_label: weight} or "balanced", default=None
         Multiplies C for a class.

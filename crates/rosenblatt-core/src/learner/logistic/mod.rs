@@ -134,7 +134,10 @@ impl Learner for Logistic {
     }
 
     fn default_multiclass(&self) -> Multiclass {
-        Multiclass::Ovr
+        match self.penalty {
+            Penalty::L2 => Multiclass::Argmax,
+            Penalty::L1 => Multiclass::Ovr,
+        }
     }
 
     /// Steps, of which a dozen are the rule.
