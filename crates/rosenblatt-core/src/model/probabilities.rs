@@ -29,14 +29,18 @@ impl Model {
 
     /// Refuses a model that gives no probabilities.
     pub fn require_probabilities(&self) -> Result<()> {
-        match self.has_probabilities() {
-            true => Ok(()),
-            false => Err(Error::options(format!(
-                "the scores of this {} model are no probabilities, and it is not calibrated",
-                self.options.learner.name()
-            ))
-            .remedy("train with ⟨calibrate⟩")),
+        if self.has_probabilities() {
+            return Ok(());
         }
+        let remedy = match self.options.learner.gives_probabilities() {
+            true => "train with ⟨multiclass ovr⟩, or with ⟨calibrate⟩",
+            false => "train with ⟨calibrate⟩, or with ⟨learner logistic⟩",
+        };
+        Err(Error::options(format!(
+            "the scores of this {} model are no probabilities, and it is not calibrated",
+            self.options.learner.name()
+        ))
+        .remedy(remedy))
     }
 
     /// The probability of every class for every row, `rows × classes`, row by row.
