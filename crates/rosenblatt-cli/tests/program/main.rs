@@ -8,6 +8,7 @@ mod common;
 mod experiment;
 mod golden;
 mod help;
+mod hostile;
 mod max_margin;
 mod one_answer;
 mod refusals;
