@@ -1,7 +1,60 @@
 //! Files of people who mean harm or made a mistake, and machines with little to spare.
 
-use crate::common::{Place, json, ok, run, stderr};
+use crate::common::{Place, json, ok, program, run, stderr};
 use serde_json::{Value, json};
+
+/// Stacks as large as this can be had by no thread.
+#[cfg(target_os = "linux")]
+#[test]
+fn without_threads_there_is_still_the_first() {
+    let place = Place::new();
+    let (one, none) = (place.to("one.rbm"), place.to("none.rbm"));
+    let data = place.to("d.csv");
+    ok(&[
+        "generate",
+        "separable",
+        "--noise",
+        "0.2",
+        "-n",
+        "3000",
+        "-d",
+        "40",
+        "-o",
+        &data,
+    ]);
+    let starved = |args: &[&str]| {
+        let mut args = args.to_vec();
+        args.extend(["--threads", "8"]);
+        let output = program(&args)
+            .env("RUST_MIN_STACK", (1u64 << 50).to_string())
+            .output()
+            .unwrap();
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{args:?} {}",
+            stderr(&output)
+        );
+        output.stdout
+    };
+    ok(&[
+        "train",
+        &data,
+        "--epochs",
+        "3",
+        "-o",
+        &one,
+        "--threads",
+        "1",
+    ]);
+    starved(&["train", &data, "--epochs", "3", "-o", &none]);
+    assert!(std::fs::read(&one).unwrap() == std::fs::read(&none).unwrap());
+    let predicted = ok(&["predict", &one, &data]);
+    assert_eq!(starved(&["predict", &one, &data]), predicted.as_bytes());
+    starved(&["check", &data]);
+    starved(&["train", &data, "--cache", "--memory", "1G", "--epochs", "2"]);
+    starved(&["train", &data, "--cv", "3", "--epochs", "2"]);
+}
 
 /// What a certificate does not speak of, `verify` speaks of.
 #[test]
