@@ -1,7 +1,67 @@
 //! Files of people who mean harm or made a mistake, and machines with little to spare.
 
-use crate::common::{Place, json, ok, program, run, stderr};
+use crate::common::{Place, json, ok, program, run, stderr, with_stdin};
 use serde_json::{Value, json};
+
+#[test]
+fn columns_with_other_names_are_not_taken_by_their_places() {
+    let place = Place::new();
+    let model = place.to("m.rbm");
+    let train = place.file("t.csv", "a,b,label\n0,1,x\n1,0,y\n2,-5,y\n0,4,x\n");
+    ok(&["train", &train, "-o", &model]);
+    let swapped = place.file("s.csv", "B,A\n0,1\n1,0\n");
+    for command in ["predict", "test"] {
+        let output = run(&[command, &model, &swapped]);
+        assert_eq!(output.status.code(), Some(1));
+        let said = stderr(&output);
+        assert!(said.contains("no column a"), "{said}");
+        assert!(said.contains("--by-position"), "{said}");
+    }
+    assert_eq!(
+        ok(&["predict", &model, &swapped, "--by-position"]),
+        "x\ny\n"
+    );
+    // Without a header, as before.
+    let bare = place.file("bare.csv", "0,1\n1,0\n");
+    assert_eq!(ok(&["predict", &model, &bare]), "x\ny\n");
+    // Columns that are not needed are counted and left out, in any order.
+    let more = place.file("more.csv", "n,b,a,m\n9,1,0,9\n9,0,1,9\n");
+    let output = run(&["predict", &model, &more]);
+    assert_eq!(output.stdout, b"x\ny\n");
+    let said = stderr(&output);
+    assert!(
+        said.contains("2 columns that the model does not know are left out: n, m"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_file_of_another_kind_gives_no_predictions() {
+    let place = Place::new();
+    let (sparse, table) = (place.to("s.rbm"), place.to("t.rbm"));
+    let svm = place.file("t.svm", "1 1:1 2:1\n-1 1:-1\n");
+    let csv = place.file("t.csv", "a,b,label\n0,1,x\n1,0,y\n");
+    ok(&["train", &svm, "-o", &sparse]);
+    ok(&["train", &csv, "-o", &table]);
+    for (model, name, content) in [
+        (&sparse, "rows.txt", "1,1,0\n-1,0,2\n"),
+        (&sparse, "rows.data", "1 1 0\n-1 0 2\n"),
+        (&table, "rows.txt", "1 1:1 2:1\n-1 1:-1\n"),
+        (&table, "rows.svm", "1 1:1 2:1\n-1 1:-1\n"),
+        (&table, "header.csv", "a,b,label\n"),
+        (&table, "header2.csv", "a,b\n"),
+    ] {
+        let output = run(&["predict", model, &place.file(name, content)]);
+        assert_eq!(output.status.code(), Some(1), "{name}: {content}");
+        assert_eq!(output.stdout, b"", "{name}");
+        assert!(stderr(&output).contains(name), "{}", stderr(&output));
+    }
+    // Rows without a label are rows.
+    assert_eq!(
+        with_stdin(&["predict", &sparse, "-"], b"1:1\n1:-1\n").stdout,
+        b"1\n-1\n"
+    );
+}
 
 /// Stacks as large as this can be had by no thread.
 #[cfg(target_os = "linux")]
