@@ -147,3 +147,32 @@ fn several_classes_have_a_margin_and_a_bound() {
     let run = json(&["train", &data, "--bias", "none", "--scale", "none"]);
     assert!(run["updates"].as_u64().unwrap() <= 2, "{run}");
 }
+
+#[test]
+fn a_picture_of_many_rows_stays_small_and_says_so() {
+    let place = Place::new();
+    let (data, plot) = (place.to("o.csv"), place.to("o.svg"));
+    ok(&[
+        "generate",
+        "separable",
+        "--noise",
+        "0.2",
+        "-n",
+        "20000",
+        "-d",
+        "2",
+        "-o",
+        &data,
+    ]);
+    let output = run(&["trace", &data, "--max-updates", "300", "--plot", &plot]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(std::fs::metadata(&plot).unwrap().len() < 8 << 20);
+    assert!(
+        stderr(&output).contains("a sample of at most"),
+        "{}",
+        stderr(&output)
+    );
+    let and = place.file("and.csv", AND);
+    let output = run(&["trace", &and, "--plot", &plot]);
+    assert!(!stderr(&output).contains("sample"), "{}", stderr(&output));
+}
