@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use rosenblatt::Error;
 use rosenblatt::metrics::Evaluation;
-use rosenblatt::read::{LabelFound, load_model};
+use rosenblatt::read::LabelFound;
 use serde_json::json;
 
 use super::batches;
-use super::context::Context;
+use super::context::{Context, in_data};
 use crate::args::TestArgs;
 use crate::output::{self, Done, Outcome};
 use crate::render::numbers::{count, counted, percent};
@@ -19,7 +19,7 @@ use crate::render::table::{Align, clipped, columns};
 const MOST_CLASSES: usize = 30;
 
 pub fn run(context: Context, args: &TestArgs) -> Outcome {
-    let (model, preparation) = load_model(&args.model)?;
+    let (model, preparation) = super::load_model(&args.model)?;
     if let Some(path) = &args.report {
         output::check_page(path, &[&args.data, &args.model])?;
     }
@@ -42,7 +42,9 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
             LabelFound::Class(class) => Some(class),
             _ => None,
         };
-        let predicted = diagnostics.add(&batch.matrix, known, |i| batch.first_row + i)?;
+        let predicted = diagnostics
+            .add(&batch.matrix, known, |i| batch.first_row + i)
+            .map_err(|e| in_data(e, &args.data))?;
         for (label, class) in labels.iter().zip(predicted) {
             match label {
                 LabelFound::Class(_) => {}

@@ -3,6 +3,17 @@
 use crate::common::{Place, json, ok, program, run, stderr, with_stdin};
 use serde_json::{Value, json};
 
+/// A model file whose facts were changed, with its digest repaired.
+fn with_facts(model: &str, change: impl Fn(&mut Value)) -> Vec<u8> {
+    let bytes = std::fs::read(model).unwrap();
+    let mut parts = rosenblatt::model::Parts::from_bytes(&bytes).unwrap();
+    let recipe: Value = parts.take_fact("recipe").unwrap();
+    let mut facts = json!({ "recipe": recipe });
+    change(&mut facts);
+    parts.put_fact("recipe", &facts["recipe"]);
+    parts.to_bytes().unwrap()
+}
+
 #[test]
 fn columns_with_other_names_are_not_taken_by_their_places() {
     let place = Place::new();
@@ -63,6 +74,36 @@ fn a_file_of_another_kind_gives_no_predictions() {
     );
 }
 
+#[test]
+fn a_command_is_not_what_a_stranger_wrote_into_a_model() {
+    let place = Place::new();
+    let model = place.to("m.rbm");
+    let csv = place.file("t.csv", "a,b,the label\n0,1,x\n1,0,y\n");
+    ok(&["train", &csv, "--label", "the label", "-o", &model]);
+    let command = ok(&["inspect", &model, "--command"]);
+    assert!(command.contains("--label='the label'"), "{command}");
+    for name in ["comment; rm -rf /", "", "labels", "no-such", "validate"] {
+        let bad = with_facts(&model, |facts| facts["recipe"] = json!([[name, "1"]]));
+        let bad = place.file("bad.rbm", bad);
+        for args in [
+            vec!["inspect", &bad, "--command"],
+            vec!["inspect", &bad, "--json"],
+            vec!["predict", &bad, &csv],
+        ] {
+            let output = run(&args);
+            assert_eq!(output.status.code(), Some(1), "{name} {args:?}");
+            assert_eq!(output.stdout, b"");
+            assert!(stderr(&output).contains("not valid"), "{}", stderr(&output));
+        }
+    }
+    // What is an option may hold anything.
+    let odd = with_facts(&model, |facts| {
+        facts["recipe"] = json!([["label", "a'; rm -rf /"]])
+    });
+    let command = ok(&["inspect", &place.file("odd.rbm", odd), "--command"]);
+    assert!(command.contains(r"--label='a'\''; rm -rf /'"), "{command}");
+}
+
 /// Stacks as large as this can be had by no thread.
 #[cfg(target_os = "linux")]
 #[test]
@@ -114,6 +155,30 @@ fn without_threads_there_is_still_the_first() {
     starved(&["check", &data]);
     starved(&["train", &data, "--cache", "--memory", "1G", "--epochs", "2"]);
     starved(&["train", &data, "--cv", "3", "--epochs", "2"]);
+}
+
+#[test]
+fn a_score_beyond_all_numbers_is_an_error_with_its_row() {
+    let place = Place::new();
+    let model = place.to("m.rbm");
+    let csv = place.file("t.csv", "a,b,label\n1e30,1,x\n-1e30,0,y\n");
+    ok(&[
+        "train",
+        &csv,
+        "--scale",
+        "none",
+        "--precision",
+        "f64",
+        "-o",
+        &model,
+    ]);
+    let far = place.file("far.csv", "a,b,label\n1,0,x\n1e300,1e300,x\n");
+    for command in ["predict", "test"] {
+        let output = run(&[command, &model, &far]);
+        assert_eq!(output.status.code(), Some(1), "{command}");
+        let said = stderr(&output);
+        assert!(said.contains("far.csv") && said.contains("row 2"), "{said}");
+    }
 }
 
 /// What a certificate does not speak of, `verify` speaks of.
@@ -191,4 +256,100 @@ fn verify_says_which_question_was_answered() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn names_of_classes_are_names() {
+    let place = Place::new();
+    let model = place.to("m.rbm");
+    ok(&[
+        "train",
+        &place.file("t.csv", "a,label\n0,x\n1,y\n"),
+        "-o",
+        &model,
+    ]);
+    let bytes = std::fs::read(&model).unwrap();
+    for names in [["", "y"], ["y", "y"], ["a\nb", "y"]] {
+        let mut parts = rosenblatt::model::Parts::from_bytes(&bytes).unwrap();
+        parts.take_strings("classes").unwrap();
+        parts.put_strings("classes", &names.iter().copied().collect());
+        let bad = place.file("bad.rbm", parts.to_bytes().unwrap());
+        let output = run(&["inspect", &bad]);
+        assert_eq!(output.status.code(), Some(1), "{names:?}");
+        assert!(stderr(&output).contains("not valid"), "{}", stderr(&output));
+    }
+}
+
+/// What the outputs are is found out before the data are read.
+#[test]
+fn outputs_that_cannot_be_written_are_found_before_the_work() {
+    let place = Place::new();
+    let data = place.file("t.csv", "a,label\n0,x\n1,y\n");
+    // Long enough that the name it has while it is written is too long.
+    let long = place.to(&format!("{}.html", "n".repeat(245)));
+    for args in [
+        ["train", "/no/such/data.csv", "-o", &long],
+        ["train", "/no/such/data.csv", "--report", &long],
+        ["check", "/no/such/data.csv", "--certificate", &long],
+    ] {
+        let output = run(&args);
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(
+            stderr(&output).contains("name too long"),
+            "{}",
+            stderr(&output)
+        );
+    }
+    let left: Vec<_> = std::fs::read_dir(place.0.path()).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert_eq!(
+        run(&["train", &data, "--save-every", "nan"]).status.code(),
+        Some(2)
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_report_is_told_though_the_model_cannot_be_saved() {
+    let place = Place::new();
+    let data = place.file("t.csv", "a,label\n0,x\n1,y\n");
+    let output = run(&["train", &data, "-o", "/dev/full"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("stopped"));
+    assert!(stderr(&output).contains("/dev/full"), "{}", stderr(&output));
+    // A pipe gets one model, however often a file would be written.
+    let model = place.to("m.rbm");
+    let often = ["--epochs", "3", "--save-every", "0", "--quiet", "-o"];
+    let train = |to: &str| run(&[&["train", &data][..], &often, &[to]].concat());
+    train(&model);
+    assert!(train("/dev/stdout").stdout == std::fs::read(&model).unwrap());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_model_without_end_is_no_model() {
+    let output = run(&["inspect", "/dev/zero"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("not"), "{}", stderr(&output));
+}
+
+#[test]
+fn names_do_not_steer_the_terminal() {
+    let place = Place::new();
+    let evil = "\u{1b}[2Jevil\u{202e}txt";
+    let data = place.file("t.csv", format!("a,label\n0,{evil}\n1,y\n"));
+    let model = place.to("m.rbm");
+    let told = ok(&["train", &data, "-o", &model]);
+    assert!(!told.contains(evil) && told.contains("evil"), "{told:?}");
+    let output = run(&[
+        "predict",
+        &model,
+        &place.file("n.csv", format!("{evil}\n1\n")),
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    assert!(!said.contains(['\u{1b}', '\u{202e}']), "{said:?}");
+    // In a pipe a label is the bytes that it is.
+    let predicted = ok(&["predict", &model, &data]);
+    assert_eq!(predicted, format!("{evil}\ny\n"));
 }

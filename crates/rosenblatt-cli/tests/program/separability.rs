@@ -176,3 +176,50 @@ fn a_picture_of_many_rows_stays_small_and_says_so() {
     let output = run(&["trace", &and, "--plot", &plot]);
     assert!(!stderr(&output).contains("sample"), "{}", stderr(&output));
 }
+
+/// By hand: w = (3, 2), θ = 4, ‖w‖² = 13.
+#[test]
+fn rows_are_placed_beside_the_plane() {
+    let place = Place::new();
+    let (data, model) = (place.file("and.csv", AND), place.to("m.rbm"));
+    ok(&[
+        "train",
+        &data,
+        "--scale",
+        "none",
+        "--order",
+        "given",
+        "--readout",
+        "last",
+        "-o",
+        &model,
+    ]);
+    let found = json(&["inspect", &model, "--geometry", &data]);
+    assert_eq!(
+        (&found["normal"][0], &found["normal"][1]),
+        (&3.0.into(), &2.0.into())
+    );
+    assert_eq!(found["threshold"], 4.0);
+    let row = |i: usize, what: &str| found["rows"][i][what].clone();
+    assert_eq!((row(3, "side"), row(3, "score")), ("+".into(), 1.0.into()));
+    assert_eq!(
+        (row(0, "side"), row(0, "functional_margin")),
+        ("-".into(), 4.0.into())
+    );
+    let near = |value: serde_json::Value, expected: f64| {
+        assert!(
+            (value.as_f64().unwrap() - expected).abs() < 1e-12,
+            "{value} {expected}"
+        );
+    };
+    near(row(3, "distance"), 1.0 / 13f64.sqrt());
+    near(row(3, "foot")[0].clone(), 10.0 / 13.0);
+    near(row(3, "foot")[1].clone(), 11.0 / 13.0);
+    near(found["functional_margin"].clone(), 1.0);
+    near(found["geometric_margin"].clone(), 1.0 / 13f64.sqrt());
+    let text = ok(&["inspect", &model, "--geometry", &data]);
+    assert!(
+        text.contains("w = (3, 2), θ = 4") && text.contains("distance"),
+        "{text}"
+    );
+}

@@ -110,7 +110,7 @@ impl<'m> Diagnostics<'m> {
     ) -> Result<Vec<u32>> {
         let model = self.model;
         let each = model.scheme.discriminators();
-        let scores = model.scores(matrix, self.threads)?;
+        let scores = model.numbered_scores(matrix, &number, self.threads)?;
         let mut predicted = Vec::with_capacity(matrix.rows());
         for (i, scores) in scores.chunks_exact(each).enumerate() {
             let class = model.scheme.decide(scores, model.at_zero());
