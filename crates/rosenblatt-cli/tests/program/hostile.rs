@@ -181,6 +181,61 @@ fn a_score_beyond_all_numbers_is_an_error_with_its_row() {
     }
 }
 
+/// The sum that caches carry, bit by bit.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |sum, &byte| {
+        (0..8).fold(sum ^ u32::from(byte), |sum, _| {
+            (sum >> 1) ^ (0xEDB8_8320 * (sum & 1))
+        })
+    })
+}
+
+#[test]
+fn a_cache_holds_nothing_that_text_could_not() {
+    let place = Place::new();
+    let svm = place.file("t.svm", "1 1:1 3:2\n-1 2:1 3:1\n1 1:1.5 2:1\n");
+    ok(&["train", &svm, "--cache"]);
+    let cache = std::fs::read(format!("{svm}.rbc")).unwrap();
+    let head = u64::from_le_bytes(cache[8..16].try_into().unwrap()) as usize + 16;
+    let base = head.next_multiple_of(64);
+    let facts: Value = {
+        let file = safetensors::SafeTensors::read_metadata(&cache[16..head]).unwrap();
+        let text = &file.1.metadata().as_ref().unwrap()["rosenblatt"];
+        serde_json::from_str(text).unwrap()
+    };
+    let place_of = |value: &Value| {
+        let at = |name: &str| value[name].as_u64().unwrap() as usize;
+        base + at("start")..base + at("end")
+    };
+    let indices = place_of(&facts["places"]["sparse"][1]);
+    let values = place_of(&facts["places"]["values"]);
+    let end = values.end;
+    let repaired = |change: &dyn Fn(&mut [u8])| {
+        let mut bytes = cache.clone();
+        change(&mut bytes);
+        let sum = crc32(&bytes[base..end]).to_le_bytes();
+        bytes[end..end + 4].copy_from_slice(&sum);
+        place.file("bad.rbc", bytes)
+    };
+    let train = |path: &str| run(&["train", path, "--epochs", "2"]);
+    assert_eq!(train(&repaired(&|_| ())).status.code(), Some(0));
+    let beyond = |bytes: &mut [u8]| bytes[indices.start] = 200;
+    // Rows of two features, each the other way round.
+    let unsorted = |bytes: &mut [u8]| {
+        let all = &mut bytes[indices.clone()];
+        all.reverse();
+        all.chunks_exact_mut(2).for_each(<[u8]>::reverse);
+    };
+    let not_a_number = |bytes: &mut [u8]| {
+        bytes[values.start..values.start + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+    };
+    for change in [&beyond as &dyn Fn(&mut [u8]), &unsorted, &not_a_number] {
+        let output = train(&repaired(change));
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        assert!(stderr(&output).contains("not valid"), "{}", stderr(&output));
+    }
+}
+
 /// What a certificate does not speak of, `verify` speaks of.
 #[test]
 fn verify_says_which_question_was_answered() {
