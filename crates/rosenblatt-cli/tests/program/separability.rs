@@ -148,6 +148,115 @@ fn several_classes_have_a_margin_and_a_bound() {
     assert!(run["updates"].as_u64().unwrap() <= 2, "{run}");
 }
 
+/// Two rows, the second of weight 1000: the run takes far more than the unweighted bound.
+#[test]
+fn the_bound_of_weighted_rows_is_that_of_their_weights() {
+    let place = Place::new();
+    let text = "x,c,label\n0,1,a\n1,1000,b\n";
+    let data = place.file("w.csv", text);
+    let found = json(&["check", &data, "--weight-column", "c"]);
+    let bound = found["updates_at_most"].as_u64().unwrap();
+    let run = json(&[
+        "train",
+        &data,
+        "--weight-column",
+        "c",
+        "--scale",
+        "none",
+        "--order",
+        "given",
+        "--epochs",
+        "5000",
+    ]);
+    let updates = run["updates"].as_u64().unwrap();
+    assert!(updates > 100 && updates <= bound, "{updates} {bound}");
+    let unweighted = json(&["check", &place.file("u.csv", "x,label\n0,a\n1,b\n")]);
+    assert_eq!(found["margin"], unweighted["margin"]);
+    assert!(found["weighted_radius"].as_f64().unwrap() > 1000.0);
+    assert!(unweighted["weighted_margin"].is_null());
+    assert!(unweighted["updates_at_most"].as_u64().unwrap() <= 10);
+}
+
+#[test]
+fn what_a_certificate_leaves_open_is_said() {
+    let place = Place::new();
+    // Quasi-separable jointly: two classes share a point, and the third lies apart.
+    let data = place.file("q.csv", "x,y,label\n0,0,a\n0,0,b\n5,5,c\n-5,5,c\n");
+    let proof = place.to("p.json");
+    let text = ok(&["check", &data, "--certificate", &proof]);
+    assert!(text.contains("jointly quasi-separable"), "{text}");
+    assert!(
+        text.contains("it proves not-separable, not which kind of it"),
+        "{text}"
+    );
+    let found = json(&["check", &data, "--certificate", &proof]);
+    assert_eq!(found["verdict"], "quasi-separable");
+    assert_eq!(found["certified_verdict"], "not-separable");
+    let and = place.file("and.csv", AND);
+    let found = json(&["check", &and, "--certificate", &proof]);
+    assert_eq!(found["certified_verdict"], "separable");
+    assert!(!ok(&["check", &and, "--certificate", &proof]).contains("not which kind"));
+}
+
+#[test]
+fn an_estimate_that_is_not_unique_is_not_called_infinite() {
+    let place = Place::new();
+    let found = verdict(&place, "s.csv", "1,1,1\n1,-1,1\n-1,1,-1\n-1,-1,-1\n", &[]);
+    assert_eq!(found["verdict"], "separable");
+    assert_eq!(found["infinite_coefficients"].as_array().unwrap().len(), 1);
+    assert_eq!(found["infinite_coefficients"][0]["toward"], "+inf");
+    assert_eq!(found["not_unique"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn scaled_rows_are_another_question() {
+    let place = Place::new();
+    // On one ray: rows of unit length are all the same.
+    let data = place.file("r.csv", "x,y,label\n1,1,a\n2,2,b\n");
+    let said = stderr(&run(&["check", &data, "--scale", "unit-rows"]));
+    assert!(said.contains("rows of unit length may be"), "{said}");
+    let said = stderr(&run(&["check", &data, "--scale", "standard"]));
+    assert!(!said.contains("rows of unit length"), "{said}");
+}
+
+#[test]
+fn updates_on_inseparable_rows_stay_within_their_bound() {
+    let place = Place::new();
+    let data = place.to("o.csv");
+    ok(&[
+        "generate",
+        "separable",
+        "--noise",
+        "0.02",
+        "--margin",
+        "0.3",
+        "-n",
+        "2000",
+        "-d",
+        "3",
+        "-o",
+        &data,
+    ]);
+    let found = json(&["check", &data]);
+    assert!(found["updates_at_most"].is_null());
+    let bound = found["updates_in_passes"]["first_pass"].as_u64().unwrap();
+    for seed in ["1", "2", "3"] {
+        let args = [
+            "train", &data, "--scale", "none", "--epochs", "1", "--seed", seed,
+        ];
+        let updates = json(&args)["updates"].as_u64().unwrap();
+        assert!(updates > 0 && updates <= bound, "{updates} {bound}");
+    }
+    let text = ok(&["check", &data]);
+    assert!(
+        text.contains("in one pass, and ((R + √T·D)/γ)² in T passes"),
+        "{text}"
+    );
+    // Separable rows have their own bound.
+    let and = json(&["check", &place.file("and.csv", AND)]);
+    assert!(and["updates_in_passes"].is_null() && and["updates_at_most"].as_u64().unwrap() > 0);
+}
+
 #[test]
 fn a_picture_of_many_rows_stays_small_and_says_so() {
     let place = Place::new();
