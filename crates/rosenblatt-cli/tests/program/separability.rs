@@ -332,3 +332,18 @@ fn rows_are_placed_beside_the_plane() {
         "{text}"
     );
 }
+
+#[test]
+fn several_classes_over_a_kernel_have_a_bound() {
+    let place = Place::new();
+    let data = place.file("k.csv", "x,y,label\n0,0,a\n1,0,b\n0,1,b\n5,5,c\n6,5,c\n");
+    let found = json(&[
+        "train", &data, "--kernel", "rbf:1", "--scale", "none", "--epochs", "500",
+    ]);
+    assert_eq!(found["stop"], "separated");
+    let (updates, bound) = (
+        found["updates"].as_u64().unwrap(),
+        found["updates_at_most"].as_u64(),
+    );
+    assert!(updates > 0 && updates <= bound.unwrap(), "{found}");
+}
