@@ -45,7 +45,7 @@ class Verdict:
         Updates that a perceptron from zero makes at most, if separable.
     infinite_coefficients : dict of str to {"+inf", "-inf", "either"}, or None
         Coefficients of a logistic regression whose estimates are not finite, and where they
-        go ("either": to infinity, the sign being open). None: coefficients were not
+        go ("either": no unique limit, finite or infinite). None: coefficients were not
         classified, being more than ``max_coefficients`` or of three or more classes.
     not_identified : list of str or None
         Coefficients that other coefficients can make up for exactly. None: not classified.

@@ -1,5 +1,6 @@
 //! Where results and messages go, and how the program ends.
 
+use std::borrow::Cow;
 use std::io::{self, ErrorKind as IoKind, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -43,9 +44,41 @@ pub fn stdout_failed(error: &io::Error) -> Failure {
     }
 }
 
-/// Prints a result.
+/// The colours that the program itself uses.
+const COLOURS: [&str; 2] = ["\x1b[1;32m", "\x1b[0m"];
+
+/// Whether a terminal would obey this character, or turn others round, and not show it.
+fn is_hidden(c: char) -> bool {
+    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || (c.is_control() && !matches!(c, '\n' | '\t'))
+}
+
+/// A text as a terminal may have it: what names and labels could hide or steer is spelled out.
+pub fn shown(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match is_hidden(c) {
+            true => out.extend(c.escape_unicode()),
+            false => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Prints a result: the bytes as they are to a file or a pipe.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
+    let mut text = Cow::Borrowed(text);
+    if out.is_terminal() && text.contains(is_hidden) {
+        let mut safe = shown(&text).into_owned();
+        for colour in COLOURS {
+            safe = safe.replace(&*shown(colour), colour);
+        }
+        text = Cow::Owned(safe);
+    }
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())
         .map_err(|e| stdout_failed(&e))
@@ -66,7 +99,7 @@ pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
 /// Says something beside the result. A message that cannot be said is no reason to fail.
 pub fn say(quiet: bool, text: &str) {
     if !quiet {
-        let _ = writeln!(io::stderr().lock(), "{text}");
+        let _ = writeln!(io::stderr().lock(), "{}", shown(text));
     }
 }
 
@@ -131,18 +164,7 @@ pub fn check_page(path: &Path, inputs: &[&Path]) -> rosenblatt::Result<()> {
 
 /// Fails before hours of work rather than after them.
 pub fn writable(path: &Path) -> rosenblatt::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    if path.is_dir() {
-        return Err(Error::new(ErrorKind::Io, "this is a folder")
-            .in_file(path)
-            .remedy("name a file in it"));
-    }
-    std::fs::metadata(folder)
-        .map_err(|e| Error::io(folder, &e).remedy("make the folder first"))
-        .map(|_| ())
+    rosenblatt::internal::writable(path)
 }
 
 /// Whether colour is welcome on stdout.

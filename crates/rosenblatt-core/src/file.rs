@@ -65,6 +65,35 @@ pub fn write_atomic<T>(
     Ok(result)
 }
 
+/// Fails where [`write_atomic`] would, as far as can be told without writing.
+pub fn writable(path: &Path) -> Result<()> {
+    let failed = |e: io::Error| match e.kind() {
+        io::ErrorKind::NotFound => Error::new(ErrorKind::Io, "there is no such folder")
+            .in_file(path)
+            .remedy("make the folder first"),
+        _ => Error::io(path, &e),
+    };
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => {
+            return Err(Error::new(ErrorKind::Io, "this is a folder")
+                .in_file(path)
+                .remedy("name a file in it"));
+        }
+        // A pipe may have no reader yet, and a device may do something when it is opened.
+        Ok(found) if !found.is_file() => return Ok(()),
+        _ => {}
+    }
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    Temporary::create(&target).map_err(failed)?;
+    // The file may have had no name, and the name that it will have may be too long.
+    at_free_path(&target, |path| match fs::symlink_metadata(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    })
+    .map_err(failed)?;
+    Ok(())
+}
+
 /// The temporary file; removed when dropped, unless renamed.
 struct Temporary {
     /// `None` as long as it has no name.

@@ -84,9 +84,29 @@ pub fn each<T, F>(
         }
     };
     std::thread::scope(|scope| {
-        (1..threads).for_each(|_| drop(scope.spawn(work)));
+        // Where the system has no more threads, those that there are do the work.
+        let started = |_| {
+            std::thread::Builder::new()
+                .spawn_scoped(scope, work)
+                .is_ok()
+        };
+        let _ = (1..threads).all(started);
         work();
     });
+}
+
+/// What `work` makes of each item, in their order, on a thread for each.
+pub fn on_threads<I: Send, O: Send>(
+    items: impl Iterator<Item = I>,
+    work: impl Fn(I) -> O + Sync,
+) -> Vec<O> {
+    let items: Vec<I> = items.collect();
+    let threads = items.len();
+    let mut made: Vec<Option<O>> = items.iter().map(|_| None).collect();
+    each(items.into_iter().zip(&mut made), threads, || {
+        |(item, place): (I, &mut Option<O>)| *place = Some(work(item))
+    });
+    made.into_iter().flatten().collect()
 }
 
 #[cfg(test)]

@@ -31,7 +31,8 @@ pub enum Estimate {
     /// To −∞.
     #[serde(rename = "-inf")]
     MinusInfinity,
-    /// To infinity, with a sign that the data leave open.
+    /// No unique limit: the likelihood nears its supremum along paths where this coefficient goes
+    /// to +∞, to −∞, or stays finite.
     #[serde(rename = "either")]
     Either,
     /// Nowhere: the estimate is finite.

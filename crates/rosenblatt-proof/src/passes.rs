@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::sync::atomic::{self, AtomicBool};
 
 use dashu_int::IBig;
+use rosenblatt_core::internal::parallel;
 
 use super::number::{Exact, approximate_all, power};
 use super::rows::SignedRows;
@@ -44,16 +45,8 @@ pub(crate) fn pieces<R: Send>(
     if threads == 1 {
         return vec![f(0..n)];
     }
-    let f = &f;
-    std::thread::scope(|scope| {
-        let handles: Vec<_> = (0..threads)
-            .map(|t| scope.spawn(move || f(n * t / threads..n * (t + 1) / threads)))
-            .collect();
-        handles
-            .into_iter()
-            .filter_map(|handle| handle.join().ok())
-            .collect()
-    })
+    let shares = (0..threads).map(|t| n * t / threads..n * (t + 1) / threads);
+    parallel::on_threads(shares, f)
 }
 
 impl Scales {

@@ -122,7 +122,7 @@ class Certificate:
             require([kind for kind, _, _ in self.columns].count("label") == 1, "one column is the label", Malformed)
             require(sum(width for _, _, width in self.columns) == self.features, "number of features", Malformed)
             require(not (self.data["quoting"] and self.data["delimiter"] == " "), "quoting", Malformed)
-        labels = tree["labels"]
+        labels = self.labels = tree["labels"]
         self.several = "classes" in labels
         classes = labels["classes"] if self.several else [labels["negative"], labels["positive"]]
         listed = [(text.encode(), place) for place, texts in enumerate(classes) for text in texts]
@@ -182,6 +182,7 @@ def records(data, layout):
         end = data.find(b"\n", at) % (len(data) + 1)  # all the rest if there is no line end
         line = data[at:end]
         if not line.strip(b" \t\r") or comment and line.startswith(comment):
+            layout["skipped"] = layout.get("skipped", 0) + bool(comment and line.startswith(comment))
             at = end + 1
         elif delimiter == b" ":
             at = end + 1
@@ -239,7 +240,7 @@ def read_rows(data, certificate):
     """Row number, class and features; feature 0 is the lifted constant, which a kernel adds itself."""
     source, row = records(data, certificate.data), 0
     if certificate.data.get("header"):
-        next(source, None)
+        certificate.header = next(source, None)
     for row, cells in enumerate(source, 1):
         x = {0: 1} if certificate.lifted and not certificate.kernel else {}
         table = certificate.data["format"] == "csv"
@@ -358,7 +359,25 @@ def verify(raw, data):
         check(certificate, data)
     except (DoesNotHold, UnicodeDecodeError) as error:
         return 3, f"does not hold: {error}"
-    return 0, f"holds: {certificate.rows} rows, {certificate.features} features, {certificate.verdict}"
+    space = f" in the space of the kernel {certificate.kernel['name']}" if certificate.kernel else ""
+    holds = f"holds: {certificate.rows} rows, {certificate.features} features, {certificate.verdict}{space}"
+    return 0, "\n".join([holds, *question(certificate)])
+
+def question(certificate):
+    """Lines that say what was asked: another reading of the file may have another answer."""
+    layout, header = certificate.data, getattr(certificate, "header", None)
+    if layout.get("comment"):
+        yield f"rows: {layout.get('skipped', 0)} lines left out, starting with {layout['comment']!r}"
+    if header is not None:
+        yield f"header, not used as a row: {b', '.join(header).decode(errors='replace')!r}"
+    if layout["format"] == "csv":
+        yield "columns: " + ", ".join(
+            f"{header[i].decode(errors='replace')!r}" * bool(header and i < len(header)) + f" {kind}"
+            for i, (kind, _, _) in enumerate(certificate.columns))
+    yield f"labels: {certificate.labels}"
+    yield f"bias: {'lifted' if certificate.lifted else 'none'}"
+    kernel = ", ".join(f"{name}={value}" for name, value in certificate.kernel.items())
+    yield f"kernel: {kernel}; nothing is said about hyperplanes in the columns" if kernel else "kernel: none"
 
 def unpacked(data):
     for magic, module in ((b"\x1f\x8b", gzip), (b"BZh", bz2), (b"\xfd7zXZ\0", lzma)):

@@ -78,6 +78,21 @@ impl Kernel {
     }
 }
 
+/// A kernel as it is written, for a reader.
+pub(crate) fn described(json: &Json) -> Result<String, Malformed> {
+    let fields = json.object()?;
+    let name = fields.get("name").map(Json::text).transpose()?;
+    let mut text = name.unwrap_or_default().to_owned();
+    for (field, value) in fields.iter().filter(|(field, _)| *field != "name") {
+        let value = match value {
+            Json::Text(text) => text.clone(),
+            other => other.natural()?.to_string(),
+        };
+        text += &format!(" {field}={value}");
+    }
+    Ok(text)
+}
+
 /// A function Σ c_j K(x_j, ·), with K + 1 in place of K where the constant is lifted.
 pub(crate) struct Expansion<'k> {
     kernel: &'k Kernel,

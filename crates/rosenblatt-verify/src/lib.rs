@@ -46,7 +46,7 @@ mod read;
 mod vectors;
 
 pub use certificate::Verdict;
-pub use outcome::{Claim, Flaw, Malformed, Outcome};
+pub use outcome::{Claim, Flaw, Malformed, Outcome, Question};
 
 use std::io::{self, Read};
 

@@ -28,6 +28,128 @@ pub struct Claim {
     pub separated: Option<u64>,
     /// Quasi-separable only: proved that no other direction separates further rows.
     pub complete: bool,
+    /// What was asked about the file.
+    pub question: Question,
+}
+
+/// The question that a certificate answers: how it has the file read, and in which space.
+/// Another reading of the same file may have another answer.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Question {
+    /// How lines become cells.
+    pub format: String,
+    /// What the lines start with that are no rows.
+    pub comment: Option<String>,
+    /// How many such lines there are; none before the file was read to its end.
+    pub skipped: Option<u64>,
+    /// The first line, which is not used as a row, where that is said of it.
+    pub header: Option<Vec<String>>,
+    /// What each column of a table is used as; nothing for libsvm.
+    pub columns: Vec<&'static str>,
+    /// The labels of each class; of two classes the second is the positive one.
+    pub labels: Vec<Vec<String>>,
+    /// Whether hyperplanes have a bias.
+    pub lifted: bool,
+    /// The kernel in whose space it is asked; none for the columns themselves.
+    pub kernel: Option<String>,
+}
+
+impl Question {
+    /// The columns, by number from 0 and by name where there are names, that pass `wanted`.
+    fn named(&self, wanted: impl Fn(&str) -> bool) -> String {
+        let name = |i: usize| {
+            let name = self.header.as_ref().and_then(|names| names.get(i));
+            name.map_or_else(|| format!("column {i}"), |name| shown(name))
+        };
+        let uses = self.columns.iter().enumerate();
+        let wanted = uses.filter(|(_, column)| wanted(column));
+        let listed: Vec<String> = wanted.map(|(i, _)| name(i)).collect();
+        match listed.len() {
+            0 => "none".into(),
+            n if n <= 20 => listed.join(", "),
+            n => format!("{} and {} more", listed[..20].join(", "), n - 20),
+        }
+    }
+}
+
+/// A text of a file, on one line and between quotes where it is not plain.
+fn shown(text: &str) -> String {
+    match text
+        .chars()
+        .all(|c| c.is_alphanumeric() || "_.+-".contains(c))
+        && !text.is_empty()
+    {
+        true => text.to_owned(),
+        false => format!("{text:?}"),
+    }
+}
+
+impl fmt::Display for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "format: {}", self.format)?;
+        let header = match self.header {
+            Some(_) => "; the first line is a header, not a row",
+            None => "",
+        };
+        match (&self.comment, self.skipped) {
+            (None, _) => writeln!(f, "rows: all lines{header}")?,
+            (Some(start), None) => {
+                writeln!(f, "rows: lines that do not start with {start:?}{header}")?;
+            }
+            (Some(start), Some(n)) => writeln!(
+                f,
+                "rows: {n} {} left out, starting with {start:?}{header}",
+                if n == 1 { "line" } else { "lines" }
+            )?,
+        }
+        if !self.columns.is_empty() {
+            let label = self.named(|column| column == "label");
+            let out = self.named(|column| column == "ignore");
+            let used = self.named(|column| !matches!(column, "label" | "ignore"));
+            writeln!(f, "columns: {used}; label: {label}; left out: {out}")?;
+        }
+        let class = |labels: &Vec<String>| match labels.is_empty() {
+            true => "(no label)".to_owned(),
+            false => labels
+                .iter()
+                .map(|l| shown(l))
+                .collect::<Vec<_>>()
+                .join(", "),
+        };
+        match self.labels.as_slice() {
+            [negative, positive] => {
+                writeln!(f, "labels: {} against {}", class(positive), class(negative))?;
+            }
+            classes => {
+                let classes: Vec<String> = classes.iter().map(class).collect();
+                writeln!(f, "labels: {}", classes.join(" | "))?;
+            }
+        }
+        let bias = match (self.lifted, &self.kernel) {
+            (true, None) => "lifted: a constant 1 is one more feature",
+            (true, Some(_)) => "lifted: K + 1 in place of K",
+            (false, _) => "none: hyperplanes through the origin",
+        };
+        writeln!(f, "bias: {bias}")?;
+        match &self.kernel {
+            None => write!(f, "kernel: none"),
+            Some(kernel) => write!(
+                f,
+                "kernel: {kernel}; nothing is said about hyperplanes in the columns themselves"
+            ),
+        }
+    }
+}
+
+impl Claim {
+    /// The verdict in words that tell a kernel's space from that of the columns.
+    pub fn verdict_in_words(&self) -> String {
+        match &self.question.kernel {
+            None => self.verdict.to_string(),
+            Some(kernel) => format!("{} in the space of the kernel {kernel}", self.verdict),
+        }
+    }
 }
 
 /// Why a certificate does not hold.
@@ -113,7 +235,7 @@ impl fmt::Display for Outcome {
                 write!(
                     f,
                     "holds: {rows} rows, {features} features, {}",
-                    claim.verdict
+                    claim.verdict_in_words()
                 )?;
                 match (claim.verdict, claim.separated) {
                     (Verdict::QuasiSeparable, Some(count)) if claim.complete => {

@@ -362,6 +362,9 @@ fn split_by(options: &mut DataOptions, by: SplitBy, column: &str) -> Result<()> 
     Ok(())
 }
 
+/// What the Python package remembers of its labels, and the program has no use for.
+const LABEL_TYPE: &str = "label-type";
+
 /// What says which rows are held out.
 const HELD_OUT: [&str; 4] = ["validate", "validate-file", "groups", "time"];
 
@@ -521,6 +524,24 @@ impl DataArgs {
             .collect()
     }
 
+    /// Refuses what no model of this program remembers: whoever changed a model file could
+    /// otherwise have it printed as part of a command.
+    pub fn refuse_unknown(recipe: &[(String, String)]) -> Result<()> {
+        for (name, text) in recipe.iter().filter(|(name, _)| name != LABEL_TYPE) {
+            let known = DATA_PARAMETERS
+                .iter()
+                .find(|p| p.name == name && p.remembered);
+            let set = known.map(|known| (known.set)(&mut DataOptions::default(), text));
+            if !set.is_some_and(|set| set.is_ok()) {
+                return Err(Error::model(format!(
+                    "the model file is not valid: it was not read with {name:?} set to {text:?}"
+                ))
+                .remedy("take it from its source again, or train it anew"));
+            }
+        }
+        Ok(())
+    }
+
     /// What a model remembers, with what is given now beside it.
     pub fn recalled(&self, recipe: &[(String, String)]) -> DataArgs {
         self.with(recipe.iter())
@@ -594,13 +615,17 @@ impl FromArgMatches for DataArgs {
 /// The data options of a command that has a model. Those that the model has settled are not
 /// shown; they are known, so that whoever gives one is told why not.
 #[derive(Debug, Clone, Default)]
-pub struct ModelDataArgs(DataArgs);
+pub struct ModelDataArgs {
+    data: DataArgs,
+    /// Whether columns are taken by their places, whatever their names.
+    pub by_position: bool,
+}
 
 impl Deref for ModelDataArgs {
     type Target = DataArgs;
 
     fn deref(&self) -> &DataArgs {
-        &self.0
+        &self.data
     }
 }
 
@@ -610,7 +635,14 @@ impl Args for ModelDataArgs {
             true => arg.hide(true),
             false => arg,
         };
-        DataArgs::augment_args(command).mut_args(hidden)
+        let by_position = Arg::new("by-position")
+            .long("by-position")
+            .action(ArgAction::SetTrue)
+            .help_heading("Data")
+            .help("take the columns of a table in the order of the training file, whatever their names");
+        DataArgs::augment_args(command)
+            .mut_args(hidden)
+            .arg(by_position)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -620,13 +652,17 @@ impl Args for ModelDataArgs {
 
 impl FromArgMatches for ModelDataArgs {
     fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
-        DataArgs::from_arg_matches(matches).map(ModelDataArgs)
+        Ok(ModelDataArgs {
+            data: DataArgs::from_arg_matches(matches)?,
+            by_position: matches.get_flag("by-position"),
+        })
     }
 
     fn update_from_arg_matches(
         &mut self,
         matches: &ArgMatches,
     ) -> std::result::Result<(), clap::Error> {
-        self.0.update_from_arg_matches(matches)
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }

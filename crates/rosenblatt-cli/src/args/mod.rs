@@ -166,7 +166,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "PREFIX")]
     pub save_split: Option<PathBuf>,
     /// Save a checkpoint after a pass when this many seconds have passed since the last one
-    #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds, allow_negative_numbers = true)]
     pub save_every: f64,
     /// Memory limit for kernel values and for examples from a cache or libsvm text: bytes, or with K, M or G for KiB, MiB or GiB [default: half of what is free]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
@@ -492,6 +492,9 @@ pub struct InspectArgs {
     /// Print only the command that trains such a model
     #[arg(long, conflicts_with = "json")]
     pub command: bool,
+    /// Place the rows of this file beside the plane: score, functional margin, side, distance, foot of the perpendicular
+    #[arg(long, value_name = "DATA", conflicts_with = "command")]
+    pub geometry: Option<PathBuf>,
     /// How many weights of each discriminator to show
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub weights: usize,
@@ -516,6 +519,14 @@ pub struct ConvertArgs {
     pub output: PathBuf,
     #[command(flatten)]
     pub source: DataArgs,
+}
+
+/// A time: a number from 0 on.
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if (0.0..=f64::INFINITY).contains(&seconds) => Ok(seconds),
+        _ => Err("expected a number of seconds, at least 0".into()),
+    }
 }
 
 /// A relative gap: a number from 0 on.

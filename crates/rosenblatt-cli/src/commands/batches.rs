@@ -7,7 +7,7 @@ use rosenblatt::model::Model;
 use rosenblatt::read::{Batches, BatchesReport, Coding, Format, Preparation};
 
 use super::context::Context;
-use crate::args::DataArgs;
+use crate::args::ModelDataArgs;
 use crate::output;
 use crate::render::numbers::{count, counted};
 
@@ -17,7 +17,7 @@ pub fn open(
     model: &Model,
     preparation: Option<&Preparation>,
     path: &Path,
-    args: &DataArgs,
+    args: &ModelDataArgs,
 ) -> rosenblatt::Result<Batches> {
     args.refuse_settled()?;
     let preparation = preparation.ok_or_else(|| {
@@ -27,7 +27,8 @@ pub fn open(
     if let Coding::Indexed { .. } = preparation.coding() {
         args.refuse_foreign_to(Format::Libsvm)?;
     }
-    let options = args.recalled_look(&model.recipe).options(context.threads)?;
+    let mut options = args.recalled_look(&model.recipe).options(context.threads)?;
+    options.read.by_position = args.by_position;
     Batches::open(path, preparation, &model.classes, &options.read)
 }
 

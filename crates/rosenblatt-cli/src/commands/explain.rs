@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use rosenblatt::data::FeatureNames;
 use rosenblatt::model::{Explanation, Model, Reason};
-use rosenblatt::read::{Preparation, load_model};
+use rosenblatt::read::Preparation;
 use serde_json::{Value, json};
 
 use super::batches;
@@ -15,7 +15,7 @@ use crate::render::numbers::{count, short};
 use crate::render::table::{Align, clipped, columns};
 
 pub fn run(context: Context, args: &ExplainArgs) -> Outcome {
-    let (model, preparation) = load_model(&args.model)?;
+    let (model, preparation) = super::load_model(&args.model)?;
     let names = Named::of(&model, preparation.as_ref());
     let mut batches = batches::open(
         context,

@@ -3,7 +3,6 @@
 use std::io::Write;
 
 use rosenblatt::Error;
-use rosenblatt::read::load_model;
 use rosenblatt::write::write_atomic;
 
 use crate::args::ExportArgs;
@@ -11,7 +10,7 @@ use crate::output::{self, Done, Outcome};
 
 pub fn run(args: &ExportArgs) -> Outcome {
     output::refuse_overwriting(&args.model, &args.output)?;
-    let (model, _) = load_model(&args.model)?;
+    let (model, _) = super::load_model(&args.model)?;
     let graph = rosenblatt_onnx::export(&model).map_err(|e| e.in_file(&args.model))?;
     if output::is_dash(&args.output) {
         let mut out = std::io::stdout().lock();

@@ -6,11 +6,12 @@ use rosenblatt::Options;
 use rosenblatt::data::FeatureNames;
 use rosenblatt::model::{Decision, Model};
 use rosenblatt::options::choice_name;
-use rosenblatt::read::load_model;
 use rosenblatt::report::{self, Discriminator, largest_weights};
 use serde_json::{Map, Value, json};
 
+use super::context::Context;
 use super::explain::Named;
+use super::geometry;
 use crate::args::{InspectArgs, is_read};
 use crate::output::{self, Done, Outcome};
 use crate::render;
@@ -18,11 +19,14 @@ use crate::render::decision::Decided;
 use crate::render::numbers::{count, counted, short};
 use crate::render::table::{Align, clipped, columns};
 
-pub fn run(args: &InspectArgs) -> Outcome {
-    let (model, preparation) = load_model(&args.model)?;
+pub fn run(context: Context, args: &InspectArgs) -> Outcome {
+    let (model, preparation) = super::load_model(&args.model)?;
     if args.command {
         output::print(&format!("{}\n", command(&model)))?;
         return Ok(Done::Finished);
+    }
+    if let Some(data) = &args.geometry {
+        return geometry::run(context, &model, preparation.as_ref(), data, args.json);
     }
     let units = Named::of(&model, preparation.as_ref());
     let names = preparation.map_or_else(FeatureNames::default, |p| p.feature_names());

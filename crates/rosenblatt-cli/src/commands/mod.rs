@@ -10,6 +10,7 @@ mod explain;
 mod export;
 mod figure;
 mod generate;
+mod geometry;
 mod inspect;
 mod pages;
 mod predict;
@@ -19,10 +20,23 @@ mod train;
 mod tune;
 mod verify;
 
-use crate::args::{Cli, Command};
+use std::path::Path;
+
+use rosenblatt::model::Model;
+use rosenblatt::read::{self, Preparation};
+
+use crate::args::{Cli, Command, DataArgs};
 use crate::output::Outcome;
 use context::Context;
 pub(crate) use tune::Tuned;
+
+/// Reads a model, with the preparation of the files it was trained with.
+fn load_model(path: impl AsRef<Path>) -> rosenblatt::Result<(Model, Option<Preparation>)> {
+    let path = path.as_ref();
+    let (model, preparation) = read::load_model(path)?;
+    DataArgs::refuse_unknown(&model.recipe).map_err(|e| e.in_file(path))?;
+    Ok((model, preparation))
+}
 
 /// Runs the command asked for.
 pub fn run(cli: Cli) -> Outcome {
@@ -42,7 +56,7 @@ pub fn run(cli: Cli) -> Outcome {
         Command::Generate(args) => generate::run(context, &args),
         Command::Experiment(args) => experiment::run(context, &args),
         Command::Figure(args) => figure::run(&args),
-        Command::Inspect(args) => inspect::run(&args),
+        Command::Inspect(args) => inspect::run(context, &args),
         Command::Convert(args) => convert::run(context, &args),
         Command::Export(args) => export::run(&args),
         Command::Completions { shell } => pages::completions(shell),

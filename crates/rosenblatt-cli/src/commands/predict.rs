@@ -1,21 +1,21 @@
 //! `predict`: a label for every row, in order, in memory that does not grow with the file.
 
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 
 use rosenblatt::Error;
 use rosenblatt::internal::parallel;
 use rosenblatt::model::Model;
-use rosenblatt::read::{Batches, load_model};
+use rosenblatt::read::Batches;
 use rosenblatt::write::write_atomic;
 
 use super::batches;
-use super::context::Context;
+use super::context::{Context, in_data};
 use super::explain::Named;
 use crate::args::PredictArgs;
 use crate::output::{self, Done, Failure, Outcome};
 
 pub fn run(context: Context, args: &PredictArgs) -> Outcome {
-    let (model, preparation) = load_model(&args.model)?;
+    let (model, preparation) = super::load_model(&args.model)?;
     if let Some(path) = &args.output {
         output::refuse_overwriting(&args.data, path)?;
         output::refuse_overwriting(&args.model, path)?;
@@ -72,10 +72,13 @@ fn predict(
     batches: &mut Batches,
     out: &mut dyn Write,
 ) -> std::result::Result<(), Problem> {
+    let to_file = args.output.as_deref().is_some_and(|p| !output::is_dash(p));
+    let terminal = !to_file && std::io::stdout().is_terminal();
     for batch in batches {
         let batch = batch.map_err(Problem::Input)?;
-        let scores = model.scores(&batch.matrix, context.threads);
-        let all = scores.map_err(Problem::Input)?;
+        let number = |i| batch.first_row + i;
+        let scores = model.numbered_scores(&batch.matrix, number, context.threads);
+        let all = scores.map_err(|e| Problem::Input(in_data(e, &args.data)))?;
         let k = model.scheme.discriminators();
         let rows = batch.matrix.rows();
         let threads = if rows < FEW { 1 } else { context.threads };
@@ -89,7 +92,11 @@ fn predict(
                 let text = &mut part[0];
                 let scores = all[p * SOME * k..].chunks_exact(k).take(SOME);
                 for (i, scores) in (p * SOME..).zip(scores) {
-                    text.push_str(model.classes.name(model.decide(scores)));
+                    let name = model.classes.name(model.decide(scores));
+                    match terminal {
+                        true => text.push_str(&output::shown(name)),
+                        false => text.push_str(name),
+                    }
                     let numbers = if args.probabilities {
                         model.probabilities_of(scores, &mut probabilities);
                         &probabilities

@@ -7,12 +7,12 @@ use rosenblatt::Error;
 use rosenblatt::data::{Dataset, FeatureNames, Layout};
 use rosenblatt::metrics::{Evaluation, Metrics, mcnemar, wilson};
 use rosenblatt::model::{Fingerprint, Model};
-use rosenblatt::read::{Batch, LabelFound, load_model};
+use rosenblatt::read::{Batch, LabelFound};
 use serde::Serialize;
 use serde_json::json;
 
 use super::batches;
-use super::context::Context;
+use super::context::{Context, in_data};
 use crate::args::TestArgs;
 use crate::output::{self, Done, Outcome};
 use crate::render::decision::{Decided, listed};
@@ -25,7 +25,7 @@ use crate::render::train::{figures, interval};
 const MOST_CLASSES: usize = 30;
 
 pub fn run(context: Context, args: &TestArgs) -> Outcome {
-    let (model, preparation) = load_model(&args.model)?;
+    let (model, preparation) = super::load_model(&args.model)?;
     if let Some(path) = &args.report {
         output::check_page(path, &[&args.data, &args.model])?;
     }
@@ -49,7 +49,9 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
             LabelFound::Class(class) => Some(class),
             _ => None,
         };
-        let predicted = diagnostics.add(&batch.matrix, known, |i| batch.first_row + i)?;
+        let predicted = diagnostics
+            .add(&batch.matrix, known, |i| batch.first_row + i)
+            .map_err(|e| in_data(e, &args.data))?;
         seen.look(&model, &batch, &labels);
         for (label, class) in labels.iter().zip(predicted) {
             right.push(*label == LabelFound::Class(class));
@@ -302,7 +304,7 @@ fn compare(
     path: &Path,
     right: &[bool],
 ) -> rosenblatt::Result<Comparison> {
-    let (model, preparation) = load_model(path)?;
+    let (model, preparation) = super::load_model(path)?;
     let preparation = preparation.as_ref();
     let mut others = Vec::with_capacity(right.len());
     for batch in batches::open(context, &model, preparation, &args.data, &args.source)? {

@@ -75,7 +75,13 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
         .into());
     }
     if let Some(path) = &args.plot {
-        render::boundary::draw(path, &data, &steps.steps, options.bias() != Bias::None)?;
+        let most = render::boundary::draw(path, &data, &steps.steps, options.bias() != Bias::None)?;
+        let of = |class| data.labels.iter().filter(|&&label| label == class).count();
+        if of(0).max(of(1)) > most {
+            let most = count(most as u64);
+            let said = format!("plot: a sample of at most {most} points of each class is drawn");
+            output::say(context.quiet, &said);
+        }
     }
     let stop = fitted.model.progress.stop.unwrap_or(Stop::Interrupted);
     match args.json {
@@ -166,7 +172,7 @@ fn step_json(step: &Step, data: &Dataset, binary: bool) -> Value {
 }
 
 /// The number itself, in as few digits as tell it from all others; no sign for zero.
-fn exact(x: f64) -> String {
+pub(super) fn exact(x: f64) -> String {
     let plain = x == 0.0 || (1e-5..1e16).contains(&x.abs()) || !x.is_finite();
     match plain {
         true => (x + 0.0).to_string(),
@@ -180,7 +186,7 @@ fn vectors(values: &[f64], discriminators: usize) -> String {
     each.map(vector).collect::<Vec<_>>().join(" ")
 }
 
-fn vector(values: &[f64]) -> String {
+pub(super) fn vector(values: &[f64]) -> String {
     const SHOWN: usize = 12;
     let mut texts: Vec<String> = values.iter().take(SHOWN).map(|&v| exact(v)).collect();
     if values.len() > SHOWN {

@@ -12,7 +12,7 @@ use rosenblatt::data::{Dataset, split};
 use rosenblatt::kernel::Kernel;
 use rosenblatt::model::Model;
 use rosenblatt::progress::Stop;
-use rosenblatt::read::{Format, Part, Preparation, Scale, SplitBy, copy_rows, load_model};
+use rosenblatt::read::{Format, Part, Preparation, Scale, SplitBy, copy_rows};
 use rosenblatt::report::{Seconds, TrainReport};
 use rosenblatt::threshold::ThresholdRule;
 use rosenblatt::training::Fitted;
@@ -31,7 +31,7 @@ use crate::render::numbers::counted;
 use crate::summary::TrainSummary;
 
 pub fn run(context: Context, args: &TrainArgs) -> Outcome {
-    let resume = args.resume.as_ref().map(load_model).transpose()?;
+    let resume = args.resume.as_ref().map(super::load_model).transpose()?;
     let resume = resume.map(|(model, _)| model);
     let options = match &resume {
         Some(model) => args.learner.options(model.options.clone())?,
@@ -220,13 +220,18 @@ impl Job<'_> {
         let training = Instant::now();
         let fitted = self.train(&loaded)?;
         let train_seconds = training.elapsed().as_secs_f64();
-        let model = save(args.output.as_deref(), &fitted.model)?;
+        // What was found out is told even where it cannot be saved.
+        let (model, mut failed) = match save(args.output.as_deref(), &fitted.model) {
+            Ok(model) => (model, None),
+            Err(Failure::PipeClosed) => return Err(Failure::PipeClosed),
+            Err(failure) => (None, Some(failure)),
+        };
         let interrupted = fitted.model.progress.stop == Some(Stop::Interrupted);
         let done = match interrupted {
             true => Done::Interrupted,
             false => Done::Finished,
         };
-        if !(interrupted || self.is_reported()) {
+        if failed.is_none() && !(interrupted || self.is_reported()) {
             return Ok(done);
         }
         let mut report = TrainReport::new(&fitted, train, held_out, self.context.threads)?;
@@ -246,7 +251,7 @@ impl Job<'_> {
         if let Some(path) = &args.report {
             let parts = prepared.parts.as_ref();
             let threads = self.context.threads;
-            write_page(
+            let written = write_page(
                 path,
                 &summary,
                 &fitted.model,
@@ -254,10 +259,13 @@ impl Job<'_> {
                 held_out,
                 parts,
                 threads,
-            )?;
+            );
+            if let Err(error) = written {
+                failed.get_or_insert(error.into());
+            }
         }
         self.print(&summary)?;
-        Ok(done)
+        failed.map_or(Ok(done), Err)
     }
 
     /// The examples, and those of the file that holds the held-out ones.

@@ -26,55 +26,36 @@ pub fn run(args: &VerifyArgs) -> Outcome {
             );
         }
     };
-    let verdict = match &checked {
-        Checked::Holds(claim) | Checked::DoesNotHold(claim, _) => claim.verdict.to_string(),
-        Checked::Malformed(_) => String::new(),
-    };
-    if args.json {
-        output::print_json(
-            &json!({"holds": reason.is_none(), "verdict": verdict, "reason": reason}),
-        )?;
-    } else {
-        output::print(&format!("{checked}\n{}", sides(&certificate)))?;
+    if let Checked::Holds(claim) | Checked::DoesNotHold(claim, _) = &checked {
+        let question = &claim.question;
+        if args.json {
+            output::print_json(&json!({
+                "holds": reason.is_none(),
+                "verdict": claim.verdict_in_words(),
+                "reason": reason,
+                "file": args.data.display().to_string(),
+                "rows": claim.rows,
+                "question": {
+                    "format": question.format,
+                    "lines_left_out": question.skipped,
+                    "left_out_start": question.comment,
+                    "header": question.header,
+                    "columns": question.columns,
+                    "labels": question.labels,
+                    "bias": if question.lifted { "lifted" } else { "none" },
+                    "kernel": question.kernel,
+                },
+            }))?;
+        } else {
+            let file = args.data.display();
+            output::print(&format!("{checked}\nfile: {file}\n{question}\n"))?;
+        }
     }
     Ok(if reason.is_none() {
         Done::Finished
     } else {
         Done::Refuted
     })
-}
-
-/// What stands against what, so that a reader sees which question was answered.
-fn sides(certificate: &[u8]) -> String {
-    let Ok(document) = serde_json::from_slice::<serde_json::Value>(certificate) else {
-        return String::new();
-    };
-    let list = |value: &serde_json::Value| {
-        let labels: Vec<&str> = value
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|l| l.as_str())
-            .collect();
-        if labels.is_empty() {
-            "(no label)".to_owned()
-        } else {
-            labels.join(", ")
-        }
-    };
-    let labels = &document["labels"];
-    let question = match labels["classes"].as_array() {
-        Some(classes) => classes.iter().map(list).collect::<Vec<_>>().join(" | "),
-        None => format!(
-            "{} against {}",
-            list(&labels["positive"]),
-            list(&labels["negative"])
-        ),
-    };
-    format!(
-        "labels: {question}; bias: {}\n",
-        document["bias"].as_str().unwrap_or("?")
-    )
 }
 
 /// Checks a certificate against the file at `path`.

@@ -85,24 +85,32 @@ fn for_each(
     let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
     let (sender, receiver) = mpsc::channel();
+    let work = |sender: mpsc::Sender<(_, Result<Vec<f64>>)>| {
+        while !failed.load(Ordering::Relaxed) && !interrupt.load(Ordering::Relaxed) {
+            let Some(&case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                break;
+            };
+            let row = Row {
+                study,
+                settings: case,
+                measures: &[],
+            };
+            if sender.send((case, (study.run)(&row, interrupt))).is_err() {
+                break;
+            }
+        }
+    };
+    let work = &work;
     std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, cases.len().max(1)) {
-            let (sender, next, failed) = (sender.clone(), &next, &failed);
-            scope.spawn(move || {
-                while !failed.load(Ordering::Relaxed) && !interrupt.load(Ordering::Relaxed) {
-                    let Some(&case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) else {
-                        break;
-                    };
-                    let row = Row {
-                        study,
-                        settings: case,
-                        measures: &[],
-                    };
-                    if sender.send((case, (study.run)(&row, interrupt))).is_err() {
-                        break;
-                    }
-                }
-            });
+        let start = |_: &usize| {
+            let sender = sender.clone();
+            let worker = std::thread::Builder::new();
+            worker.spawn_scoped(scope, move || work(sender)).is_ok()
+        };
+        // Where the system has no more threads, this one does the work.
+        let wanted = threads.clamp(1, cases.len().max(1));
+        if (0..wanted).take_while(start).count() == 0 {
+            work(sender.clone());
         }
         drop(sender);
         let mut outcome = Ok(());

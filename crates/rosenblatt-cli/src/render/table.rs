@@ -51,10 +51,9 @@ fn visible(text: &str) -> usize {
 
 /// A name short enough for a column.
 pub fn clipped(text: &str, most: usize) -> String {
-    let clean: String = text
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let clean = crate::output::shown(text)
+        .replace('\n', "\\n")
+        .replace('\t', "\\t");
     if visible(&clean) <= most {
         return clean;
     }
@@ -88,7 +87,7 @@ mod tests {
     #[test]
     fn long_names_are_clipped() {
         assert_eq!(clipped("abcdef", 4), "abc…");
-        assert_eq!(clipped("ab\nc", 4), "ab c");
+        assert_eq!(clipped("ab\nc", 5), "ab\\nc");
         assert_eq!(clipped("犬猫鳥", 6), "犬猫鳥");
         assert_eq!(clipped("犬猫鳥", 5), "犬猫…");
         assert_eq!(clipped("犬猫鳥", 4), "犬…");

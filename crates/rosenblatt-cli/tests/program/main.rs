@@ -10,6 +10,7 @@ mod experiment;
 mod golden;
 mod held_out;
 mod help;
+mod hostile;
 mod logistic;
 mod max_margin;
 mod one_answer;

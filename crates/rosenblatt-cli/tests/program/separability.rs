@@ -147,3 +147,203 @@ fn several_classes_have_a_margin_and_a_bound() {
     let run = json(&["train", &data, "--bias", "none", "--scale", "none"]);
     assert!(run["updates"].as_u64().unwrap() <= 2, "{run}");
 }
+
+/// Two rows, the second of weight 1000: the run takes far more than the unweighted bound.
+#[test]
+fn the_bound_of_weighted_rows_is_that_of_their_weights() {
+    let place = Place::new();
+    let text = "x,c,label\n0,1,a\n1,1000,b\n";
+    let data = place.file("w.csv", text);
+    let found = json(&["check", &data, "--weight-column", "c"]);
+    let bound = found["updates_at_most"].as_u64().unwrap();
+    let run = json(&[
+        "train",
+        &data,
+        "--weight-column",
+        "c",
+        "--scale",
+        "none",
+        "--order",
+        "given",
+        "--epochs",
+        "5000",
+    ]);
+    let updates = run["updates"].as_u64().unwrap();
+    assert!(updates > 100 && updates <= bound, "{updates} {bound}");
+    let unweighted = json(&["check", &place.file("u.csv", "x,label\n0,a\n1,b\n")]);
+    assert_eq!(found["margin"], unweighted["margin"]);
+    assert!(found["weighted_radius"].as_f64().unwrap() > 1000.0);
+    assert!(unweighted["weighted_margin"].is_null());
+    assert!(unweighted["updates_at_most"].as_u64().unwrap() <= 10);
+}
+
+#[test]
+fn what_a_certificate_leaves_open_is_said() {
+    let place = Place::new();
+    // Quasi-separable jointly: two classes share a point, and the third lies apart.
+    let data = place.file("q.csv", "x,y,label\n0,0,a\n0,0,b\n5,5,c\n-5,5,c\n");
+    let proof = place.to("p.json");
+    let text = ok(&["check", &data, "--certificate", &proof]);
+    assert!(text.contains("jointly quasi-separable"), "{text}");
+    assert!(
+        text.contains("it proves not-separable, not which kind of it"),
+        "{text}"
+    );
+    let found = json(&["check", &data, "--certificate", &proof]);
+    assert_eq!(found["verdict"], "quasi-separable");
+    assert_eq!(found["certified_verdict"], "not-separable");
+    let and = place.file("and.csv", AND);
+    let found = json(&["check", &and, "--certificate", &proof]);
+    assert_eq!(found["certified_verdict"], "separable");
+    assert!(!ok(&["check", &and, "--certificate", &proof]).contains("not which kind"));
+}
+
+#[test]
+fn an_estimate_that_is_not_unique_is_not_called_infinite() {
+    let place = Place::new();
+    let found = verdict(&place, "s.csv", "1,1,1\n1,-1,1\n-1,1,-1\n-1,-1,-1\n", &[]);
+    assert_eq!(found["verdict"], "separable");
+    assert_eq!(found["infinite_coefficients"].as_array().unwrap().len(), 1);
+    assert_eq!(found["infinite_coefficients"][0]["toward"], "+inf");
+    assert_eq!(found["not_unique"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn scaled_rows_are_another_question() {
+    let place = Place::new();
+    // On one ray: rows of unit length are all the same.
+    let data = place.file("r.csv", "x,y,label\n1,1,a\n2,2,b\n");
+    let said = stderr(&run(&["check", &data, "--scale", "unit-rows"]));
+    assert!(said.contains("rows of unit length may be"), "{said}");
+    let said = stderr(&run(&["check", &data, "--scale", "standard"]));
+    assert!(!said.contains("rows of unit length"), "{said}");
+}
+
+#[test]
+fn updates_on_inseparable_rows_stay_within_their_bound() {
+    let place = Place::new();
+    let data = place.to("o.csv");
+    ok(&[
+        "generate",
+        "separable",
+        "--noise",
+        "0.02",
+        "--margin",
+        "0.3",
+        "-n",
+        "2000",
+        "-d",
+        "3",
+        "-o",
+        &data,
+    ]);
+    let found = json(&["check", &data]);
+    assert!(found["updates_at_most"].is_null());
+    let bound = found["updates_in_passes"]["first_pass"].as_u64().unwrap();
+    for seed in ["1", "2", "3"] {
+        let args = [
+            "train", &data, "--scale", "none", "--epochs", "1", "--seed", seed,
+        ];
+        let updates = json(&args)["updates"].as_u64().unwrap();
+        assert!(updates > 0 && updates <= bound, "{updates} {bound}");
+    }
+    let text = ok(&["check", &data]);
+    assert!(
+        text.contains("in one pass, and ((R + √T·D)/γ)² in T passes"),
+        "{text}"
+    );
+    // Separable rows have their own bound.
+    let and = json(&["check", &place.file("and.csv", AND)]);
+    assert!(and["updates_in_passes"].is_null() && and["updates_at_most"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_picture_of_many_rows_stays_small_and_says_so() {
+    let place = Place::new();
+    let (data, plot) = (place.to("o.csv"), place.to("o.svg"));
+    ok(&[
+        "generate",
+        "separable",
+        "--noise",
+        "0.2",
+        "-n",
+        "20000",
+        "-d",
+        "2",
+        "-o",
+        &data,
+    ]);
+    let output = run(&["trace", &data, "--max-updates", "300", "--plot", &plot]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(std::fs::metadata(&plot).unwrap().len() < 8 << 20);
+    assert!(
+        stderr(&output).contains("a sample of at most"),
+        "{}",
+        stderr(&output)
+    );
+    let and = place.file("and.csv", AND);
+    let output = run(&["trace", &and, "--plot", &plot]);
+    assert!(!stderr(&output).contains("sample"), "{}", stderr(&output));
+}
+
+/// By hand: w = (3, 2), θ = 4, ‖w‖² = 13.
+#[test]
+fn rows_are_placed_beside_the_plane() {
+    let place = Place::new();
+    let (data, model) = (place.file("and.csv", AND), place.to("m.rbm"));
+    ok(&[
+        "train",
+        &data,
+        "--scale",
+        "none",
+        "--order",
+        "given",
+        "--readout",
+        "last",
+        "-o",
+        &model,
+    ]);
+    let found = json(&["inspect", &model, "--geometry", &data]);
+    assert_eq!(
+        (&found["normal"][0], &found["normal"][1]),
+        (&3.0.into(), &2.0.into())
+    );
+    assert_eq!(found["threshold"], 4.0);
+    let row = |i: usize, what: &str| found["rows"][i][what].clone();
+    assert_eq!((row(3, "side"), row(3, "score")), ("+".into(), 1.0.into()));
+    assert_eq!(
+        (row(0, "side"), row(0, "functional_margin")),
+        ("-".into(), 4.0.into())
+    );
+    let near = |value: serde_json::Value, expected: f64| {
+        assert!(
+            (value.as_f64().unwrap() - expected).abs() < 1e-12,
+            "{value} {expected}"
+        );
+    };
+    near(row(3, "distance"), 1.0 / 13f64.sqrt());
+    near(row(3, "foot")[0].clone(), 10.0 / 13.0);
+    near(row(3, "foot")[1].clone(), 11.0 / 13.0);
+    near(found["functional_margin"].clone(), 1.0);
+    near(found["geometric_margin"].clone(), 1.0 / 13f64.sqrt());
+    let text = ok(&["inspect", &model, "--geometry", &data]);
+    assert!(
+        text.contains("w = (3, 2), θ = 4") && text.contains("distance"),
+        "{text}"
+    );
+}
+
+#[test]
+fn several_classes_over_a_kernel_have_a_bound() {
+    let place = Place::new();
+    let data = place.file("k.csv", "x,y,label\n0,0,a\n1,0,b\n0,1,b\n5,5,c\n6,5,c\n");
+    let found = json(&[
+        "train", &data, "--kernel", "rbf:1", "--scale", "none", "--epochs", "500",
+    ]);
+    assert_eq!(found["stop"], "separated");
+    let (updates, bound) = (
+        found["updates"].as_u64().unwrap(),
+        found["updates_at_most"].as_u64(),
+    );
+    assert!(updates > 0 && updates <= bound.unwrap(), "{found}");
+}

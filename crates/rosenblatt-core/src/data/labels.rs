@@ -69,6 +69,21 @@ impl Classes {
         Classes { names, numeric }
     }
 
+    /// The same from a file that anyone may have written: names that are empty, repeated or
+    /// longer than a line are refused.
+    pub fn from_stored(names: Vec<String>) -> Result<Self> {
+        let mut seen = std::collections::HashSet::new();
+        let bad = names.iter().find(|name| {
+            name.is_empty() || name.contains(['\n', '\r']) || !seen.insert(name.as_str())
+        });
+        match bad {
+            Some(name) => Err(Error::data(format!(
+                "{name:?} is empty, repeated or more than a line, and no name of a class"
+            ))),
+            None => Ok(Self::from_ordered(names)),
+        }
+    }
+
     /// The number of classes.
     pub fn len(&self) -> usize {
         self.names.len()

@@ -46,6 +46,19 @@ macro_rules! by_storage {
 pub(crate) use by_storage;
 
 impl Row<'_> {
+    /// Whether its values are finite, and its indices ascend and are those of `columns` features.
+    pub fn is_sound(self, columns: usize) -> bool {
+        by_storage!(
+            self,
+            Dense(values) => values.len() == columns && values.iter().all(|x| x.is_finite()),
+            Sparse(indices, values) => {
+                indices.is_sorted_by(|a, b| a < b)
+                    && indices.last().is_none_or(|&last| (last as usize) < columns)
+                    && values.iter().all(|x| x.is_finite())
+            },
+        )
+    }
+
     /// Calls `f` with each feature's index and value, ascending, zeros left out.
     #[inline(always)]
     pub fn for_each(self, mut f: impl FnMut(usize, f64)) {

@@ -7,12 +7,14 @@
 //! Everything is plain `f64`. Lengths are computed so that neither 1e-300 nor 1e300 breaks
 //! them; where rounding could change an answer the answer is a bracket, never a guess.
 
+mod affine_hull;
 mod combination;
 mod hull;
 mod hyperplane;
 mod margin;
 pub(crate) mod nearest_point;
 
+pub use affine_hull::{AffineHull, in_affine_hull};
 pub use combination::{affine_combination, convex_combination};
 pub use hull::{HullDistance, hull_distance, in_hull};
 pub use hyperplane::{HalfSpace, Hyperplane, Side};

@@ -137,11 +137,15 @@ impl<'a> Dual<'a> {
         self.squared_length(i).sqrt()
     }
 
-    /// The corrections so far: the example and its signed coefficient.
-    pub(crate) fn corrections(&self) -> Vec<(usize, f64)> {
+    /// The corrections so far: the example, the discriminator that its signed coefficient raised
+    /// and the one that it lowered, if any, and the coefficient.
+    pub(crate) fn corrections(&self) -> Vec<(usize, (u32, Option<u32>), f64)> {
         let position = |entry: &LogEntry| self.data.position(entry.row as usize);
+        let lowered = |e: &LogEntry| (e.lowered != LogEntry::NONE).then_some(e.lowered);
         let entries = self.log.entries.iter();
-        entries.map(|e| (position(e), e.coefficient)).collect()
+        entries
+            .map(|e| (position(e), (e.raised, lowered(e)), e.coefficient))
+            .collect()
     }
 
     /// Adds an update to the log and tells the score cache.

@@ -113,8 +113,9 @@ pub(crate) fn linear_margin(
     Some((found.bracket(options.bias()), bounds::count(most)))
 }
 
-/// The same for a dual run: two classes, from zero, under a kernel that is an inner product.
-/// With w = Σ_j α_j φ(x_j), ‖w‖² = Σ_j α_j s(x_j); and |K(x, z)| ≤ √K(x, x)·√K(z, z) bounds
+/// The same for a dual run: two classes or several jointly, from zero, under a kernel that is an
+/// inner product. With w = Σ_j α_j φ(x_j), ‖w‖² = Σ_j α_j s(x_j), where a correction of two
+/// discriminators has the difference of their scores in place of s; and |K(x, z)| ≤ √K(x, x)·√K(z, z) bounds
 /// what a score lost by rounding.
 pub(crate) fn dual_margin(
     training: &Training<'_>,
@@ -122,8 +123,9 @@ pub(crate) fn dual_margin(
 ) -> Option<(MarginBracket, Option<u64>)> {
     let (data, sample_weights) = (training.data, training.sample_weights);
     let (options, progress) = (training.options, &training.progress);
+    let joint = matches!(training.scheme, Scheme::Argmax { .. });
     let covered = progress.stop == Some(Stop::Separated)
-        && training.scheme == Scheme::Binary
+        && (training.scheme == Scheme::Binary || joint)
         && dual.kernel().is_inner_product()
         && !matches!(options.bias(), Bias::Unlifted(_))
         && dual.starts_at_zero()
@@ -135,13 +137,15 @@ pub(crate) fn dual_margin(
     }
     let corrections = dual.corrections();
     let lengths: Vec<f64> = (0..data.len()).map(|i| dual.length(i)).collect();
-    let reach: f64 = corrections.iter().map(|&(i, a)| a.abs() * lengths[i]).sum();
+    let reach: f64 = corrections.iter().map(|c| c.2.abs() * lengths[c.0]).sum();
     // Each kernel value is a sum over the features and each score one over the corrections.
-    let share = reach * rounding(corrections.len() + 2 * data.features());
-    let mut score = |i: usize| dual.scores(i)[0];
+    let scores = if joint { 2.0 } else { 1.0 };
+    let share = scores * reach * rounding(corrections.len() + 2 * data.features());
     let (mut squared, mut lost) = (0.0, 0.0);
-    for &(i, a) in &corrections {
-        squared += a * score(i);
+    for &(i, (raised, lowered), a) in &corrections {
+        let scores = dual.scores(i);
+        let lowered = lowered.map_or(0.0, |lowered| scores[lowered as usize]);
+        squared += a * (scores[raised as usize] - lowered);
         lost += a.abs() * lengths[i] * share;
     }
     let norm = (squared + lost).sqrt() * (1.0 + rounding(corrections.len()));
@@ -149,7 +153,12 @@ pub(crate) fn dual_margin(
     let (mut shortest, mut radius) = (f64::INFINITY, 0.0f64);
     for (i, length) in lengths.iter().enumerate() {
         let c = sample_weights.of(i, data.labels[i]);
-        let margin = score(i) * if data.labels[i] == 1 { 1.0 } else { -1.0 };
+        let (scores, label) = (dual.scores(i), data.labels[i]);
+        let margin = match joint {
+            true => scores[label as usize] - scores[leader(scores, Some(label)) as usize],
+            false if label == 1 => scores[0],
+            false => -scores[0],
+        };
         lower = lower.min(c * (margin - length * share) * (1.0 - 4.0 * f64::EPSILON));
         shortest = shortest.min(c * length);
         radius = radius.max(c * length);
@@ -160,9 +169,13 @@ pub(crate) fn dual_margin(
     }
     let up = |x: f64| x * (1.0 + rounding(data.features()));
     // The coefficients are in units of η, so M corrections from zero have Mγ ≤ ‖w‖.
-    let upper = up(shortest).min(norm / progress.updates as f64).max(lower);
+    // A correction of two discriminators is one of a row √2 times as long.
+    let longer = if joint { std::f64::consts::SQRT_2 } else { 1.0 };
+    let upper = up(shortest * longer)
+        .min(norm / progress.updates as f64)
+        .max(lower);
     let margin = MarginBracket::new(lower, upper, options.bias());
-    let most = bounds::from_zero(up(radius), lower);
+    let most = bounds::from_zero(up(radius * longer), lower);
     Some((margin, bounds::count(most)))
 }
 

@@ -115,7 +115,8 @@ impl Model {
         let values: BTreeMap<String, String> = parts.take_fact("options")?;
         let options = Options::from_values(&values).map_err(bad)?;
         let names = parts.take_strings("classes")?;
-        let classes = Classes::from_ordered(names.iter().map(str::to_owned).collect());
+        let classes = Classes::from_stored(names.iter().map(str::to_owned).collect())
+            .map_err(|e| bad(e.message()))?;
         if classes.len() < 2 || classes.len() != scheme.classes() {
             return Err(bad(format_args!(
                 "{} classes for the scheme {scheme:?}",
@@ -190,7 +191,7 @@ impl Model {
     /// Reads a model from a file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, &e))?;
+        let bytes = read(path).map_err(|e| Error::io(path, &e))?;
         Self::from_bytes(&bytes).map_err(|e| e.in_file(path))
     }
 }
@@ -203,6 +204,20 @@ fn take_seen_rows(parts: &mut Parts<'_>) -> Result<Option<SeenRows>> {
     let rows = SeenRows::from_parts(hashes, parts.take_fact("seen_rows.all")?);
     let rows = rows.ok_or_else(|| bad("the hashes of the rows are out of order"))?;
     Ok(Some(rows))
+}
+
+/// The bytes of a file; of one that begins like no model, perhaps without end, only those.
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    use std::io::Read;
+    // The length of the head, and its first character.
+    const START: u64 = 9;
+    let mut file = std::fs::File::open(path)?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(START).read_to_end(&mut bytes)?;
+    if bytes.ends_with(b"{") {
+        file.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
 }
 
 /// What the options and the seed do not already say.

@@ -155,10 +155,30 @@ impl Model {
     /// The scores of every row, `rows × discriminators`, row by row: the same as a
     /// [`Scorer`] gives row after row, and much faster where rows can share work.
     ///
-    /// Rows of another width than the model's are refused (a sparse matrix may be narrower).
+    /// Rows of another width than the model's are refused (a sparse matrix may be narrower), and
+    /// so is a row whose score is beyond the largest number.
     pub fn scores(&self, matrix: &Matrix, threads: usize) -> Result<Vec<f64>> {
+        self.numbered_scores(matrix, |i| i, threads)
+    }
+
+    /// The same for rows that have numbers of their own, from 0, for messages.
+    pub fn numbered_scores(
+        &self,
+        matrix: &Matrix,
+        number: impl Fn(usize) -> usize,
+        threads: usize,
+    ) -> Result<Vec<f64>> {
         self.check_width(matrix)?;
-        Ok(self.scores_of(matrix, predict_threads(threads)))
+        let scores = self.scores_of(matrix, predict_threads(threads));
+        match scores.iter().position(|score| !score.is_finite()) {
+            None => Ok(scores),
+            Some(at) => Err(Error::data(format!(
+                "row {}: its score is {}, no number to decide by",
+                number(at / self.scheme.discriminators()) + 1,
+                scores[at]
+            ))
+            .remedy("its features are too large for this model: look for a wrong value, or train with scaled features")),
+        }
     }
 
     /// Refuses rows that the model was not made for.
@@ -235,8 +255,7 @@ impl Model {
 
     /// The class of every row, on `threads` threads.
     pub fn predict(&self, matrix: &Matrix, threads: usize) -> Result<Vec<u32>> {
-        self.check_width(matrix)?;
-        let scores = self.scores_of(matrix, predict_threads(threads));
+        let scores = self.scores(matrix, threads)?;
         let each = scores.chunks_exact(self.scheme.discriminators());
         Ok(each.map(|scores| self.decide(scores)).collect())
     }

@@ -27,6 +27,7 @@ use crate::read::{CACHE_NAME, Preparation, ReadReport, index_width};
 use rosenblatt_core::data::{
     Buffer, Classes, Dataset, Indices, Layout, Lender, Matrix, Owner, Precision, Storage, Values,
 };
+use rosenblatt_core::internal::parallel;
 use rosenblatt_core::model::{Fingerprint, Parts, StoredPreparation};
 use rosenblatt_core::{Error, Result};
 
@@ -215,7 +216,8 @@ fn parse(mapped: Mmap, path: &Path, memory: Option<u64>) -> Result<Cached> {
             })
         }
     };
-    let classes = Classes::from_ordered(names.iter().map(str::to_owned).collect());
+    let classes = Classes::from_stored(names.iter().map(str::to_owned).collect())
+        .map_err(|e| damaged(e.message()))?;
     if labels.iter().any(|&label| label as usize >= classes.len()) {
         return Err(damaged("a label without a class"));
     }
@@ -254,12 +256,42 @@ impl Cached {
             (Some(covered), Some(checksums))
                 if checksum::holds(covered, checksums, threads, tell) =>
             {
-                Ok(())
+                self.check_numbers(threads)
             }
             (Some(_), Some(_)) => Err(damaged("its numbers are not those that were written")),
             _ => Err(damaged("it is cut off")),
         }
         .map_err(|e| e.in_file(&self.file))
+    }
+}
+
+impl Cached {
+    /// Refuses what no reader of text lets through: sums are no proof of who wrote the file.
+    fn check_numbers(&self, threads: usize) -> Result<()> {
+        let Dataset {
+            matrix, weights, ..
+        } = &self.data;
+        let weights = weights.iter().flatten();
+        if weights.into_iter().any(|&w| !(w.is_finite() && w > 0.0)) {
+            return Err(damaged("a weight that is not above 0"));
+        }
+        const ROWS: usize = 4096;
+        let columns = matrix.columns();
+        let mut right = vec![true; matrix.rows().div_ceil(ROWS)];
+        let bytes = matrix.bytes() / right.len().max(1);
+        parallel::chunks(&mut right, 1, threads, || {
+            |part: usize, right: &mut [bool]| {
+                let rows = part * ROWS..matrix.rows().min((part + 1) * ROWS);
+                right.fill(rows.clone().all(|i| matrix.row(i).is_sound(columns)));
+                self.lent.owner.hear(bytes);
+            }
+        });
+        match right.into_iter().all(|right| right) {
+            true => Ok(()),
+            false => Err(damaged(
+                "a row has a feature that there is not, twice, out of order or not finite",
+            )),
+        }
     }
 }
 

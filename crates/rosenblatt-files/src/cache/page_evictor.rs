@@ -38,14 +38,16 @@ impl PageEvictor {
     pub(super) fn new(mapped: Mmap, limit: Option<u64>) -> Self {
         let mapped = Arc::new(mapped);
         let over = Arc::new(AtomicBool::new(false));
-        let worker = limit.map(|limit| {
+        let worker = limit.and_then(|limit| {
             let (mapped, over) = (mapped.clone(), over.clone());
-            std::thread::spawn(move || {
+            let watch = move || {
                 while !over.load(Ordering::Relaxed) {
                     evict_if_over(&mapped, limit);
                     std::thread::sleep(PERIOD);
                 }
-            })
+            };
+            // Without a thread, those who say what they read still keep the limit.
+            std::thread::Builder::new().spawn(watch).ok()
         });
         PageEvictor {
             mapped,

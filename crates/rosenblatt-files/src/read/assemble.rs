@@ -6,20 +6,7 @@ use super::huge_pages;
 use super::number::Stored;
 use super::order::ranges;
 use rosenblatt_core::data::{Matrix, Storage};
-
-/// What `work` makes of each item, in their order, on a thread for each.
-pub(crate) fn on_threads<I: Send, O: Send>(
-    items: impl Iterator<Item = I>,
-    work: impl Fn(I) -> O + Sync,
-) -> Vec<O> {
-    let work = &work;
-    std::thread::scope(|scope| {
-        let running: Vec<_> = items.map(|item| scope.spawn(move || work(item))).collect();
-        let done = running.into_iter().map(|thread| thread.join());
-        done.map(|made| made.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    })
-}
+pub(crate) use rosenblatt_core::internal::parallel::on_threads;
 
 /// The dense matrix of `n` rows, where `fill` writes those of a range to zeros; and what it
 /// returned for each range.

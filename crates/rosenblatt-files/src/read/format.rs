@@ -232,7 +232,7 @@ pub(crate) fn by_name(path: &Path) -> Option<Result<Format>> {
     }
 }
 
-fn by_content(head: &[u8], whole: bool, comment: Option<&[u8]>) -> Result<Format> {
+pub(crate) fn by_content(head: &[u8], whole: bool, comment: Option<&[u8]>) -> Result<Format> {
     let head = Cut::Lines.records(head, whole);
     let lines = || {
         head.split(|&b| b == b'\n')

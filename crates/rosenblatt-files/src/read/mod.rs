@@ -75,7 +75,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use batches::{Inner, Model, image_batches, sparse_batches, table_batches};
-use open::{only_for_training, open};
+use open::{Opened, only_for_training, open};
 use prepare::Input;
 use raw::{in_source, read_images, read_sparse, read_table};
 use rosenblatt_core::data::Classes;
@@ -150,10 +150,15 @@ impl Batches {
         labels_required: bool,
     ) -> Result<Self> {
         let mut options = options.clone();
+        let guessed = options.format.is_none();
         let name = source.name();
         let model = Model::new(name, preparation, classes, &mut options, labels_required);
         let model = Arc::new(model);
         let opened = open(source, &options)?;
+        if guessed {
+            refuse_other_kind(&preparation.input, &opened, &options)
+                .map_err(|e| in_source(e, source))?;
+        }
         let mut notes = Vec::new();
         let inner = match (&preparation.input, opened.format) {
             (Input::Sparse { .. }, Format::Libsvm) => {
@@ -163,12 +168,30 @@ impl Batches {
                 table_batches(source, opened, model, &options, &mut notes)
             }
             (Input::Images { .. }, Format::Idx) => image_batches(source, opened, model, &options),
-            (_, format) => Err(
-                Error::data(format!("the model did not learn from {format} files"))
-                    .remedy("give a file in the format of the training file"),
-            ),
+            (_, format) => Err(foreign(format)),
         };
         let inner: Inner = inner.map_err(|e| in_source(e, source))?;
         Ok(Batches::new(inner, source, notes))
+    }
+}
+
+fn foreign(format: Format) -> Error {
+    Error::data(format!("the model did not learn from {format} files"))
+        .remedy("give a file in the format of the training file, or pass ⟨format⟩")
+}
+
+/// Refuses a table for a model of libsvm rows, which could take every cell for a label, and
+/// libsvm rows for a model of a table.
+fn refuse_other_kind(input: &Input, opened: &Opened, options: &ReadOptions) -> Result<()> {
+    let looks = format::by_content(&opened.head, opened.whole, options.comment_bytes());
+    let Ok(looks) = looks else { return Ok(()) };
+    let other = match input {
+        Input::Sparse { .. } => looks.is_table() && !opened.head.contains(&b':'),
+        Input::Table { .. } => looks == Format::Libsvm,
+        Input::Images { .. } => false,
+    };
+    match other && opened.format.is_text() {
+        true => Err(foreign(looks)),
+        false => Ok(()),
     }
 }

@@ -24,6 +24,8 @@ pub struct ReadOptions {
     pub label: Option<String>,
     /// Whether a table's first record is a header, if not to be detected.
     pub header: Option<bool>,
+    /// Whether a model takes the columns of a table by their places, whatever their names.
+    pub by_position: bool,
     /// What stands between cells, if not to be found out.
     pub delimiter: Option<Delimiter>,
     /// Lines of a table that start with this are skipped.
@@ -67,6 +69,7 @@ impl Default for ReadOptions {
             labels: None,
             label: None,
             header: None,
+            by_position: false,
             delimiter: None,
             comment: None,
             positive: None,

@@ -54,13 +54,22 @@ impl<T: Send + 'static> InOrder<T> {
         let (permits, permitted) = channel();
         let (send, results) = channel();
         let shared = Arc::new((Mutex::new((chunker, permitted)), parse));
-        for _ in 0..threads {
-            for _ in 0..AHEAD {
-                // The receiver is still here.
-                let _ = permits.send(());
-            }
+        let start = |_: &usize| {
             let (shared, send) = (shared.clone(), send.clone());
-            std::thread::spawn(move || work(&shared.0, &shared.1, &send));
+            let worker = move || work(&shared.0, &shared.1, &send);
+            std::thread::Builder::new().spawn(worker).is_ok()
+        };
+        // Where the system has no more threads, those that there are do the work.
+        let started = (0..threads).take_while(start).count();
+        if started == 0
+            && let Some((chunks, parse)) = Arc::into_inner(shared)
+        {
+            let chunks = chunks.into_inner().unwrap_or_else(PoisonError::into_inner);
+            return Self::new(chunks.0, 1, parse);
+        }
+        for _ in 0..started * AHEAD {
+            // The receiver is still here.
+            let _ = permits.send(());
         }
         InOrder::Threads {
             permits,

@@ -162,6 +162,17 @@ impl Column {
         }
     }
 
+    /// What it is used as, in a word.
+    pub(super) fn used_as(&self) -> &'static str {
+        match self {
+            Column::Label => "label",
+            Column::Ignore => "ignore",
+            Column::Numeric { .. } => "numeric",
+            Column::Category { .. } => "category",
+            Column::Text { .. } => "text",
+        }
+    }
+
     /// The number of features. Each takes more than one byte to list, so that 32 bits hold
     /// the sum over all columns.
     fn width(&self) -> u32 {

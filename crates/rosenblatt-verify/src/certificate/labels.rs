@@ -13,6 +13,8 @@ pub(crate) struct Labels {
     pub(crate) multiclass: bool,
     /// Number of classes; when there is a positive one, it is class 1 and the other class 0.
     pub(crate) count: usize,
+    /// The labels of each class.
+    pub(crate) listed: Vec<Vec<String>>,
     by_text: HashMap<Vec<u8>, usize>,
     by_number: Option<HashMap<Number, usize>>,
 }
@@ -50,6 +52,12 @@ impl Labels {
         Ok(Labels {
             multiclass,
             count: classes.len(),
+            listed: (classes.iter())
+                .map(|labels| {
+                    let texts = labels.iter().map(|label| String::from_utf8_lossy(label));
+                    texts.map(|text| text.into_owned()).collect()
+                })
+                .collect(),
             by_text,
             by_number,
         })

@@ -12,8 +12,8 @@ pub(crate) use labels::Labels;
 pub(crate) use witness::{RowWeight, Sparse, Witness};
 
 use crate::json::Json;
-use crate::kernel::Kernel;
-use crate::outcome::Malformed;
+use crate::kernel::{self, Kernel};
+use crate::outcome::{Malformed, Question};
 use std::fmt;
 
 /// The largest certificate; what it lists can then be counted in 32 bits.
@@ -70,6 +70,8 @@ pub(crate) struct Certificate {
     pub(crate) labels: Labels,
     pub(crate) lifted: bool,
     pub(crate) kernel: Option<Kernel>,
+    /// The kernel in words.
+    kernel_text: Option<String>,
     pub(crate) verdict: Verdict,
     pub(crate) witness: Witness,
 }
@@ -91,6 +93,7 @@ impl Certificate {
         let lifted = top.required("bias", |json| {
             choice(json, &[("lifted", true), ("none", false)])
         })?;
+        let kernel_text = top.optional("kernel", kernel::described)?;
         let kernel = top.optional("kernel", Kernel::parse)?;
         let verdict = top.required("verdict", |json| choice(json, &Verdict::NAMES))?;
         top.optional("info", |json| {
@@ -113,12 +116,50 @@ impl Certificate {
             labels,
             lifted,
             kernel,
+            kernel_text,
             verdict,
             witness: Witness::default(),
         };
         certificate.witness = top.required("witness", |json| certificate.read_witness(json))?;
         top.finish()?;
         Ok(certificate)
+    }
+
+    /// What it is asked about a file that nobody has read yet.
+    pub(crate) fn question(&self) -> Question {
+        let (format, columns, header) = match &self.format {
+            Format::Libsvm { first_index } => {
+                let format = format!("libsvm, indices from {first_index}");
+                (format, Vec::new(), None)
+            }
+            Format::Table(table) => {
+                let format = match table.delimiter {
+                    b' ' => "a table, cells between blanks".to_owned(),
+                    byte => format!(
+                        "a table, cells between {:?}{}",
+                        char::from(byte),
+                        if table.quoting {
+                            ""
+                        } else {
+                            ", quotes are text"
+                        }
+                    ),
+                };
+                let columns = table.columns.iter().map(|(column, _)| column.used_as());
+                (format, columns.collect(), table.header.then(Vec::new))
+            }
+        };
+        Question {
+            format,
+            comment: (!self.comment.is_empty())
+                .then(|| String::from_utf8_lossy(&self.comment).into_owned()),
+            skipped: None,
+            header,
+            columns,
+            labels: self.labels.listed.clone(),
+            lifted: self.lifted,
+            kernel: self.kernel_text.clone(),
+        }
     }
 
     /// The dimension of the space the rows live in: the features and the lifted constant.

@@ -25,7 +25,7 @@ pub(super) fn expansions<R: Read>(
     let (verdict, lifted) = (certificate.verdict, certificate.lifted);
     let mut expanded = Support::new(&certificate.witness.alpha, false);
     let mut support = Support::new(&certificate.witness.lambda, false);
-    each_row(certificate, open()?, |row| {
+    each_row(certificate, open()?, &mut claim.question, |row| {
         expanded.meet(row)?;
         support.meet(row)
     })?;
@@ -49,7 +49,7 @@ pub(super) fn expansions<R: Read>(
         let weighted = terms.map(|term| (term.weight(), &term.row));
         let mut expansion = Expansion::new(kernel, lifted, weighted);
         let mut separated = 0;
-        each_row(certificate, open()?, |row| {
+        each_row(certificate, open()?, &mut claim.question, |row| {
             let side = side_of(row, &expansion.score(row));
             separated += admit(row, side, verdict)?;
             Ok(())
@@ -71,7 +71,7 @@ pub(super) fn equal_rows<R: Read>(
     // By the hash of a row, whether it occurs in each class, and how often. Equal rows have
     // equal hashes, so no conflict is missed.
     let mut groups: HashMap<[u8; 32], ([bool; 2], u64)> = HashMap::new();
-    each_row(certificate, data, |row| {
+    each_row(certificate, data, &mut claim.question, |row| {
         if verdict.has_sides() {
             let hash = Sha256::digest(spelling(row)).into();
             let (classes, count) = groups.entry(hash).or_default();

@@ -40,6 +40,7 @@ pub(crate) fn check<R: Read>(
         features: certificate.features,
         separated: None,
         complete: false,
+        question: certificate.question(),
     };
     let result = match &certificate.kernel {
         None => linear(certificate, open()?, &mut claim),
@@ -63,7 +64,7 @@ fn linear<R: Read>(certificate: &Certificate, data: R, claim: &mut Claim) -> Res
     let mut null_space = Vectors::new(witness.null_space.as_deref().unwrap_or_default());
     let mut support = Support::new(&witness.lambda, multiclass);
     let mut separated = 0;
-    each_row(certificate, data, |row| {
+    each_row(certificate, data, &mut claim.question, |row| {
         let mut side = Ordering::Equal;
         if verdict.has_sides() {
             side = if multiclass {

@@ -12,6 +12,8 @@ pub(super) struct Lines<'c, R> {
     comment: &'c [u8],
     /// Lines read so far.
     pub(super) number: u64,
+    /// Those of them that were comments.
+    pub(super) comments: u64,
 }
 
 impl<'c, R: Read> Lines<'c, R> {
@@ -21,6 +23,7 @@ impl<'c, R: Read> Lines<'c, R> {
             source: BufReader::with_capacity(BUFFER, Hashed { data, hash }),
             comment,
             number: 0,
+            comments: 0,
         }
     }
 
@@ -49,6 +52,7 @@ impl<'c, R: Read> Lines<'c, R> {
             if !comment && !blank() {
                 return Ok(true);
             }
+            self.comments += u64::from(comment);
         }
     }
 

@@ -8,7 +8,7 @@ mod table;
 pub(crate) use row::Row;
 
 use crate::certificate::{Certificate, Format};
-use crate::outcome::Flaw;
+use crate::outcome::{Flaw, Question};
 use lines::Lines;
 use std::io::{self, Read};
 
@@ -34,10 +34,12 @@ impl From<Flaw> for Stop {
 
 /// Lets every row of the data pass before `visit`, in order, and checks that the data are
 /// those the certificate speaks of: their hash and their number of rows. A wrong hash is
-/// said before anything that a row may have against the certificate.
+/// said before anything that a row may have against the certificate. What was read beside rows
+/// is noted in `question`.
 pub(crate) fn each_row<R: Read>(
     certificate: &Certificate,
     data: R,
+    question: &mut Question,
     mut visit: impl FnMut(&Row) -> Result<(), Flaw>,
 ) -> Result<(), Stop> {
     let mut lines = Lines::new(data, &certificate.comment);
@@ -46,12 +48,18 @@ pub(crate) fn each_row<R: Read>(
         Format::Libsvm { first_index } => {
             libsvm::read(certificate, *first_index, &mut lines, &mut row, &mut visit)
         }
-        Format::Table(table) => table::read(certificate, table, &mut lines, &mut row, &mut visit),
+        Format::Table(table) => {
+            let names = &mut question.header;
+            table::read(certificate, table, &mut lines, names, &mut row, &mut visit)
+        }
     };
     let result = match pass() {
         Err(Stop::Io(error)) => return Err(error.into()),
         other => other,
     };
+    if result.is_ok() {
+        question.skipped = Some(lines.comments);
+    }
     if lines.sha256()? != certificate.sha256 {
         let reason = "the SHA-256 of the data is another: the certificate speaks of another file";
         return Err(Flaw::new(reason).into());

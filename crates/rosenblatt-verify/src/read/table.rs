@@ -17,12 +17,16 @@ pub(super) fn read<R: Read>(
     certificate: &Certificate,
     table: &Table,
     lines: &mut Lines<'_, R>,
+    names: &mut Option<Vec<String>>,
     row: &mut Row,
     visit: &mut impl FnMut(&Row) -> Result<(), Flaw>,
 ) -> Result<(), Stop> {
     let mut record = Record::default();
     if table.header && record.start(lines)? {
-        while record.next(table, lines)?.map_err(Flaw::new)?.is_some() {}
+        let names = names.insert(Vec::new());
+        while let Some(cell) = record.next(table, lines)?.map_err(Flaw::new)? {
+            names.push(String::from_utf8_lossy(record.text(cell)).into_owned());
+        }
     }
     while record.start(lines)? {
         row.start(certificate, lines.number);

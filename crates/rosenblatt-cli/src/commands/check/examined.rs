@@ -1,8 +1,8 @@
 //! A file as `check` sees it.
 
 use rosenblatt::Error;
-use rosenblatt::data::{Dataset, FeatureNames, Layout, Precision};
-use rosenblatt::proof::{ExactText, Notation};
+use rosenblatt::data::{Dataset, FeatureNames, Layout, Matrix, Precision};
+use rosenblatt::proof::{BiasTerm, ExactText, Notation};
 use rosenblatt::read::{self, Format, Preparation, Scale};
 
 use crate::args::CheckArgs;
@@ -19,6 +19,34 @@ pub(super) struct Examined {
     pub notation: Notation,
 }
 
+impl Examined {
+    /// The rows c·x that a perceptron with the weights c of the rows is led by, with c as the
+    /// first feature where there is a bias; none where there are no weights.
+    pub(super) fn weighted(&self, bias: BiasTerm) -> Option<Dataset> {
+        let weights = self.data.weights.as_ref()?;
+        let lift = usize::from(bias == BiasTerm::Lifted);
+        let columns = self.data.features() + lift;
+        let mut matrix = Matrix::empty_sparse(columns, Precision::F64);
+        for (i, &c) in weights.iter().enumerate() {
+            let mut row = Vec::new();
+            if lift == 1 {
+                row.push((0, c));
+            }
+            let shift = lift as u32;
+            self.data
+                .row(i)
+                .for_each(|j, x| row.push((j as u32 + shift, c * x)));
+            matrix.push_sparse(row);
+        }
+        Some(Dataset {
+            matrix,
+            weights: None,
+            names: FeatureNames::default(),
+            ..self.data.clone()
+        })
+    }
+}
+
 /// Reads the file.
 pub(super) fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Failure> {
     let mut options = args.source.options(context.threads)?;
@@ -30,7 +58,12 @@ pub(super) fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Fa
         return Err(Error::options(
             "check examines the numbers as written and does not scale them",
         )
-        .remedy("leave --scale out: scaling does not change separability")
+        .remedy(match options.scale {
+            Some(Scale::UnitRows) => {
+                "leave --scale out; rows of unit length may be separable with a bias where these are not, and the reverse"
+            }
+            _ => "leave --scale out: with a bias, scaled columns are separable exactly when these are, by another margin",
+        })
         .into());
     }
     if let Some(path) = &args.certificate {
@@ -38,6 +71,7 @@ pub(super) fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Fa
         if output::is_dash(path) {
             return Err(Error::options("--certificate names a file, not stdout").into());
         }
+        output::writable(path)?;
     }
     let raw = read::read(&args.data, &options.read)?;
     args.source

@@ -6,13 +6,13 @@ use std::fmt::Write;
 use rosenblatt::bounds;
 use rosenblatt::data::Dataset;
 use rosenblatt::proof::{
-    BiasTerm, Bracket, Claim, ExactRows, JointRows, ProvedVerdict, Sides, TwoSides, Verdict,
-    Witness, decide, joint_margin, radius,
+    BiasTerm, Bracket, Claim, ExactRows, JointRows, Notation, ProvedVerdict, Sides, TwoSides,
+    Verdict, Witness, decide, joint_margin, radius,
 };
 use serde_json::{Value, json};
 
 use super::examined::Examined;
-use super::margin::{bound_text, bracket, effort};
+use super::margin::{bound_text, bracket, effort, weighted_text};
 use super::proof::{prove, proved_text};
 use crate::args::CheckArgs;
 use crate::commands::context::{Context, in_data};
@@ -25,12 +25,15 @@ struct Findings {
     decision: ProvedVerdict,
     margin: Option<Bracket>,
     radius: f64,
+    /// The same of the rows times their weights, where there are weights.
+    weighted: Option<(Bracket, f64)>,
     updates_at_most: Option<u64>,
     /// Each class against the rest.
     against_rest: Vec<(u32, Verdict)>,
     /// Each pair of classes, where that was asked.
     pairs: Vec<(u32, u32, Verdict)>,
-    verified: Option<bool>,
+    /// The verdict that the certificate proves.
+    proved: Option<String>,
 }
 
 pub(super) fn run(
@@ -51,8 +54,20 @@ pub(super) fn run(
         Witness::Separable { w } => Some(joint_margin(&jointly, w, effort(args), context.threads)),
         _ => None,
     };
+    let weighted = match (examined.weighted(bias), &decision.witness) {
+        (Some(data), Witness::Separable { w }) => {
+            let exact =
+                ExactRows::new(&data, Notation::Binary, &[]).map_err(|e| in_data(e, &args.data))?;
+            let rows = JointRows::new(&exact, BiasTerm::None);
+            let found = joint_margin(&rows, w, effort(args), context.threads);
+            let rows = TwoSides::positive_against_rest(&exact, BiasTerm::None);
+            Some((found, radius(&rows, context.threads)))
+        }
+        _ => None,
+    };
     // A correction of two discriminators is one of a row √2 times as long.
-    let updates_at_most = margin.and_then(|m| {
+    let bounded = weighted.or(margin.map(|margin| (margin, r)));
+    let updates_at_most = bounded.and_then(|(m, r)| {
         let longest = r * std::f64::consts::SQRT_2 * (1.0 + f64::EPSILON);
         bounds::count(bounds::from_zero(longest, m.lower))
     });
@@ -73,10 +88,11 @@ pub(super) fn run(
         }
     }
     let findings = Findings {
-        verified: prove(args, examined, bias, Claim::Jointly(&jointly, &decision))?,
+        proved: prove(args, examined, bias, Claim::Jointly(&jointly, &decision))?,
         decision,
         margin,
         radius: r,
+        weighted,
         updates_at_most,
         against_rest,
         pairs,
@@ -102,13 +118,16 @@ fn json(args: &CheckArgs, data: &Dataset, findings: &Findings, support: &BTreeSe
         "classes": data.classes.names(),
         "margin": findings.margin.map(bracket),
         "radius": findings.radius,
+        "weighted_margin": findings.weighted.map(|(margin, _)| bracket(margin)),
+        "weighted_radius": findings.weighted.map(|(_, radius)| radius),
         "updates_at_most": findings.updates_at_most,
         "infinite_coefficients": [],
         "support": support,
         "against_rest": findings.against_rest.iter().map(|(c, v)| json!({"class": name(*c), "verdict": v.name()})).collect::<Vec<_>>(),
         "pairs": findings.pairs.iter().map(|(a, b, v)| json!({"classes": [name(*a), name(*b)], "verdict": v.name()})).collect::<Vec<_>>(),
         "certificate": args.certificate.as_ref().map(|path| path.display().to_string()),
-        "verified": findings.verified,
+        "verified": findings.proved.as_ref().map(|_| true),
+        "certified_verdict": findings.proved,
     })
 }
 
@@ -136,6 +155,7 @@ fn text(args: &CheckArgs, data: &Dataset, findings: &Findings) -> String {
             short(margin.upper),
             short(findings.radius)
         );
+        text.push_str(&weighted_text(findings.weighted));
         text.push_str(&bound_text(findings.updates_at_most));
     }
     let rows: Vec<Vec<String>> = (findings.against_rest.iter())
@@ -150,6 +170,6 @@ fn text(args: &CheckArgs, data: &Dataset, findings: &Findings) -> String {
         let _ = writeln!(text, "each pair:");
         text.push_str(&columns(&rows, &[Align::Left; 3], 2));
     }
-    text.push_str(&proved_text(args, findings.verified));
+    text.push_str(&proved_text(args, findings.proved.as_deref(), verdict));
     text
 }

@@ -107,7 +107,8 @@ pub(super) fn run(
             "support": decided.support(data),
             "separated_rows": decided.separated(data),
             "certificate": args.certificate.as_ref().map(|path| path.display().to_string()),
-            "verified": proved,
+            "verified": proved.as_ref().map(|_| true),
+            "certified_verdict": proved,
         });
         if let Some(program) = &program {
             found["dual_lp"] = match program {
@@ -134,7 +135,7 @@ pub(super) fn run(
     if let Some(program) = &program {
         text.push_str(&program_text(program.as_ref(), verdict, data));
     }
-    text.push_str(&proved_text(args, proved));
+    text.push_str(&proved_text(args, proved.as_deref(), verdict));
     output::print(&text)?;
     Ok(Done::Finished)
 }

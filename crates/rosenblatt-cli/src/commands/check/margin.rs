@@ -4,7 +4,7 @@ use rosenblatt::proof::{Bracket, SearchBudget};
 use serde_json::{Value, json};
 
 use crate::args::CheckArgs;
-use crate::render::numbers::counted;
+use crate::render::numbers::{counted, short};
 
 /// How hard to look for a margin.
 pub(super) fn effort(args: &CheckArgs) -> SearchBudget {
@@ -24,6 +24,19 @@ fn finite(x: f64) -> Value {
         json!(x)
     } else {
         json!("inf")
+    }
+}
+
+/// Margin and radius of the rows times their weights.
+pub(super) fn weighted_text(found: Option<(Bracket, f64)>) -> String {
+    match found {
+        Some((margin, radius)) => format!(
+            "of the rows times their weights: margin in [{}, {}], R = {}\n",
+            short(margin.lower),
+            short(margin.upper),
+            short(radius)
+        ),
+        None => String::new(),
     }
 }
 

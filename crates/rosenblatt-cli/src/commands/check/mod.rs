@@ -1,6 +1,7 @@
 //! `check`: can the classes be separated at all? With proof.
 
 mod examined;
+mod inseparable;
 mod joint;
 mod kernel;
 mod margin;

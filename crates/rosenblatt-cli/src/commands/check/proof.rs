@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use rosenblatt::proof::{BiasTerm, Claim, Subject, certificate};
+use rosenblatt::proof::{BiasTerm, Claim, Subject, Verdict, certificate};
 use rosenblatt::read;
 use rosenblatt::write::write_atomic;
 use rosenblatt::{Error, ErrorKind};
@@ -15,13 +15,14 @@ use crate::args::CheckArgs;
 use crate::commands::verify;
 use crate::output::{self, Failure};
 
-/// Writes the certificate, if one is asked for, once the independent checker accepts it.
+/// Writes the certificate, if one is asked for, once the independent checker accepts it; gives
+/// the verdict that it proves, which may say less than what was found.
 pub(super) fn prove(
     args: &CheckArgs,
     examined: &Examined,
     bias: BiasTerm,
     claim: Claim<'_>,
-) -> Result<Option<bool>, Failure> {
+) -> Result<Option<String>, Failure> {
     let Some(path) = &args.certificate else {
         return Ok(None);
     };
@@ -43,8 +44,8 @@ pub(super) fn prove(
         bias,
     };
     let document = certificate(subject, claim)?;
-    match verify::check(document.as_bytes(), &args.data)? {
-        Checked::Holds(_) => {}
+    let proved = match verify::check(document.as_bytes(), &args.data)? {
+        Checked::Holds(claim) => claim.verdict.to_string(),
         other => {
             return Err(Error::new(
                 ErrorKind::Data,
@@ -54,12 +55,12 @@ pub(super) fn prove(
             .remedy("please report this with the file")
             .into());
         }
-    }
+    };
     write_atomic(path, |out| {
         out.write_all(document.as_bytes())
             .map_err(|e| Error::io(path, &e))
     })?;
-    Ok(Some(true))
+    Ok(Some(proved))
 }
 
 fn digest(path: &Path) -> rosenblatt::Result<String> {
@@ -80,13 +81,20 @@ fn digest(path: &Path) -> rosenblatt::Result<String> {
         .collect())
 }
 
-/// The last line of a report: where the certificate is, or how to get one.
-pub(super) fn proved_text(args: &CheckArgs, proved: Option<bool>) -> String {
+/// The last line of a report: where the certificate is, and what it leaves open of the verdict
+/// that was found, or how to get one.
+pub(super) fn proved_text(args: &CheckArgs, proved: Option<&str>, found: Verdict) -> String {
     match (&args.certificate, proved) {
-        (Some(path), Some(_)) => format!(
-            "certificate {}, verified in exact arithmetic\n",
-            path.display()
-        ),
+        (Some(path), Some(proved)) => {
+            let rest = match proved == found.name() {
+                true => String::new(),
+                false => format!(": it proves {proved}, not which kind of it"),
+            };
+            format!(
+                "certificate {}, verified in exact arithmetic{rest}\n",
+                path.display()
+            )
+        }
         _ => "add --certificate FILE for a proof that others can check\n".into(),
     }
 }

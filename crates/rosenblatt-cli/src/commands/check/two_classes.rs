@@ -5,13 +5,14 @@ use std::fmt::Write;
 use rosenblatt::bounds;
 use rosenblatt::data::Dataset;
 use rosenblatt::proof::{
-    BiasTerm, Bracket, Claim, Coefficients, Estimate, ExactRows, MarginKind, ProvedVerdict,
-    SignedRows, TwoSides, Witness, coefficients, decide, margin, radius,
+    BiasTerm, Bracket, Claim, Coefficients, Estimate, ExactRows, MarginKind, Notation,
+    ProvedVerdict, SignedRows, TwoSides, Witness, coefficients, decide, margin, radius,
 };
 use serde_json::{Value, json};
 
 use super::examined::Examined;
-use super::margin::{bound_text, bracket, effort};
+use super::inseparable::{Inseparable, inseparable, inseparable_text};
+use super::margin::{bound_text, bracket, effort, weighted_text};
 use super::proof::{prove, proved_text};
 use super::support::{separated, support};
 use crate::args::CheckArgs;
@@ -31,8 +32,13 @@ struct Findings {
     lifted: Option<Bracket>,
     plain: Option<Bracket>,
     radius: f64,
+    /// The same of the rows times their weights, where there are weights.
+    weighted: Option<(Bracket, f64)>,
+    /// What bounds a perceptron where no hyperplane separates.
+    inseparable: Option<Inseparable>,
     updates_at_most: Option<u64>,
-    verified: Option<bool>,
+    /// The verdict that the certificate proves.
+    proved: Option<String>,
 }
 
 pub(super) fn run(
@@ -66,7 +72,22 @@ pub(super) fn run(
     let effort = effort(args);
     let [lifted, plain] = [MarginKind::Lifted, MarginKind::Plain]
         .map(|kind| separator.map(|w| margin(&rows, kind, Some(w), effort, context.threads)));
-    let verified = prove(
+    // The bound is that of the rows that a perceptron adds: times their weights.
+    let weighted = match (examined.weighted(bias), separator) {
+        (Some(data), Some(w)) => {
+            let exact =
+                ExactRows::new(&data, Notation::Binary, &[]).map_err(|e| in_data(e, &args.data))?;
+            let rows = TwoSides::positive_against_rest(&exact, BiasTerm::None);
+            let kind = MarginKind::Lifted;
+            let found = margin(&rows, kind, Some(w), effort, context.threads);
+            Some((found, radius(&rows, context.threads)))
+        }
+        _ => None,
+    };
+    let updates_at_most = weighted
+        .or(lifted.map(|margin| (margin, r)))
+        .and_then(|(margin, r)| bounds::count(bounds::from_zero(r, margin.lower)));
+    let proved = prove(
         args,
         examined,
         bias,
@@ -79,15 +100,21 @@ pub(super) fn run(
         .filter(|(_, t)| !matches!(t, Estimate::Finite))
         .map(|(j, t)| (coordinate_name(data, bias, j), *t))
         .collect();
+    let inseparable = match separator {
+        None if data.weights.is_none() => inseparable(data, bias, context.threads)?,
+        _ => None,
+    };
     let findings = Findings {
+        inseparable,
         coefficients: found,
         classified,
         infinite,
         lifted,
         plain,
         radius: r,
-        updates_at_most: lifted.and_then(|m| bounds::count(bounds::from_zero(r, m.lower))),
-        verified,
+        weighted,
+        updates_at_most,
+        proved,
     };
     match args.json {
         true => output::print_json(&json(args, data, &findings))?,
@@ -98,8 +125,13 @@ pub(super) fn run(
 
 fn json(args: &CheckArgs, data: &Dataset, findings: &Findings) -> Value {
     let decision = &findings.coefficients.decision;
-    let (not_identified, infinite): (Vec<_>, Vec<_>) =
-        (findings.infinite.iter()).partition(|(_, trend)| *trend == Estimate::NotIdentified);
+    let those = |wanted: &[Estimate]| -> Vec<_> {
+        let all = findings.infinite.iter();
+        all.filter(|(_, trend)| wanted.contains(trend)).collect()
+    };
+    let infinite = those(&[Estimate::PlusInfinity, Estimate::MinusInfinity]);
+    let not_unique = those(&[Estimate::Either]);
+    let not_identified = those(&[Estimate::NotIdentified]);
     let separated_rows = match (&decision.witness, separated(decision)) {
         (Witness::Separable { .. }, _) => data.len(),
         (_, separated) => separated.map_or(0, <[usize]>::len),
@@ -112,14 +144,19 @@ fn json(args: &CheckArgs, data: &Dataset, findings: &Findings) -> Value {
         "margin": findings.lifted.map(bracket),
         "plain_margin": findings.plain.map(bracket),
         "radius": findings.radius,
+        "weighted_margin": findings.weighted.map(|(margin, _)| bracket(margin)),
+        "weighted_radius": findings.weighted.map(|(_, radius)| radius),
         "updates_at_most": findings.updates_at_most,
+        "updates_in_passes": findings.inseparable,
         "infinite_coefficients": infinite.iter().map(|(name, t)| json!({"name": name, "toward": t})).collect::<Vec<_>>(),
+        "not_unique": not_unique.iter().map(|(name, _)| name).collect::<Vec<_>>(),
         "not_identified": not_identified.iter().map(|(name, _)| name).collect::<Vec<_>>(),
         "support": support(data, decision),
         "separated_rows": separated_rows,
         "rank": findings.coefficients.rank,
         "certificate": args.certificate.as_ref().map(|path| path.display().to_string()),
-        "verified": findings.verified,
+        "verified": findings.proved.as_ref().map(|_| true),
+        "certified_verdict": findings.proved,
     })
 }
 
@@ -142,7 +179,11 @@ fn text(args: &CheckArgs, data: &Dataset, findings: &Findings, dimension: usize)
             short(plain.upper),
             short(findings.radius)
         );
+        text.push_str(&weighted_text(findings.weighted));
         text.push_str(&bound_text(findings.updates_at_most));
+    }
+    if let Some(bound) = &findings.inseparable {
+        text.push_str(&inseparable_text(bound));
     }
     if !decision.lambda().is_empty() {
         let rows = support(data, decision);
@@ -168,7 +209,11 @@ fn text(args: &CheckArgs, data: &Dataset, findings: &Findings, dimension: usize)
             args.coefficients
         );
     }
-    text.push_str(&proved_text(args, findings.verified));
+    text.push_str(&proved_text(
+        args,
+        findings.proved.as_deref(),
+        decision.verdict(),
+    ));
     text
 }
 
@@ -207,7 +252,7 @@ fn logistic(infinite: &[(String, Estimate)]) -> String {
         let toward = match trend {
             Estimate::PlusInfinity => "to +∞",
             Estimate::MinusInfinity => "to −∞",
-            Estimate::Either => "no unique limit, either sign",
+            Estimate::Either => "no unique limit: finite or infinite, either sign",
             Estimate::NotIdentified => "not identified",
             Estimate::Finite => "finite",
         };

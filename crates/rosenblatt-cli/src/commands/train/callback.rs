@@ -20,6 +20,7 @@ use crate::render;
 pub(super) struct TrainCallback<'a> {
     bar: render::progress::Progress,
     output: Option<&'a Path>,
+    quiet: bool,
     save_every: Duration,
     last_saved: Instant,
     preparation: &'a Preparation,
@@ -50,6 +51,7 @@ impl<'a> TrainCallback<'a> {
         TrainCallback {
             bar: render::progress::Progress::new(context.quiet, epochs, "training"),
             output: args.output.as_deref().filter(|p| !output::is_dash(p)),
+            quiet: context.quiet,
             save_every: Duration::try_from_secs_f64(args.save_every).unwrap_or(Duration::MAX),
             last_saved: Instant::now(),
             preparation,
@@ -66,7 +68,9 @@ impl Callback for TrainCallback<'_> {
     }
 
     fn wants_checkpoint(&mut self) -> bool {
-        self.output.is_some() && self.last_saved.elapsed() >= self.save_every
+        // A pipe or a device would get one model behind the other.
+        let saved = |path: &Path| std::fs::metadata(path).map_or(true, |found| found.is_file());
+        self.output.is_some_and(saved) && self.last_saved.elapsed() >= self.save_every
     }
 
     fn checkpoint(&mut self, model: Model) -> rosenblatt::Result<()> {
@@ -74,11 +78,20 @@ impl Callback for TrainCallback<'_> {
         let Some(path) = self.output else {
             return Ok(());
         };
-        Model {
+        let saved = Model {
             preparation: Some(self.preparation.to_stored()),
             recipe: self.recipe.clone(),
             ..model
         }
-        .save(path)
+        .save(path);
+        // A disk that is full now may have room at the end.
+        if let Err(error) = saved {
+            let said = error.wording().as_command_line();
+            output::say(
+                self.quiet,
+                &format!("warning: no checkpoint was saved, and the run goes on: {said}"),
+            );
+        }
+        Ok(())
     }
 }

@@ -112,7 +112,7 @@ impl<'m> Diagnostics<'m> {
     ) -> Result<Vec<u32>> {
         let model = self.model;
         let each = model.scheme.discriminators();
-        let scores = model.scores(matrix, self.threads)?;
+        let scores = model.numbered_scores(matrix, &number, self.threads)?;
         let mut predicted = Vec::with_capacity(matrix.rows());
         let mut probabilities = vec![0.0; model.scheme.classes()];
         for (i, scores) in scores.chunks_exact(each).enumerate() {

@@ -21,6 +21,9 @@ use super::{Inner, Made, Model};
 use rosenblatt_core::data::Precision;
 use rosenblatt_core::{Error, Result};
 
+/// Columns that a note names at most.
+const MOST_NAMED: usize = 10;
+
 /// How the columns of a file answer to those of the model.
 #[derive(Debug)]
 struct Matching {
@@ -56,7 +59,7 @@ pub(crate) fn table_batches(
     };
     let try_dialect = |dialect: &Dialect| {
         let records = shape::first_records(&opened.head, opened.whole, dialect);
-        match_columns(&records, columns, *header, options)
+        match_columns(&records, opened.whole, columns, *header, options)
     };
     let (dialect, matching) = match try_dialect(&usual) {
         Ok(matching) => (usual, matching),
@@ -162,6 +165,7 @@ fn plan_takes(columns: &[PlannedColumn]) -> Vec<Take> {
 
 fn match_columns(
     records: &[Record<'_>],
+    whole: bool,
     columns: &[PlannedColumn],
     trained_with_header: bool,
     options: &ReadOptions,
@@ -185,11 +189,15 @@ fn match_columns(
         }
     });
     let data = if header { &records[1..] } else { records };
+    if whole && data.is_empty() {
+        return Err(Error::data("the file holds a header and no rows")
+            .remedy("give a file with rows, or ⟨header no⟩ where the first line is one"));
+    }
     let width = usual_width(data).unwrap_or(first.len());
-    let by_name = header && trained_with_header && first.len() == width && first.iter().any(named);
+    let by_name = header && trained_with_header && !options.by_position;
     let mut notes = Vec::new();
     let (names, mut takes) = if by_name {
-        match_names(header_names(first)?, columns, &mut notes)?
+        match_names(header_names(first)?, columns, options.header, &mut notes)?
     } else {
         match_places(width, columns)?
     };
@@ -222,6 +230,7 @@ fn match_columns(
 fn match_names(
     names: Vec<String>,
     columns: &[PlannedColumn],
+    header: Option<bool>,
     notes: &mut Vec<String>,
 ) -> Result<(Vec<String>, Vec<Take>)> {
     let mut takes = vec![None; names.len()];
@@ -234,17 +243,33 @@ fn match_names(
                     column.name
                 ))
                 .at(1, 1)
-                .remedy("give a file with the columns of the training file"));
+                .remedy(match header {
+                    Some(_) => {
+                        "give a file with the columns of the training file, or ⟨by-position⟩ where only the names differ"
+                    }
+                    None => {
+                        "give a file with the columns of the training file, or ⟨by-position⟩ where only the names differ, or ⟨header no⟩ where the first line is data"
+                    }
+                }));
             }
             None => {}
         }
     }
     let unknown = names.iter().zip(&takes).filter(|(_, take)| take.is_none());
-    let extra: Vec<&str> = unknown.take(10).map(|(name, _)| name.as_str()).collect();
+    let extra: Vec<&str> = unknown.map(|(name, _)| name.as_str()).collect();
     if !extra.is_empty() {
+        let more = match extra.len().saturating_sub(MOST_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
         notes.push(format!(
-            "columns that the model does not know are left out: {}",
-            extra.join(", ")
+            "{} that the model does not know {} left out: {}{more}",
+            match extra.len() {
+                1 => "1 column".to_owned(),
+                n => format!("{n} columns"),
+            },
+            if extra.len() == 1 { "is" } else { "are" },
+            extra[..extra.len().min(MOST_NAMED)].join(", ")
         ));
     }
     let takes = takes
