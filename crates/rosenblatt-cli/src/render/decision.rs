@@ -80,7 +80,7 @@ impl Decided {
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         let calibration = self.calibration.as_ref().map(Calibrated::text);
         let threshold = self.threshold.as_ref().map(Thresholded::text);
-        let both = [("calibrated", calibration), ("threshold", threshold)];
+        let both = [("scores", calibration), ("threshold", threshold)];
         (both.into_iter())
             .filter_map(|(name, text)| Some((name, text?)))
             .collect()
@@ -122,7 +122,7 @@ impl Calibrated {
             _ if self.method == choice_name(Method::Isotonic) => "by isotonic regression".into(),
             _ => "by a sigmoid for each class against the rest".into(),
         };
-        format!("{how}, fitted on {}", rows(self.fitted_on))
+        format!("calibrated {how}, fitted on {}", rows(self.fitted_on))
     }
 }
 
