@@ -11,7 +11,9 @@ fn listed(data: &Dataset) -> Vec<String> {
 
 #[test]
 fn columns_become_features() {
-    let raw = from_text(MIXED, "t.csv");
+    let mut options = ReadOptions::default();
+    options.text.weights = Some(TermWeights::Counts);
+    let raw = from_bytes(MIXED.as_bytes(), "t.csv", &options).unwrap();
     let kinds: Vec<ColumnRole> = raw.report().columns.iter().map(|c| c.role).collect();
     use ColumnRole::{Category, Label, Numeric, Text};
     assert_eq!(kinds, [Numeric, Numeric, Category, Text, Label]);
