@@ -14,8 +14,8 @@ const PANELS: usize = 12;
 /// Frames of an animation.
 const FRAMES: usize = 200;
 /// Points of each class in all frames or panels together, and in one of them at least.
-const POINTS: usize = 40_000;
-const LEAST_POINTS: usize = 200;
+const POINTS: usize = 10_000;
+const LEAST_POINTS: usize = 50;
 
 /// Draws the steps into `path`: an animation of the updates (.svg), or small multiples of the
 /// passes (.png). Gives the number of points of each class that a picture shows at most.

@@ -275,7 +275,7 @@ fn a_picture_of_many_rows_stays_small_and_says_so() {
     ]);
     let output = run(&["trace", &data, "--max-updates", "300", "--plot", &plot]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(std::fs::metadata(&plot).unwrap().len() < 8 << 20);
+    assert!(std::fs::metadata(&plot).unwrap().len() < 4 << 20);
     assert!(
         stderr(&output).contains("a sample of at most"),
         "{}",
