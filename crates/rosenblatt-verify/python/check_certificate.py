@@ -8,6 +8,7 @@ malformed or a file cannot be read, 3 it does not hold. Standard library only.
 """
 import bz2, functools, gzip, hashlib, json, lzma, math, re, sys
 from fractions import Fraction
+from itertools import zip_longest
 
 class Malformed(Exception): pass
 class DoesNotHold(Exception): pass
@@ -372,8 +373,8 @@ def question(certificate):
         yield f"header, not used as a row: {b', '.join(header).decode(errors='replace')!r}"
     if layout["format"] == "csv":
         yield "columns: " + ", ".join(
-            f"{header[i].decode(errors='replace')!r}" * bool(header and i < len(header)) + f" {kind}"
-            for i, (kind, _, _) in enumerate(certificate.columns))
+            f"{name.decode(errors='replace')!r} {kind}" if name is not None else str(kind)
+            for name, (kind, _, _) in zip_longest((header or [])[: len(certificate.columns)], certificate.columns))
     yield f"labels: {certificate.labels}"
     yield f"bias: {'lifted' if certificate.lifted else 'none'}"
     kernel = ", ".join(f"{name}={value}" for name, value in certificate.kernel.items())

@@ -47,7 +47,9 @@ fn in_table(pieces: &[&[u8]], precision: Precision) {
     let pieces: Vec<&[u8]> = pieces
         .iter()
         .copied()
-        .filter(|p| !p.contains(&b'"') && !p.contains(&b','))
+        // Commas, apostrophes and blanks within a cell may separate thousands, by what the column
+        // holds.
+        .filter(|p| p.is_ascii() && !p.iter().any(|b| b"\"', ".contains(b)))
         .filter(|p| !matches!(*p, b"?" | b"NA" | b"NaN" | b"nan"))
         .collect();
     let mut text = b"end,0\n".to_vec();

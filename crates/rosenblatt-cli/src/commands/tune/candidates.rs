@@ -110,9 +110,9 @@ pub fn candidates(given: &LearnerArgs, grid: &[String]) -> Result<Vec<Candidate>
 /// The options that were given and these, if they go together.
 fn made(given: &LearnerArgs, tried: Vec<(String, String)>) -> Result<Candidate> {
     let mut options = Options::default();
-    let given = given
-        .given
-        .iter()
+    // Nothing is held out of a candidate's training, so there is nothing for a metric to choose.
+    let given = (given.given.iter())
+        .filter(|(name, _)| *name != "metric")
         .map(|(name, text)| (*name, text.as_str()));
     let texts = tried
         .iter()
