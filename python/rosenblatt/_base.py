@@ -444,7 +444,7 @@ class Probabilities:
         """Whether the learner, as its parameters are, gives probabilities."""
         return True
 
-    @available_if(_gives_probabilities)
+    @available_if(lambda self: self._gives_probabilities())
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes.
 
@@ -461,7 +461,7 @@ class Probabilities:
         rows = _data.rows(self._checked(X))
         return self._model.probabilities(rows, threads(self.n_jobs))
 
-    @available_if(_gives_probabilities)
+    @available_if(lambda self: self._gives_probabilities())
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the probabilities of the classes.
 
