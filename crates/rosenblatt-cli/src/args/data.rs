@@ -532,7 +532,7 @@ impl DataArgs {
                 .iter()
                 .find(|p| p.name == name && p.remembered);
             let set = known.map(|known| (known.set)(&mut DataOptions::default(), text));
-            if !set.is_some_and(|set| set.is_ok()) {
+            if set.is_none_or(|set| set.is_err()) {
                 return Err(Error::model(format!(
                     "the model file is not valid: it was not read with {name:?} set to {text:?}"
                 ))

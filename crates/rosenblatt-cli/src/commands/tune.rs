@@ -25,7 +25,7 @@ use self::candidates::{Candidate, candidates};
 use super::context::{Context, in_data, interrupt_flag};
 use super::train::preparing::{Prepared, prepare_all, prepare_split};
 use crate::args::{DataArgs, DataOptions, TuneArgs};
-use crate::output::{self, Done, Failure, Outcome};
+use crate::output::{self, Done, Failure};
 use crate::render;
 
 /// Candidates that are never given up before all folds are used.
@@ -82,7 +82,7 @@ pub struct HeldOut {
     pub examples: u64,
 }
 
-pub fn run(context: Context, args: &TuneArgs) -> Outcome {
+pub fn run(context: Context, args: &TuneArgs) -> output::Outcome {
     let started = Instant::now();
     let base = args.learner.options(Options::default())?;
     let data = args.source.options(context.threads)?;
@@ -298,6 +298,9 @@ impl Score {
     }
 }
 
+/// The score of a candidate on a fold and the seconds spent on it.
+type Outcome = Result<(f64, f64)>;
+
 /// A search under way.
 struct Search<'a> {
     context: Context,
@@ -335,7 +338,7 @@ impl Search<'_> {
             // What a learner makes of the data depends on its options only by their layout.
             let Some(&first) = left.first() else { break };
             let prepared = prepare_split(self.raw, fold, self.data, &candidates[first].options)?;
-            let found: Vec<Mutex<Option<Result<(f64, f64)>>>> =
+            let found: Vec<Mutex<Option<Outcome>>> =
                 left.iter().map(|_| Mutex::new(None)).collect();
             let jobs = left.iter().zip(&found);
             parallel::each(jobs, self.context.threads, || {
@@ -381,7 +384,7 @@ impl Search<'_> {
 
     /// The metric of a candidate trained on one part and tested on the other, and the seconds that
     /// took; `None` if there was no time for it.
-    fn score(&self, candidate: &Candidate, prepared: &Prepared) -> Option<Result<(f64, f64)>> {
+    fn score(&self, candidate: &Candidate, prepared: &Prepared) -> Option<Outcome> {
         let started = Instant::now();
         let mut options = candidate.options.clone();
         if let Some(deadline) = self.deadline {

@@ -279,7 +279,7 @@ fn stray_cells_are_missing_numbers() {
     );
     // Too many to be strays.
     let many = |i: usize, _: usize| {
-        if i % 9 == 0 {
+        if i.is_multiple_of(9) {
             "few".into()
         } else {
             i.to_string()

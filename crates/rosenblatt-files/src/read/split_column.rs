@@ -32,17 +32,25 @@ impl SplitBy {
     }
 }
 
+/// The column that rows are parted by.
+struct SplitColumn {
+    name: String,
+    /// The code of each row, and what each code stands for.
+    codes: Vec<u32>,
+    texts: Vec<String>,
+}
+
 impl Raw {
     /// The group of each row, in file order, where a column of groups was asked for.
     pub fn groups(&self) -> Result<Option<Vec<u32>>> {
         let found = self.split_column(SplitBy::Groups)?;
-        Ok(found.map(|(_, codes, _)| codes))
+        Ok(found.map(|column| column.codes))
     }
 
     /// The time of each row, in file order, where a column of times was asked for: numbers as they
     /// are, dates as days.
     pub fn times(&self) -> Result<Option<Vec<f64>>> {
-        let Some((name, codes, texts)) = self.split_column(SplitBy::Time)? else {
+        let Some(SplitColumn { name, codes, texts }) = self.split_column(SplitBy::Time)? else {
             return Ok(None);
         };
         let read = |parse: fn(&str) -> Option<f64>| -> std::result::Result<Vec<f64>, usize> {
@@ -62,8 +70,8 @@ impl Raw {
         Ok(Some(codes.iter().map(|&c| values[c as usize]).collect()))
     }
 
-    /// The name, the codes and the values of the column that rows are parted by.
-    fn split_column(&self, by: SplitBy) -> Result<Option<(String, Vec<u32>, Vec<String>)>> {
+    /// The column that rows are parted by.
+    fn split_column(&self, by: SplitBy) -> Result<Option<SplitColumn>> {
         let columns = &self.report().columns;
         let (Content::Table(table), Some(i)) = (
             &self.content,
@@ -85,7 +93,11 @@ impl Raw {
         }
         let levels = &table.levels[slot];
         let texts = (0..levels.len() as u32).map(|c| levels.text(c).into_owned());
-        Ok(Some((name.clone(), codes, texts.collect())))
+        Ok(Some(SplitColumn {
+            name: name.clone(),
+            codes,
+            texts: texts.collect(),
+        }))
     }
 }
 
