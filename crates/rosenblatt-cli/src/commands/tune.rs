@@ -294,7 +294,8 @@ impl Score {
         let squares: f64 = self.on_folds.iter().map(|s| (s - mean) * (s - mean)).sum();
         let error = (squares / freedom as f64 / n as f64).sqrt();
         let half = T[(freedom - 1).min(T.len() - 1)] * error;
-        Some([mean - half, mean + half])
+        // No metric is above 1.
+        Some([mean - half, (mean + half).min(1.0)])
     }
 }
 
@@ -458,14 +459,14 @@ mod tests {
     #[test]
     fn intervals_are_those_of_student() {
         let score = Score {
-            on_folds: vec![0.8, 0.9, 1.0],
+            on_folds: vec![0.4, 0.5, 0.6],
             ..Score::default()
         };
         let [lower, upper] = score.interval().unwrap();
         // Standard deviation 0.1, its error 0.1/√3, t of two degrees of freedom 4.303.
         let half = 4.303 * 0.1 / 3f64.sqrt();
-        assert!((lower - (0.9 - half)).abs() < 1e-12, "{lower}");
-        assert!((upper - (0.9 + half)).abs() < 1e-12, "{upper}");
+        assert!((lower - (0.5 - half)).abs() < 1e-12, "{lower}");
+        assert!((upper - (0.5 + half)).abs() < 1e-12, "{upper}");
         assert_eq!(Score::default().interval(), None);
     }
 }
