@@ -95,6 +95,8 @@ def options(owner: str, parameters: Mapping[str, Any]) -> dict[str, str]:
 LEFT_OPEN = {
     "perceptron": {"readout": "averaged", "learning-rate": "1", "bias": "lifted"},
     "linear-unit": {"readout": "last", "bias": "lifted"},
+    "passive-aggressive": {"readout": "averaged", "bias": "lifted"},
+    "arow": {"readout": "averaged", "bias": "lifted"},
 }
 
 

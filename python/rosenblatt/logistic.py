@@ -93,7 +93,6 @@ class Logistic(Probabilities, Estimator):
     """
 
     _learner = "logistic"
-    _own = frozenset({"fit_intercept", "verbose", "n_jobs"})
 
     def __init__(
         self,
@@ -128,9 +127,3 @@ class Logistic(Probabilities, Estimator):
 
     def _gives_probabilities(self) -> bool:
         return self.multiclass != "ovo"
-
-    def _options(self) -> dict[str, str]:
-        found = super()._options()
-        if not self.fit_intercept:
-            found["bias"] = "none"
-        return found

@@ -114,18 +114,6 @@ class PassiveAggressive(PartialFit, EarlyStopping, Estimator):
     """
 
     _learner = "passive-aggressive"
-    _own = frozenset(
-        {
-            "fit_intercept",
-            "shuffle",
-            "verbose",
-            "n_jobs",
-            "early_stopping",
-            "validation_fraction",
-            "n_iter_no_change",
-            "warm_start",
-        }
-    )
 
     def __init__(
         self,
@@ -175,11 +163,3 @@ class PassiveAggressive(PartialFit, EarlyStopping, Estimator):
         self.at_zero = at_zero
         self.time_limit = time_limit
         self.max_updates = max_updates
-
-    def _options(self) -> dict[str, str]:
-        found = super()._options()
-        if self.bias is None and not self.fit_intercept:
-            found["bias"] = "none"
-        if self.order is None and not self.shuffle:
-            found["order"] = "given"
-        return found
