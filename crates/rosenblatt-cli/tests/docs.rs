@@ -44,19 +44,15 @@ fn blocks(lines: &[&str]) -> Vec<Block> {
 /// Words with the number before a unit of time left out, and blanks made equal.
 fn without_durations(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
-    let timed = |i: usize| {
-        words.get(i + 1).is_some_and(|unit| {
-            matches!(unit.trim_end_matches([',', '.', ')']), "ms" | "s" | "min")
-        })
+    let is_unit = |word: &str| {
+        let unit = word.trim_end_matches([',', '.', ':', ')']);
+        matches!(unit, "ms" | "s" | "min")
     };
+    let timed = |i: usize| words.get(i + 1).is_some_and(|next| is_unit(next));
     let kept: Vec<&str> = (0..words.len())
-        .map(|i| if timed(i) { "_" } else { words[i] })
-        .map(|w| {
-            if matches!(w.trim_end_matches(','), "ms" | "s" | "min") {
-                "_"
-            } else {
-                w
-            }
+        .map(|i| match timed(i) || is_unit(words[i]) {
+            true => "_",
+            false => words[i],
         })
         .collect();
     kept.join(" ")
