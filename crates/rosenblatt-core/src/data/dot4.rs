@@ -4,12 +4,11 @@
 //! wait for each other, so they take little longer than one. The bits are those of
 //! [`Row::dot`](super::Row::dot).
 
-use super::indices::Index;
 use super::row::by_storage;
 use super::rows::Rows;
 
 /// Indices and values of a sparse row.
-type Pairs<'a, I, T> = (&'a [I], &'a [T]);
+type Pairs<'a, T> = (&'a [u32], &'a [T]);
 
 /// `start + Σ_j weights[j]·x[j]` for each of the rows at `examples`.
 ///
@@ -51,11 +50,11 @@ fn dense<T: Copy + Into<f64>>([a, b, c, d]: [&[T]; 4], weights: &[f64], start: f
 }
 
 #[inline(always)]
-fn part<'a, I, T>(
-    row: Pairs<'a, I, T>,
+fn part<'a, T>(
+    row: Pairs<'a, T>,
     from: usize,
     to: usize,
-) -> impl Iterator<Item = (&'a I, &'a T)> {
+) -> impl Iterator<Item = (&'a u32, &'a T)> {
     row.0[from..to].iter().zip(&row.1[from..to])
 }
 
@@ -72,16 +71,12 @@ fn by_length(lengths: [usize; 4]) -> [usize; 4] {
 
 /// Four sparse rows in step, as far as the shortest goes; then three, two, and the longest.
 #[inline(always)]
-fn sparse<I: Index, T: Copy + Into<f64>>(
-    rows: [Pairs<'_, I, T>; 4],
-    weights: &[f64],
-    start: f64,
-) -> [f64; 4] {
+fn sparse<T: Copy + Into<f64>>(rows: [Pairs<'_, T>; 4], weights: &[f64], start: f64) -> [f64; 4] {
     let order = by_length(each(rows, |row| row.0.len()));
     let [a, b, c, d] = each(order, |r| rows[r]);
     let [mut s0, mut s1, mut s2, mut s3] = [start; 4];
     let (one, two, three, four) = (a.0.len(), b.0.len(), c.0.len(), d.0.len());
-    let add = |sum: &mut f64, (&j, &x): (&I, &T)| *sum += weights[j.column()] * x.into();
+    let add = |sum: &mut f64, (&j, &x): (&u32, &T)| *sum += weights[j as usize] * x.into();
     let all = part(a, 0, one).zip(part(b, 0, one));
     for ((a, b), (c, d)) in all.zip(part(c, 0, one).zip(part(d, 0, one))) {
         add(&mut s0, a);
@@ -112,7 +107,7 @@ fn sparse<I: Index, T: Copy + Into<f64>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Indices, Matrix, Storage, Values};
+    use crate::data::{Matrix, Storage, Values};
     use crate::random::{Random, Stream};
 
     /// The same rows in every storage.
@@ -131,17 +126,14 @@ mod tests {
             panic!("made sparse");
         };
         let long: Vec<f64> = short.iter().map(|&x| f64::from(x)).collect();
-        let narrow: Vec<u16> = indices.to_vec().iter().map(|&j| j as u16).collect();
         let mut all = Vec::new();
-        for indices in [indices.clone(), Indices::from(narrow)] {
-            for values in [Values::F32(short.clone()), long.clone().into()] {
-                all.push(Matrix::from_storage(Storage::Sparse {
-                    columns: 300,
-                    offsets: offsets.clone(),
-                    indices: indices.clone(),
-                    values,
-                }));
-            }
+        for values in [Values::F32(short.clone()), long.into()] {
+            all.push(Matrix::from_storage(Storage::Sparse {
+                columns: 300,
+                offsets: offsets.clone(),
+                indices: indices.clone(),
+                values,
+            }));
         }
         let full = |i: usize| sparse.row(i).to_dense(300);
         let dense: Vec<f64> = (0..rows.len()).flat_map(full).collect();

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::buffer::Buffer;
-use super::indices::Indices;
 use super::row::Row;
 use super::rows::Rows;
 use crate::error::{Error, Result};
@@ -126,7 +125,7 @@ pub enum Storage {
         /// `rows + 1` ascending offsets into `indices` and `values`.
         offsets: Buffer<usize>,
         /// Column of each value, strictly ascending within a row.
-        indices: Indices,
+        indices: Buffer<u32>,
         /// The values, none of them zero.
         values: Values,
     },
@@ -197,7 +196,7 @@ impl Matrix {
         Ok(Matrix(Storage::Sparse {
             columns,
             offsets,
-            indices: Indices::Wide(indices),
+            indices,
             values,
         }))
     }
@@ -303,7 +302,7 @@ impl Matrix {
                 indices,
                 values,
                 ..
-            } => offsets.len() * 8 + indices.bytes() + values.len() * width,
+            } => offsets.len() * 8 + indices.len() * 4 + values.len() * width,
         }
     }
 
@@ -378,7 +377,7 @@ impl Matrix {
             if values.get(values.len() - 1) == 0.0 {
                 values.pop();
             } else {
-                indices.make_wide().push(j);
+                indices.to_mut().push(j);
             }
         }
         offsets.to_mut().push(indices.len());
@@ -427,10 +426,7 @@ impl Matrix {
                 Storage::Sparse {
                     columns: *columns,
                     offsets: new_offsets.into(),
-                    indices: match indices {
-                        Indices::Narrow(all) => gather(all, ranges.clone()).into(),
-                        Indices::Wide(all) => gather(all, ranges.clone()).into(),
-                    },
+                    indices: gather(indices, ranges.clone()).into(),
                     values: values.gather(ranges),
                 }
             }

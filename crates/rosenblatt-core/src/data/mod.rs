@@ -2,7 +2,6 @@
 
 mod buffer;
 mod dot4;
-mod indices;
 mod labels;
 mod matrix;
 mod names;
@@ -15,10 +14,6 @@ pub use buffer::Buffer;
 #[doc(hidden)]
 pub use buffer::{Lender, Owner};
 pub(crate) use dot4::dots as dots4;
-pub use indices::Indices;
-
-#[doc(hidden)]
-pub use indices::{Index, SomeIndices};
 #[doc(hidden)]
 pub use labels::label_number;
 pub use labels::{ClassFinder, Classes};

@@ -17,10 +17,6 @@ pub enum Row<'a> {
     Sparse32(&'a [u32], &'a [f32]),
     /// The non-zero features: ascending indices and their `f64` values.
     Sparse64(&'a [u32], &'a [f64]),
-    /// As `Sparse32`, where every index fits 16 bits.
-    Narrow32(&'a [u16], &'a [f32]),
-    /// As `Sparse64`, where every index fits 16 bits.
-    Narrow64(&'a [u16], &'a [f64]),
 }
 
 /// The same lines for all rows that are stored dense, and the same for all that are sparse.
@@ -37,9 +33,6 @@ macro_rules! by_storage {
             $crate::data::Row::Sparse32($indices, $values) => $sparse,
             #[allow(clippy::useless_conversion)] // not useless where it is `f32`
             $crate::data::Row::Sparse64($indices, $values) => $sparse,
-            $crate::data::Row::Narrow32($indices, $values) => $sparse,
-            #[allow(clippy::useless_conversion)] // not useless where it is `f32`
-            $crate::data::Row::Narrow64($indices, $values) => $sparse,
         }
     };
 }

@@ -5,7 +5,6 @@
 
 use std::ops::Range;
 
-use super::indices::Indices;
 use super::matrix::{Matrix, Storage, Values};
 use super::row::{Row, by_storage};
 
@@ -62,11 +61,9 @@ impl<'a> Rows<'a> {
                 values,
                 ..
             } => Rows {
-                all: match (indices, values) {
-                    (Indices::Wide(i), Values::F32(x)) => Row::Sparse32(i, x),
-                    (Indices::Wide(i), Values::F64(x)) => Row::Sparse64(i, x),
-                    (Indices::Narrow(i), Values::F32(x)) => Row::Narrow32(i, x),
-                    (Indices::Narrow(i), Values::F64(x)) => Row::Narrow64(i, x),
+                all: match values {
+                    Values::F32(x) => Row::Sparse32(indices, x),
+                    Values::F64(x) => Row::Sparse64(indices, x),
                 },
                 ends: Ends::At(offsets),
             },
@@ -91,8 +88,6 @@ impl<'a> Rows<'a> {
             Row::Dense64(x) => Row::Dense64(&x[range]),
             Row::Sparse32(i, x) => Row::Sparse32(&i[range.clone()], &x[range]),
             Row::Sparse64(i, x) => Row::Sparse64(&i[range.clone()], &x[range]),
-            Row::Narrow32(i, x) => Row::Narrow32(&i[range.clone()], &x[range]),
-            Row::Narrow64(i, x) => Row::Narrow64(&i[range.clone()], &x[range]),
         }
     }
 

@@ -23,9 +23,9 @@ use std::sync::Arc;
 use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
 
-use crate::read::{CACHE_NAME, Preparation, ReadReport, index_width};
+use crate::read::{CACHE_NAME, Preparation, ReadReport};
 use rosenblatt_core::data::{
-    Buffer, Classes, Dataset, Indices, Layout, Lender, Matrix, Owner, Precision, Storage, Values,
+    Buffer, Classes, Dataset, Layout, Lender, Matrix, Owner, Precision, Storage, Values,
 };
 use rosenblatt_core::internal::parallel;
 use rosenblatt_core::model::{Fingerprint, Parts, StoredPreparation};
@@ -43,7 +43,7 @@ use page_evictor::PageEvictor;
 use write::Places;
 
 /// The first bytes of a cache; the last of them is the version of the format.
-const MAGIC: [u8; 8] = *b"RBCACHE\x04";
+const MAGIC: [u8; 8] = *b"RBCACHE\x05";
 
 /// Arrays start at multiples of this.
 const ALIGNMENT: u64 = 64;
@@ -197,10 +197,7 @@ fn parse(mapped: Mmap, path: &Path, memory: Option<u64>) -> Result<Cached> {
         Some((offsets, indices)) => {
             let offsets: Buffer<u64> = lent.array(offsets, places.rows + 1)?;
             let count = offsets.last().copied().unwrap_or(0) as usize;
-            let indices = match index_width(places.columns) {
-                2 => Indices::Narrow(lent.array(indices, count)?),
-                _ => Indices::Wide(lent.array(indices, count)?),
-            };
+            let indices = lent.array(indices, count)?;
             if offsets.first() != Some(&0) || !offsets.is_sorted() {
                 return Err(damaged("its offsets do not ascend"));
             }
@@ -305,7 +302,6 @@ struct Lent {
 /// Numbers of which every pattern of bits is one.
 trait Pod: Copy + 'static {}
 
-impl Pod for u16 {}
 impl Pod for u32 {}
 impl Pod for u64 {}
 impl Pod for f32 {}
@@ -340,61 +336,6 @@ impl Lent {
         unsafe {
             let numbers = std::slice::from_raw_parts(bytes.as_ptr().cast::<T>(), count);
             Ok(Buffer::lent_by(numbers, Owner::Lender(self.owner.clone())))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::Cursor;
-
-    use super::*;
-    use crate::read::{ReadOptions, read_from};
-
-    /// The width of a cache's indices follows from the columns, however they were held.
-    #[test]
-    fn indices_of_either_width_make_the_same_cache() {
-        let name = format!("rosenblatt-cache-{}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        for text in [
-            "1 1:1 3:-2.5\n-1 2:1\n",
-            "1 1:1 3:-2.5\n-1 2:1 65536:0\n",
-            "1 1:1 3:-2.5\n-1 2:1 65537:0\n",
-        ] {
-            let source = Cursor::new(text.as_bytes().to_vec());
-            let raw = read_from(source, "f", &ReadOptions::default()).unwrap();
-            let preparation = Preparation::fit(&raw, None, None).unwrap();
-            let mut data = raw.dataset(&preparation, None, Layout::AsGiven).unwrap();
-            let key = Key {
-                bytes: 1,
-                changed: 2,
-                options: Vec::new(),
-            };
-            let mut written = Vec::new();
-            for narrow in [false, true] {
-                let mut storage = data.matrix.storage().clone();
-                let Storage::Sparse { indices, .. } = &mut storage else {
-                    panic!("libsvm rows are sparse");
-                };
-                let all = indices.to_vec();
-                *indices = match narrow {
-                    true => all.iter().map(|&j| j as u16).collect::<Vec<_>>().into(),
-                    false => all.into(),
-                };
-                data.matrix = Matrix::from_storage(storage);
-                write(&path, &data, &preparation, raw.report(), &key, 1).unwrap();
-                written.push(std::fs::read(&path).unwrap());
-                let cached = open(&path, None).unwrap();
-                cached.verify(1).unwrap();
-                assert_eq!(cached.data.matrix, data.matrix);
-                let Storage::Sparse { indices, .. } = cached.data.matrix.storage() else {
-                    panic!("they stay sparse");
-                };
-                let fits = Indices::fit_narrow(data.features());
-                assert_eq!(matches!(indices, Indices::Narrow(_)), fits);
-            }
-            std::fs::remove_file(&path).unwrap();
-            assert!(written[0] == written[1], "{text}");
         }
     }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::Key;
 use super::write::{Head, Places, write_with_checksums};
-use crate::read::{Batch, Streamed, index_width, value_width};
+use crate::read::{Batch, INDEX_WIDTH, Streamed, value_width};
 use rosenblatt_core::Result;
 use rosenblatt_core::data::{Dataset, FeatureNames, Layout, Row, RowPermutation};
 use rosenblatt_core::model::Fingerprint;
@@ -77,13 +77,8 @@ fn write_some_at_a_time(
         out.put_all(labels, u32::to_le_bytes)?;
         out.put_all(offsets.iter(), |x| x.to_le_bytes())?;
         out.align()?;
-        let narrow = index_width(preparation.features()) == 2;
-        let index = |_: f64, j: usize, to: &mut [u8]| match narrow {
-            true => to.copy_from_slice(&(j as u16).to_le_bytes()),
-            false => to.copy_from_slice(&(j as u32).to_le_bytes()),
-        };
-        let width = index_width(preparation.features());
-        filling.go(width, index, |bytes| out.put(bytes))?;
+        let index = |_: f64, j: usize, to: &mut [u8]| to.copy_from_slice(&(j as u32).to_le_bytes());
+        filling.go(INDEX_WIDTH, index, |bytes| out.put(bytes))?;
         out.align()?;
         let single = value_width(precision) == 4;
         let value = |x: f64, _: usize, to: &mut [u8]| match single {

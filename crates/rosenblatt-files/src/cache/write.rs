@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checksum::Checksums;
 use super::{ALIGNMENT, Key, MAGIC};
-use crate::read::{Preparation, ReadReport, index_width, value_width};
+use crate::read::{INDEX_WIDTH, Preparation, ReadReport, value_width};
 use rosenblatt_core::data::{Classes, Dataset, Layout, Precision, Storage, Values};
 use rosenblatt_core::internal::write_atomic;
 use rosenblatt_core::model::{Fingerprint, Parts};
@@ -73,12 +73,7 @@ pub fn write(
                 ..
             } => {
                 out.put_all(offsets.iter(), |&x| (x as u64).to_le_bytes())?;
-                // In 16 bits wherever they fit, however they are held.
-                let all = (0..indices.len()).map(|k| indices.get(k));
-                match index_width(data.features()) {
-                    2 => out.put_all(all, |x| (x as u16).to_le_bytes()),
-                    _ => out.put_all(all, u32::to_le_bytes),
-                }?;
+                out.put_all(indices.iter(), |x| x.to_le_bytes())?;
                 values
             }
         };
@@ -156,7 +151,7 @@ impl Places {
             precision,
             labels: next(rows, 4),
             weights: weighted.then(|| next(rows, 8)),
-            sparse: stored.map(|count| (next(rows + 1, 8), next(count, index_width(columns)))),
+            sparse: stored.map(|count| (next(rows + 1, 8), next(count, INDEX_WIDTH))),
             values: next(stored.unwrap_or(rows * columns), value_width(precision)),
         }
     }

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::huge_pages;
 use super::number::Stored;
 use super::order::ranges;
 use rosenblatt_core::data::{Matrix, Storage};
@@ -16,7 +15,7 @@ pub(crate) fn dense<T: Stored, O: Send>(
     threads: usize,
     fill: impl Fn(Range<usize>, &mut [T]) -> O + Sync,
 ) -> (Matrix, Vec<O>) {
-    let mut values: Vec<T> = huge_pages::zeros(n * width);
+    let mut values: Vec<T> = vec![T::ZERO; n * width];
     let mut rest = values.as_mut_slice();
     let shares = ranges(n, threads).into_iter().map(|range| {
         let here = rest.split_off_mut(..range.len() * width);

@@ -259,8 +259,6 @@ fn make_sparse(chunk: &Chunk, model: &Model, on_error: OnError) -> Result<Made> 
         from_one: want.first == 1,
         on_error,
         keep_long_decimals: false,
-        // A file may have features that the model lacks, and a batch is small.
-        narrow: false,
     };
     let precision = model.preparation.precision;
     let mut part = match precision {

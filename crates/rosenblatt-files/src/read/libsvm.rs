@@ -11,12 +11,11 @@ use memchr::memchr;
 use self::batch::Batch;
 use super::chunk::{Chunk, position};
 use super::dispatch::dispatch;
-use super::huge_pages;
 use super::labels::{ABSENT, LabelSink};
 use super::number::{self, Stored, load, up_to_seven_digits};
 use super::report::LongDecimal;
 use super::row_errors::{OnError, RowErrors, overlong, quote};
-use rosenblatt_core::data::{Index, Indices, Values};
+use rosenblatt_core::data::Values;
 use rosenblatt_core::internal::simd::{Level, Work};
 use rosenblatt_core::{Error, Result};
 
@@ -29,8 +28,6 @@ pub(crate) struct Rules {
     pub(crate) from_one: bool,
     pub(crate) on_error: OnError,
     pub(crate) keep_long_decimals: bool,
-    /// Whether indices are likely to fit 16 bits.
-    pub(crate) narrow: bool,
 }
 
 /// The rows of a chunk.
@@ -39,7 +36,7 @@ pub(crate) struct SparsePart {
     /// The end of each row in the next two.
     pub(crate) ends: Vec<u32>,
     /// As written in the file, ascending within a row.
-    pub(crate) indices: Indices,
+    pub(crate) indices: Vec<u32>,
     pub(crate) values: Values,
     pub(crate) labels: LabelSink,
     /// 0 if that index occurs, else 1.
@@ -66,19 +63,17 @@ impl SparsePart {
 
     /// The index and the value at `k`.
     pub(crate) fn get(&self, k: usize) -> (u32, f64) {
-        (self.indices.get(k), self.values.get(k))
+        (self.indices[k], self.values.get(k))
     }
 }
 
-struct Parser<'a, I, T> {
+struct Parser<'a, T> {
     /// Lines, then bytes that may be looked at without being theirs.
     bytes: &'a [u8],
     /// The length of the lines, the last newline included.
     len: usize,
     rules: Rules,
-    indices: Vec<I>,
-    /// Whether one did not fit.
-    too_wide: bool,
+    indices: Vec<u32>,
     values: Vec<T>,
     /// What was read, these two aside.
     part: SparsePart,
@@ -86,35 +81,19 @@ struct Parser<'a, I, T> {
 
 /// Reads the rows of a chunk.
 pub(crate) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> SparsePart {
-    let narrow = if rules.narrow {
-        parse_as::<u16, T>(chunk, rules)
-    } else {
-        None
-    };
-    match narrow.or_else(|| parse_as::<u32, T>(chunk, rules)) {
-        Some(part) => part,
-        None => unreachable!("indices beyond 32 bits are faults of the file"),
-    }
-}
-
-/// The same with indices of this width, unless one does not fit.
-fn parse_as<I: Index, T: Stored>(chunk: &Chunk, rules: Rules) -> Option<SparsePart> {
-    let mut parser = Parser::<I, T>::new(chunk, rules);
+    let mut parser = Parser::<T>::new(chunk, rules);
     dispatch(Run(&mut parser, chunk));
-    if parser.too_wide {
-        return None;
-    }
-    Some(SparsePart {
-        indices: I::wrap(parser.indices),
+    SparsePart {
+        indices: parser.indices,
         values: T::wrap(parser.values),
         ..parser.part
-    })
+    }
 }
 
 /// Reads all lines, with the best instructions for shifting that there are.
-struct Run<'a, 'b, I, T>(&'a mut Parser<'b, I, T>, &'b Chunk);
+struct Run<'a, 'b, T>(&'a mut Parser<'b, T>, &'b Chunk);
 
-impl<I: Index, T: Stored> Work for Run<'_, '_, I, T> {
+impl<T: Stored> Work for Run<'_, '_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -128,7 +107,7 @@ fn is_blank(b: u8) -> bool {
     b == b' ' || b == b'\t' || b == b'\r'
 }
 
-impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
+impl<'a, T: Stored> Parser<'a, T> {
     /// A parser at the start of a chunk.
     fn new(chunk: &'a Chunk, rules: Rules) -> Self {
         let values = chunk.about_numbers(b':', 1);
@@ -136,12 +115,11 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
             bytes: chunk.padded(),
             len: chunk.len(),
             rules,
-            indices: huge_pages::with_capacity(values),
-            too_wide: false,
-            values: huge_pages::with_capacity(values),
+            indices: Vec::with_capacity(values),
+            values: Vec::with_capacity(values),
             part: SparsePart {
                 ends: Vec::new(),
-                indices: I::wrap(Vec::new()),
+                indices: Vec::new(),
                 values: T::wrap(Vec::new()),
                 labels: LabelSink::default(),
                 smallest: 1,
@@ -175,7 +153,6 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
                 self.part.smallest,
             );
             match self.line(level, &mut batch, at) {
-                _ if self.too_wide => return,
                 Ok(next) => at = next,
                 Err(error) => {
                     if !self.part.faults.add(error, self.rules.on_error) {
@@ -275,10 +252,7 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
     #[inline(always)]
     fn push_all(&mut self, indices: &[u32], values: &[T]) {
         if values.iter().fold(true, |all, &x| all & (x != T::ZERO)) {
-            let widest = indices.iter().fold(0, |a, &b| a.max(b));
-            self.too_wide |= u64::from(widest) >= I::LIMIT;
-            self.indices
-                .extend(indices.iter().map(|&index| I::of(index)));
+            self.indices.extend_from_slice(indices);
             self.values.extend_from_slice(values);
         } else {
             for (&index, &value) in indices.iter().zip(values) {
@@ -291,8 +265,7 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
     #[inline(always)]
     fn push(&mut self, index: u64, value: T) {
         if value != T::ZERO {
-            self.too_wide |= index >= I::LIMIT;
-            self.indices.push(I::of(index as u32));
+            self.indices.push(index as u32);
             self.values.push(value);
         }
     }
@@ -458,7 +431,7 @@ impl<'a, I: Index, T: Stored> Parser<'a, I, T> {
             self.part.unsorted += 1;
             let places = self.indices[first..].iter().copied();
             let mut row: Vec<_> = places.zip(self.values[first..].iter().copied()).collect();
-            row.sort_by_key(|pair| pair.0.column());
+            row.sort_by_key(|pair| pair.0);
             for (k, (index, value)) in row.into_iter().enumerate() {
                 (self.indices[first + k], self.values[first + k]) = (index, value);
             }

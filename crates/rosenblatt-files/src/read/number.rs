@@ -14,7 +14,7 @@ pub(crate) use self::digits::{
     POWERS, WINDOW, digits_value, load, not_digits, to_top, two_values, up_to_seven_digits,
 };
 use self::digits::{some_digits, up_to_eight_to_top};
-pub(crate) use self::stored::{Stored, index_width, value_width};
+pub(crate) use self::stored::{INDEX_WIDTH, Stored, value_width};
 use rosenblatt_core::Error;
 use rosenblatt_core::data::Precision;
 use rosenblatt_core::internal::simd::{self, Level};

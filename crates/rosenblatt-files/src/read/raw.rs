@@ -1,7 +1,5 @@
 //! A file as read, before any decision that depends on which rows train.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use super::chunk::{Chunker, Cut};
 use super::format::Format;
 use super::idx;
@@ -25,7 +23,7 @@ use super::table::parse::Take;
 use super::table::raw::TableRaw;
 use super::table::role::Role;
 use super::table::shape::shape;
-use rosenblatt_core::data::{Classes, Dataset, Indices, Layout, Matrix, Precision};
+use rosenblatt_core::data::{Classes, Dataset, Layout, Matrix, Precision};
 use rosenblatt_core::{Error, Result};
 
 /// A file as read: its content by type, its labels, and a report.
@@ -91,24 +89,11 @@ pub(super) fn read_sparse(
         from_one: false,
         on_error: options.on_error,
         keep_long_decimals: options.keep_long_decimals,
-        narrow: true,
     };
     let precision = options.precision;
-    // Where one chunk had a large index others have, too.
-    let wide = AtomicBool::new(false);
-    let chunks = InOrder::new(chunker, options.threads, move |chunk| {
-        let rules = Rules {
-            narrow: !wide.load(Ordering::Relaxed),
-            ..rules
-        };
-        let part = match precision {
-            Precision::F32 => libsvm::parse::<f32>(chunk, rules),
-            Precision::F64 => libsvm::parse::<f64>(chunk, rules),
-        };
-        if let Indices::Wide(_) = part.indices {
-            wide.store(true, Ordering::Relaxed);
-        }
-        part
+    let chunks = InOrder::new(chunker, options.threads, move |chunk| match precision {
+        Precision::F32 => libsvm::parse::<f32>(chunk, rules),
+        Precision::F64 => libsvm::parse::<f64>(chunk, rules),
     });
     let mut tally = Tally::new(source.name());
     let mut names = Interner::default();

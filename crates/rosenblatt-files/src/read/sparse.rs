@@ -6,12 +6,11 @@
 use std::ops::Range;
 
 use super::assemble;
-use super::huge_pages;
 use super::libsvm::SparsePart;
 use super::number::{Stored, value_width};
 use super::order::{Order, Starts, cut};
 use super::scale::{Moments, Scale, moments, too_large_to_scale};
-use rosenblatt_core::data::{Index, Indices, Matrix, Precision, SomeIndices, Storage, Values};
+use rosenblatt_core::data::{Matrix, Precision, Storage, Values};
 use rosenblatt_core::internal::{parallel, simd};
 use rosenblatt_core::{Error, Result};
 
@@ -109,9 +108,9 @@ impl SparseRaw {
         // Rows need not be looked into unless the model may lack some of their features.
         let all_known = self.first as usize + self.width <= want.first as usize + want.width;
         // One list of all rows is looked up faster than the lists of the parts.
-        let mut rows: Vec<Place> = huge_pages::with_capacity(self.rows);
+        let mut rows: Vec<Place> = Vec::with_capacity(self.rows);
         rows.extend(self.places());
-        let mut places: Vec<Place> = huge_pages::with_capacity(order.len());
+        let mut places: Vec<Place> = Vec::with_capacity(order.len());
         places.resize(order.len(), Place::default());
         parallel::chunks(
             &mut places,
@@ -129,24 +128,21 @@ impl SparseRaw {
                 }
             },
         );
-        let mut offsets: Vec<usize> = huge_pages::with_capacity(order.len() + 1);
+        let mut offsets: Vec<usize> = Vec::with_capacity(order.len() + 1);
         let mut end = 0;
         offsets.push(end);
         offsets.extend(places.iter().map(|place| {
             end += place.len as usize;
             end
         }));
-        let narrow = Indices::fit_narrow(want.width);
-        let (indices, values) = match (narrow, self.precision) {
-            (true, Precision::F32) => self.gather::<u16, f32>(&places, want, &offsets, threads),
-            (true, Precision::F64) => self.gather::<u16, f64>(&places, want, &offsets, threads),
-            (false, Precision::F32) => self.gather::<u32, f32>(&places, want, &offsets, threads),
-            (false, Precision::F64) => self.gather::<u32, f64>(&places, want, &offsets, threads),
+        let (indices, values) = match self.precision {
+            Precision::F32 => self.gather::<f32>(&places, want, &offsets, threads),
+            Precision::F64 => self.gather::<f64>(&places, want, &offsets, threads),
         };
         Ok(Matrix::from_storage(Storage::Sparse {
             columns: want.width,
             offsets: offsets.into(),
-            indices,
+            indices: indices.into(),
             values,
         }))
     }
@@ -166,23 +162,20 @@ impl SparseRaw {
     }
 
     /// Copies the rows at `places`.
-    fn gather<I: Index, T: Stored>(
+    fn gather<T: Stored>(
         &self,
         places: &[Place],
         want: &Wanted<'_>,
         offsets: &[usize],
         threads: usize,
-    ) -> (Indices, Values) {
+    ) -> (Vec<u32>, Values) {
         let all = offsets.last().copied().unwrap_or(0);
-        let mut indices: Vec<I> = huge_pages::zeros(all);
-        let mut values: Vec<T> = huge_pages::zeros(all);
+        let mut indices = vec![0; all];
+        let mut values = vec![T::ZERO; all];
         let row_at = |p: usize| {
             let part = &self.parts[places[p].part as usize];
             let range = places[p].range();
-            (
-                part.indices.some(range.clone()),
-                T::slice(&part.values, range),
-            )
+            (&part.indices[range.clone()], T::slice(&part.values, range))
         };
         let (mut rest_i, mut rest_v) = (indices.as_mut_slice(), values.as_mut_slice());
         let shares = cut(places.len(), threads * SHARES)
@@ -194,24 +187,17 @@ impl SparseRaw {
                 (range, here_i, here_v)
             });
         parallel::each(shares, threads, || {
-            |(range, here_i, here_v): (Range<usize>, &mut [I], &mut [T])| {
+            |(range, here_i, here_v): (Range<usize>, &mut [u32], &mut [T])| {
                 for p in range.clone() {
                     if p + NEAR < range.end {
                         let (indices, values) = row_at(p + NEAR);
-                        match indices {
-                            SomeIndices::Narrow(indices) => simd::prefetch(indices),
-                            SomeIndices::Wide(indices) => simd::prefetch(indices),
-                        }
+                        simd::prefetch(indices);
                         simd::prefetch(values);
                     }
                     let first = offsets[range.start];
                     let to = offsets[p] - first..offsets[p + 1] - first;
                     let (indices, values) = row_at(p);
-                    let row = &mut here_i[to.clone()];
-                    match indices {
-                        SomeIndices::Narrow(indices) => renumber(row, indices, want.first),
-                        SomeIndices::Wide(indices) => renumber(row, indices, want.first),
-                    }
+                    renumber(&mut here_i[to.clone()], indices, want.first);
                     let row = &mut here_v[to];
                     row.copy_from_slice(values);
                     if want.scale == Scale::UnitRows {
@@ -220,7 +206,7 @@ impl SparseRaw {
                 }
             }
         });
-        (I::wrap(indices), T::wrap(values))
+        (indices, T::wrap(values))
     }
 
     fn dense<T: Stored>(&self, order: &Order<'_>, want: &Wanted<'_>, threads: usize) -> Matrix {
@@ -247,9 +233,9 @@ impl SparseRaw {
 
 /// Copies indices, those of the first feature becoming 0.
 #[inline(always)]
-pub(crate) fn renumber<I: Index>(to: &mut [I], from: &[impl Index], first: u32) {
+pub(crate) fn renumber(to: &mut [u32], from: &[u32], first: u32) {
     for (new, old) in to.iter_mut().zip(from) {
-        *new = I::of(old.column() as u32 - first);
+        *new = old - first;
     }
 }
 
@@ -282,7 +268,7 @@ impl Wanted<'_> {
     #[inline]
     pub(crate) fn kept(&self, part: &SparsePart, row: Range<usize>) -> usize {
         let limit = self.width as u64 + u64::from(self.first);
-        let known = |k: usize| u64::from(part.indices.get(k)) < limit;
+        let known = |k: usize| u64::from(part.indices[k]) < limit;
         let mut end = row.end;
         while end > row.start && !known(end - 1) {
             end -= 1;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::batches::Batches;
 use super::format::Format;
 use super::libsvm::SparsePart;
-use super::number::{index_width, value_width};
+use super::number::{INDEX_WIDTH, value_width};
 use super::open::open;
 use super::options::ReadOptions;
 use super::prepare::Preparation;
@@ -18,7 +18,7 @@ use super::raw::{Raw, in_source, read_sparse};
 use super::report::ReadReport;
 use super::scale::Scale;
 use super::source::{Source, Stamp};
-use rosenblatt_core::data::{Classes, Indices, Values};
+use rosenblatt_core::data::{Classes, Values};
 use rosenblatt_core::{Error, Result};
 
 /// Bytes that a row takes beside its values.
@@ -80,7 +80,7 @@ impl Streamed {
                 }
                 None => parts.push(SparsePart {
                     ends: Vec::new(),
-                    indices: Indices::Narrow(Vec::new().into()),
+                    indices: Vec::new(),
                     values: Values::F32(Vec::new().into()),
                     ..part
                 }),
@@ -135,9 +135,8 @@ impl Streamed {
     /// lies where training wants it.
     pub fn bytes_needed(&self) -> u64 {
         let value = value_width(self.preparation.precision);
-        let index = index_width(self.preparation.features());
         let values: u64 = self.lengths.iter().map(|&n| u64::from(n)).sum();
-        2 * (values * (value + index) + self.lengths.len() as u64 * ROW)
+        2 * (values * (value + INDEX_WIDTH) + self.lengths.len() as u64 * ROW)
     }
 
     /// The rows once more, a part at a time.

@@ -179,8 +179,8 @@ impl<W: Write> RowWriter<W> {
             decimal(&mut self.line, weight.unwrap_or(1.0), Precision::F64);
         }
         let precision = match row {
-            Row::Dense32(_) | Row::Sparse32(..) | Row::Narrow32(..) => Precision::F32,
-            Row::Dense64(_) | Row::Sparse64(..) | Row::Narrow64(..) => Precision::F64,
+            Row::Dense32(_) | Row::Sparse32(..) => Precision::F32,
+            Row::Dense64(_) | Row::Sparse64(..) => Precision::F64,
         };
         let (line, first) = (&mut self.line, self.first);
         if self.format == TextFormat::Libsvm {

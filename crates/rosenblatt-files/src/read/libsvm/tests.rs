@@ -70,45 +70,6 @@ fn skipped_rows_leave_no_trace() {
     );
 }
 
-#[test]
-fn indices_of_16_bits_are_tried_first_and_change_nothing() {
-    let rules = |narrow| Rules {
-        labels_required: true,
-        narrow,
-        ..Rules::default()
-    };
-    let usual = "1 4:0.5 7:-1.25 9:2 11:1 12:1 13:1 14:1 15:1 16:1 17:1\n".repeat(9);
-    for (odd, fits) in [
-        ("", true),
-        ("2 65535:1\n", true),
-        ("2 65536:1\n", false),
-        ("2 3:1 70000:0\n", true),
-        ("2 3:1e-3 65535:1e-3 # 70000:1\n", true),
-        ("2 70000:1 3:1\n", false),
-        ("2 99999999:2.5e-3\n", false),
-        ("2 70000:1 5:x\n", false),
-        ("2 5:x\n", true),
-    ] {
-        for at in [0, usual.len() / 9, usual.len()] {
-            let text = format!("{}{odd}{}", &usual[..at], &usual[at..]);
-            let chunk = Chunk::from_bytes(text.as_bytes());
-            let [narrow, wide] = [true, false].map(|n| parse::<f32>(&chunk, rules(n)));
-            let found = matches!(narrow.indices, Indices::Narrow(_));
-            // A zero is not stored, but may have been looked at together with others.
-            assert!(found == fits || odd.ends_with(":0\n"), "{odd} at {at}");
-            assert!(matches!(wide.indices, Indices::Wide(_)));
-            assert_eq!(narrow.indices, wide.indices, "{odd} at {at}");
-            assert_eq!((narrow.ends, narrow.width), (wide.ends, wide.width));
-            assert_eq!(narrow.values, wide.values);
-            let [a, b] = [narrow.faults, wide.faults].map(|faults| {
-                let mut tally = super::super::row_errors::Tally::new(std::path::Path::new("f"));
-                tally.add(faults).map_err(|e| e.to_string())
-            });
-            assert_eq!(a, b, "{odd} at {at}");
-        }
-    }
-}
-
 /// Tokens that look much like usual ones are read, or refused, as the general way would.
 #[test]
 fn nearly_usual_tokens() {

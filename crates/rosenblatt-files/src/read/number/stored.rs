@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::str::FromStr;
 
-use rosenblatt_core::data::{Buffer, Indices, Precision, Values};
+use rosenblatt_core::data::{Buffer, Precision, Values};
 
 /// Powers of ten, which `f64` holds exactly.
 static POWERS: [f64; 16] = [
@@ -40,9 +40,7 @@ pub(crate) fn value_width(precision: Precision) -> u64 {
 }
 
 /// Bytes of an index.
-pub(crate) fn index_width(columns: usize) -> u64 {
-    if Indices::fit_narrow(columns) { 2 } else { 4 }
-}
+pub(crate) const INDEX_WIDTH: u64 = 4;
 
 /// A number type that features are stored in.
 pub(crate) trait Stored:

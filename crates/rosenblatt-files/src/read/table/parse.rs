@@ -19,7 +19,6 @@ use crate::read::delimited::{
 };
 use crate::read::delimiter_index::DelimiterIndex;
 use crate::read::dispatch::dispatch;
-use crate::read::huge_pages;
 use crate::read::interner::hash;
 use crate::read::labels::ABSENT;
 use crate::read::number::{self, Stored};
@@ -85,7 +84,7 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
         delimiters: DelimiterIndex::new(chunk.padded(), delimiter),
         read: Parsed::new(scheme, T::wrap(Vec::new())),
         numbers_ahead: numbers_ahead(&scheme.takes),
-        numbers: huge_pages::with_capacity(chunk.about_numbers(b'\n', slots.numbers)),
+        numbers: Vec::with_capacity(chunk.about_numbers(b'\n', slots.numbers)),
         number_slots: slots.numbers,
         lines: 0,
         code_slots: slots.categories,
