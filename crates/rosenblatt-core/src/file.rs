@@ -16,8 +16,8 @@ use crate::error::{Error, ErrorKind, Result};
 /// Writes the file at `path` by `fill`, under another name first, then renamed into place.
 ///
 /// If `fill` fails, the target stays as it was and the temporary file is removed. A link is
-/// followed, so what it points to is replaced; a device or pipe is written directly, as there
-/// is nothing to rename over. An error without a position is given `path` as its file.
+/// followed, so what it points to is replaced, or made if it is not there; a device or pipe is
+/// written directly, as there is nothing to rename over. An error without a position is given `path` as its file.
 pub fn write_atomic<T>(
     path: impl AsRef<Path>,
     fill: impl FnOnce(&mut dyn Write) -> Result<T>,
@@ -48,10 +48,7 @@ pub fn write_atomic<T>(
             return Ok(result);
         }
     }
-    let target = match existing {
-        Some(_) => fs::canonicalize(path).map_err(failed)?,
-        None => path.to_path_buf(),
-    };
+    let target = target_of(path);
     let (temporary, file) = Temporary::create(&target).map_err(failed)?;
     let mut out = BufWriter::with_capacity(1 << 16, file);
     let result = fill(&mut out).map_err(place)?;
@@ -83,7 +80,7 @@ pub fn writable(path: &Path) -> Result<()> {
         Ok(found) if !found.is_file() => return Ok(()),
         _ => {}
     }
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let target = target_of(path);
     Temporary::create(&target).map_err(failed)?;
     // The file may have had no name, and the name that it will have may be too long.
     at_free_path(&target, |path| match fs::symlink_metadata(path) {
@@ -92,6 +89,23 @@ pub fn writable(path: &Path) -> Result<()> {
     })
     .map_err(failed)?;
     Ok(())
+}
+
+/// Where a path leads: through links, even to a file that is not there yet.
+fn target_of(path: &Path) -> PathBuf {
+    // As many links as a system follows.
+    const LINKS: usize = 40;
+    if let Ok(found) = fs::canonicalize(path) {
+        return found;
+    }
+    let mut target = path.to_path_buf();
+    for _ in 0..LINKS {
+        let Ok(next) = fs::read_link(&target) else {
+            break;
+        };
+        target = target.parent().unwrap_or(Path::new("")).join(next);
+    }
+    target
 }
 
 /// The temporary file; removed when dropped, unless renamed.
@@ -377,6 +391,14 @@ mod tests {
         std::os::unix::fs::symlink(&real, &link).unwrap();
         put(&link, "two").unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        // One that leads nowhere makes what it names.
+        fs::remove_file(&real).unwrap();
+        let second = folder.0.join("second");
+        std::os::unix::fs::symlink("link", &second).unwrap();
+        put(&second, "two").unwrap();
+        assert!(fs::symlink_metadata(&second).unwrap().is_symlink());
+        fs::remove_file(&second).unwrap();
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
         assert_eq!(fs::read(&real).unwrap(), b"two");
         assert_eq!(
             fs::metadata(&real).unwrap().permissions().mode() & 0o777,

@@ -121,7 +121,10 @@ fn parsed<T: std::str::FromStr<Err = rosenblatt::Error>>(
 }
 
 fn read_options(given: &Bound<'_, PyDict>) -> PyResult<(ReadOptions, Scale)> {
-    let mut options = ReadOptions::default();
+    let mut options = ReadOptions {
+        memory: Some(rosenblatt::internal::parallel::memory_to_use() / 5 * 9),
+        ..ReadOptions::default()
+    };
     let mut scale = Scale::None;
     let unknown = |name: &str, value: &str, known: &str| {
         PyValueError::new_err(format!("{name}: found {value:?}, expected one of {known}"))

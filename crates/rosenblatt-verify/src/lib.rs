@@ -35,6 +35,7 @@
 //! and `read/` how a file becomes rows.
 #![forbid(unsafe_code)]
 
+mod budget;
 mod certificate;
 mod check;
 mod json;
@@ -45,10 +46,13 @@ mod rank;
 mod read;
 mod vectors;
 
+use budget::Budget;
+pub use budget::MAX_CERTIFICATE_BYTES;
 pub use certificate::Verdict;
 pub use outcome::{Claim, Flaw, Malformed, Outcome, Question};
 
 use std::io::{self, Read};
+use std::time::Duration;
 
 /// Checks `certificate` against `data`, the decompressed bytes of the file it speaks of.
 ///
@@ -70,8 +74,22 @@ pub fn verify_stream<R: Read>(
     certificate: &[u8],
     open: impl FnMut() -> io::Result<R>,
 ) -> io::Result<Outcome> {
+    verify_within(certificate, Duration::MAX, open)
+}
+
+/// The same within so much time, counted from now.
+///
+/// # Errors
+/// Those of `open` and of reading; of kind `TimedOut` where the time was not enough, and of kind
+/// `OutOfMemory` where the proof of a rank takes more than 2 GiB. Neither says that the
+/// certificate does not hold.
+pub fn verify_within<R: Read>(
+    certificate: &[u8],
+    time: Duration,
+    open: impl FnMut() -> io::Result<R>,
+) -> io::Result<Outcome> {
     match certificate::Certificate::parse(certificate) {
         Err(malformed) => Ok(Outcome::Malformed(malformed)),
-        Ok(certificate) => check::check(&certificate, open),
+        Ok(certificate) => check::check(&certificate, Budget::new(time), open),
     }
 }

@@ -7,32 +7,47 @@
 //! accepted. Exact elimination would not refuse it, and would take minutes to refuse a false
 //! claim about a few hundred features.
 
+use crate::budget::Budget;
 use dashu_int::IBig;
 use dashu_int::ops::RemEuclid;
 use std::collections::BTreeMap;
+use std::io;
 
 const PRIMES: [u64; 2] = [(1 << 61) - 1, (1 << 61) - 31];
 
 /// Whether `rows`, ascending by index, are shown to span `wanted` dimensions or more.
-pub(crate) fn at_least<R>(rows: impl Iterator<Item = R> + Clone, wanted: u64) -> bool
+pub(crate) fn at_least<R>(
+    rows: impl Iterator<Item = R> + Clone,
+    wanted: u64,
+    budget: Budget,
+) -> io::Result<bool>
 where
     R: Iterator<Item = (u32, IBig)>,
 {
-    PRIMES
-        .iter()
-        .any(|&prime| rank(rows.clone(), prime, wanted) >= wanted)
+    for prime in PRIMES {
+        if rank(rows.clone(), prime, wanted, budget)? >= wanted {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// A sparse row modulo a prime, ascending by index, without zeros.
 type Residues = Vec<(u32, u64)>;
 
 /// The rank modulo `prime`, or `enough` if it is that or more.
-fn rank<R>(rows: impl Iterator<Item = R>, prime: u64, enough: u64) -> u64
+fn rank<R>(
+    rows: impl Iterator<Item = R>,
+    prime: u64,
+    enough: u64,
+    budget: Budget,
+) -> io::Result<u64>
 where
     R: Iterator<Item = (u32, IBig)>,
 {
     // Rows in echelon form, by the index of their first entry.
     let mut echelon: BTreeMap<u32, Residues> = BTreeMap::new();
+    let mut entries = 0;
     for row in rows {
         if echelon.len() as u64 >= enough {
             break;
@@ -40,16 +55,19 @@ where
         let residues = row.map(|(index, value)| (index, residue(&value, prime)));
         let mut row: Residues = residues.filter(|(_, residue)| *residue != 0).collect();
         while let Some(&(lead, _)) = row.first() {
+            budget.require_time()?;
             match echelon.get(&lead) {
                 Some(pivot) => row = cancel(&row, pivot, prime),
                 None => {
+                    entries += row.len();
+                    Budget::require_room(entries)?;
                     echelon.insert(lead, row);
                     break;
                 }
             }
         }
     }
-    echelon.len() as u64
+    Ok(echelon.len() as u64)
 }
 
 fn residue(value: &IBig, prime: u64) -> u64 {
@@ -85,13 +103,22 @@ fn cancel(row: &[(u32, u64)], pivot: &[(u32, u64)], prime: u64) -> Residues {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn without_time_nothing_is_claimed() {
+        let rows = [[(0, IBig::ONE)].into_iter()].into_iter();
+        let error = at_least(rows, 1, Budget::new(Duration::ZERO)).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert!(Budget::require_room(usize::MAX).is_err());
+    }
 
     fn spans(rows: &[&[i128]], wanted: u64) -> bool {
         let rows = rows.iter().map(|row| {
             let entries = row.iter().enumerate();
             entries.map(|(i, &value)| (i as u32, IBig::from(value)))
         });
-        at_least(rows, wanted)
+        at_least(rows, wanted, Budget::new(Duration::MAX)).unwrap()
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use rosenblatt::internal::parallel;
 use rosenblatt::read::{
     ColumnRole, Delimiter, Format, OnError, ReadOptions, ReadReport, Scale, SplitBy,
 };
@@ -167,6 +168,8 @@ const DATA_PARAMETERS: &[DataParameter] = &[
                 let before = o.read.label_map.len();
                 o.read.label_map.extend(
                     part.match_indices('=')
+                        // An = at the end belongs to a name if there is another.
+                        .filter(|(at, _)| at + 1 < part.len() || part.find('=') == Some(*at))
                         .map(|(at, _)| (part[..at].to_owned(), part[at + 1..].to_owned())),
                 );
                 if o.read.label_map.len() == before {
@@ -402,6 +405,8 @@ impl DataArgs {
         options.read.threads = threads;
         // Whoever writes to a file that the program reads ends the program alone.
         options.read.mapped = true;
+        // Most of what is free, of which `memory_to_use` gives half.
+        options.read.memory = Some(parallel::memory_to_use() / 5 * 9);
         for (name, text) in &self.given {
             if let Some(parameter) = DATA_PARAMETERS.iter().find(|p| p.name == name) {
                 (parameter.set)(&mut options, text)?;

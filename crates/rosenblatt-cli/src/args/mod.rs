@@ -168,7 +168,7 @@ pub struct TrainArgs {
     /// Save a checkpoint after a pass when this many seconds have passed since the last one
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds, allow_negative_numbers = true)]
     pub save_every: f64,
-    /// Memory limit for kernel values and for examples from a cache or libsvm text: bytes, or with K, M or G for KiB, MiB or GiB [default: half of what is free]
+    /// Memory limit for kernel values and for examples; libsvm text and caches that need more stay on the disk, and other files are refused: bytes, or with K, M or G for KiB, MiB or GiB [default: half of what is free]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
     /// Cache the parsed data in FILE.rbc beside the file, and read them from there while the cache is up to date
@@ -345,6 +345,9 @@ pub struct VerifyArgs {
     pub certificate: PathBuf,
     /// The data file it is about
     pub data: PathBuf,
+    /// Give up after this many seconds, without an answer
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600.0, value_parser = seconds)]
+    pub time_limit: f64,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,

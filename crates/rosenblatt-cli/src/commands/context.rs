@@ -23,6 +23,15 @@ pub fn in_data(error: Error, file: impl AsRef<Path>) -> Error {
     }
 }
 
+/// Whether there is nothing to be saved any more that Ctrl-C could lose.
+static SAVED: AtomicBool = AtomicBool::new(false);
+
+/// From here on Ctrl-C ends the program at once: what was learned is saved, or waits for somebody
+/// to read it from a pipe.
+pub fn end_at_interrupt() {
+    SAVED.store(true, Ordering::Relaxed);
+}
+
 /// Becomes true at the first Ctrl-C; a second one ends the program at once.
 pub fn interrupt_flag() -> &'static AtomicBool {
     static FLAG: AtomicBool = AtomicBool::new(false);
@@ -30,7 +39,7 @@ pub fn interrupt_flag() -> &'static AtomicBool {
     INSTALLED.get_or_init(|| {
         // Without a handler Ctrl-C just ends the program.
         let _ = ctrlc::set_handler(|| {
-            if FLAG.swap(true, Ordering::Relaxed) {
+            if FLAG.swap(true, Ordering::Relaxed) || SAVED.load(Ordering::Relaxed) {
                 std::process::exit(130);
             }
         });

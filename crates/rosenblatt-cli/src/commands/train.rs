@@ -22,7 +22,7 @@ use self::callback::TrainCallback;
 use self::loading::{Loaded, load, load_cached, load_streamed};
 use self::preparing::held_out_file;
 use super::cached;
-use super::context::{Context, in_data, interrupt_flag};
+use super::context::{Context, end_at_interrupt, in_data, interrupt_flag};
 use crate::args::{DataArgs, DataOptions, TrainArgs};
 use crate::output::{self, Done, Failure, Outcome};
 use crate::render;
@@ -48,6 +48,13 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
     let mut data_options = source.options(context.threads)?;
     // The text of the file would count for what is used.
     data_options.read.mapped = args.memory.is_none();
+    // Of a kernel machine it limits the values of the kernel that are kept.
+    if options.learner.kernel().is_none()
+        && !args.dry_run
+        && let Some(memory) = args.memory
+    {
+        data_options.read.memory = Some(memory.max(cached::LITTLE));
+    }
     let known = resume
         .as_ref()
         .map(Preparation::of_model)
@@ -220,12 +227,20 @@ impl Job<'_> {
         let training = Instant::now();
         let fitted = self.train(&loaded)?;
         let train_seconds = training.elapsed().as_secs_f64();
+        if args
+            .output
+            .as_deref()
+            .is_some_and(|path| path.exists() && !path.is_file())
+        {
+            end_at_interrupt();
+        }
         // What was found out is told even where it cannot be saved.
         let (model, mut failed) = match save(args.output.as_deref(), &fitted.model) {
             Ok(model) => (model, None),
             Err(Failure::PipeClosed) => return Err(Failure::PipeClosed),
             Err(failure) => (None, Some(failure)),
         };
+        end_at_interrupt();
         let interrupted = fitted.model.progress.stop == Some(Stop::Interrupted);
         let done = match interrupted {
             true => Done::Interrupted,
@@ -354,31 +369,7 @@ impl Job<'_> {
         {
             return load_streamed(context, args, source, (&large, memory), since);
         }
-        let loaded = load(context, args, source, data, self.options)?;
-        self.warn_of_memory(&loaded);
-        Ok(loaded)
-    }
-
-    /// Says so where `--memory` was given and examples were held whole all the same.
-    fn warn_of_memory(&self, loaded: &Loaded) {
-        let kernel = self.options.learner.kernel().is_some();
-        let Some(memory) = self.args.memory.filter(|_| !kernel && !self.args.dry_run) else {
-            return;
-        };
-        // What is read is held twice until it lies where training wants it.
-        let prepared = &loaded.prepared;
-        let both = [Some(&prepared.train), prepared.held_out.as_ref()];
-        let sizes = both.into_iter().flatten().map(|d| d.matrix.bytes() as u64);
-        let held = 2 * sizes.sum::<u64>();
-        if held > memory.max(cached::LITTLE) {
-            let held = render::numbers::bytes(held);
-            output::say(
-                self.context.quiet,
-                &format!(
-                    "warning: all examples were held in memory, in about {held}: --memory applies to a cache, and to a libsvm file without held-out examples or scaled columns"
-                ),
-            );
-        }
+        load(context, args, source, data, self.options)
     }
 
     /// Trains, and gives the model what it needs to meet other files.

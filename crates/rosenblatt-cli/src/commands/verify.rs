@@ -1,20 +1,28 @@
 //! `verify`: does a certificate prove what it says about a file?
 
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
+use std::time::Duration;
 
 use rosenblatt::Error;
 use rosenblatt::read::decompressed;
-use rosenblatt_verify::{Outcome as Checked, verify_stream};
+use rosenblatt_verify::{Outcome as Checked, verify_within};
 use serde_json::json;
 
 use crate::args::VerifyArgs;
 use crate::output::{self, Done, Outcome};
 
 pub fn run(args: &VerifyArgs) -> Outcome {
-    let certificate =
-        std::fs::read(&args.certificate).map_err(|e| Error::io(&args.certificate, &e))?;
-    let checked = check(&certificate, &args.data)?;
+    // One byte more than any certificate has is enough to refuse it.
+    let mut certificate = Vec::new();
+    std::fs::File::open(&args.certificate)
+        .and_then(|file| {
+            file.take(rosenblatt_verify::MAX_CERTIFICATE_BYTES as u64 + 1)
+                .read_to_end(&mut certificate)
+        })
+        .map_err(|e| Error::io(&args.certificate, &e))?;
+    let time = Duration::try_from_secs_f64(args.time_limit).unwrap_or(Duration::MAX);
+    let checked = check(&certificate, time, &args.data)?;
     let reason = match &checked {
         Checked::Holds(_) => None,
         Checked::DoesNotHold(_, flaw) => Some(flaw.to_string()),
@@ -58,10 +66,16 @@ pub fn run(args: &VerifyArgs) -> Outcome {
     })
 }
 
-/// Checks a certificate against the file at `path`.
-pub fn check(certificate: &[u8], path: &Path) -> rosenblatt::Result<Checked> {
-    verify_stream(certificate, || {
+/// Checks a certificate against the file at `path` within this time.
+pub fn check(certificate: &[u8], time: Duration, path: &Path) -> rosenblatt::Result<Checked> {
+    verify_within(certificate, time, || {
         decompressed(path).map_err(|e| io::Error::other(e.to_string()))
     })
-    .map_err(|e| Error::io(path, &e))
+    .map_err(|e| match e.kind() {
+        io::ErrorKind::TimedOut => Error::data(format!("{e}; this says nothing about the claim"))
+            .in_file(path)
+            .remedy("pass a longer --time-limit"),
+        io::ErrorKind::OutOfMemory => Error::data(e.to_string()).in_file(path),
+        _ => Error::io(path, &e),
+    })
 }

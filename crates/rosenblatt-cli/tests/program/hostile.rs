@@ -224,7 +224,7 @@ fn a_cache_holds_nothing_that_text_could_not() {
     let unsorted = |bytes: &mut [u8]| {
         let all = &mut bytes[indices.clone()];
         all.reverse();
-        all.chunks_exact_mut(2).for_each(<[u8]>::reverse);
+        all.chunks_exact_mut(4).for_each(<[u8]>::reverse);
     };
     let not_a_number = |bytes: &mut [u8]| {
         bytes[values.start..values.start + 4].copy_from_slice(&f32::NAN.to_le_bytes());
@@ -407,4 +407,153 @@ fn names_do_not_steer_the_terminal() {
     // In a pipe a label is the bytes that it is.
     let predicted = ok(&["predict", &model, &data]);
     assert_eq!(predicted, format!("{evil}\ny\n"));
+}
+
+#[test]
+fn labels_have_one_name_each() {
+    let place = Place::new();
+    let data = place.file("t.csv", "a,label,label\n1,p,x\n3,q,y\n2,p,x\n5,q,y\n");
+    for (args, words) in [
+        (&["--label-map", "p="][..], "the new name is empty"),
+        (&["--label-map", "p=A,p=B"], "was to become A already"),
+        (&["--label-map", "p=a\tb"], "a tab or a line end"),
+        (
+            &["--class-weight", "p=1,p=2"],
+            "the class p has two weights",
+        ),
+        (
+            &["--label", "label"],
+            "pass the number of the one that is meant: 1 or 2",
+        ),
+    ] {
+        let output = run(&[&["train", &data, "--label", "1"], args].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+    ok(&["train", &data, "--label", "label.2"]);
+}
+
+#[test]
+fn hundreds_of_real_labels_are_a_measurement_in_any_format() {
+    let place = Place::new();
+    let row = |i: usize| format!("{}.25 1:{i} 2:1\n", i * 7 % 500);
+    let data = place.file("t.svm", (0..300).map(row).collect::<String>());
+    let output = run(&["train", &data]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("looks like a measurement"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn zeros_behind_gzip_are_padding_and_other_bytes_are_not() {
+    let place = Place::new();
+    let data = place.file("t.csv", "a,label\n0,x\n1,y\n");
+    let (packed, model) = (place.to("t.csv.gz"), place.to("m.rbm"));
+    ok(&["convert", &data, &packed]);
+    let mut bytes = std::fs::read(&packed).unwrap();
+    let twice = [&bytes[..], &bytes[..]].concat();
+    bytes.extend([0; 1 << 17]);
+    ok(&["train", &place.file("p.csv.gz", &bytes), "-o", &model]);
+    let rows = ok(&["predict", &model, &place.file("two.csv.gz", twice)]);
+    assert_eq!(
+        rows.lines().count(),
+        5,
+        "the second header is a row: {rows}"
+    );
+    bytes.push(7);
+    let output = run(&["train", &place.file("q.csv.gz", &bytes)]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("damaged"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_table_has_at_most_a_million_columns() {
+    let place = Place::new();
+    let line = ",".repeat(1 << 20);
+    let data = place.file("t.csv", format!("{line}y\n{line}1\n{line}0\n"));
+    let output = run(&["train", &data]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("1048577 columns"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn a_limit_of_memory_is_held_or_refused() {
+    let place = Place::new();
+    let data = place.to("t.csv");
+    let kind = ["generate", "blobs", "-n", "6000", "-d", "400", "-o", &data];
+    ok(&kind);
+    let output = run(&["train", &data, "--memory", "16M"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("more than 16 MiB of memory"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+/// A pipe that nobody reads yet holds the model until somebody does, or the user has enough.
+#[cfg(target_os = "linux")]
+#[test]
+fn waiting_for_a_reader_of_a_pipe_can_be_interrupted() {
+    use std::process::Command;
+    let place = Place::new();
+    let data = place.file("t.csv", "a,label\n0,x\n1,y\n");
+    let (pipe, model) = (place.to("pipe"), place.to("m.rbm"));
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let mut child = program(&["train", &data, "-o", &pipe, "-q"])
+        .spawn()
+        .unwrap();
+    let state = format!("/proc/{}/wchan", child.id());
+    for _ in 0..1000 {
+        let waits = std::fs::read_to_string(&state).unwrap_or_default();
+        if waits.contains("wait_for_partner") || waits.contains("fifo") {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let pid = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    // And whoever reads gets the model, once.
+    let mut child = program(&["train", &data, "-o", &pipe, "-q", "--save-every", "0"])
+        .spawn()
+        .unwrap();
+    let read = std::fs::read(&pipe).unwrap();
+    assert!(child.wait().unwrap().success());
+    ok(&["train", &data, "-o", &model, "-q"]);
+    assert!(read == std::fs::read(&model).unwrap());
+}
+
+#[test]
+fn verification_ends_in_time() {
+    let place = Place::new();
+    let data = place.file("t.csv", "a,label\n0,x\n1,y\n");
+    let certificate = place.to("c.json");
+    ok(&["check", &data, "--certificate", &certificate]);
+    let output = run(&["verify", &certificate, &data, "--time-limit", "0"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("says nothing about the claim"),
+        "{}",
+        stderr(&output)
+    );
 }

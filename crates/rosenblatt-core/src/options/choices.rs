@@ -277,10 +277,19 @@ impl FromStr for ClassWeight {
                         .ok_or_else(|| "expected none, balanced or CLASS=WEIGHT,…".to_owned())?;
                     Ok((class.to_owned(), positive(weight)?))
                 })
-                .collect::<Result<_, String>>()
-                .map(ClassWeight::Listed),
+                .collect::<Result<Vec<_>, String>>()
+                .and_then(|list| match repeated(list.iter().map(|(class, _)| class)) {
+                    Some(class) => Err(format!("the class {class} has two weights")),
+                    None => Ok(ClassWeight::Listed(list)),
+                }),
         }
     }
+}
+
+/// The first that comes a second time.
+fn repeated<'a>(mut names: impl Iterator<Item = &'a String>) -> Option<&'a String> {
+    let mut seen = std::collections::HashSet::new();
+    names.find(|name| !seen.insert(*name))
 }
 
 impl fmt::Display for ClassWeight {

@@ -126,7 +126,7 @@ impl Rows {
         })
     }
 
-    fn row_bytes(&self) -> usize {
+    pub(crate) fn row_bytes(&self) -> usize {
         self.width * self.element.size()
     }
 

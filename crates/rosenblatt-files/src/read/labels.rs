@@ -131,6 +131,27 @@ pub(crate) fn occurring(codes: &[u32], names: usize) -> Vec<bool> {
 }
 
 impl LabelRules {
+    /// Refuses a label that is to become two others, or none that can be written in a line.
+    pub(crate) fn check(&self) -> Result<()> {
+        for (i, (old, new)) in self.map.iter().enumerate() {
+            let wrong = |what: &str| {
+                Err(Error::options(format!("⟨label-map {old}={new}⟩: {what}"))
+                    .remedy("give each label one new name"))
+            };
+            if new.is_empty() {
+                return wrong("the new name is empty");
+            }
+            if new.contains(['\t', '\r', '\n']) {
+                return wrong("the new name holds a tab or a line end");
+            }
+            let other = |(before, name): &&(String, String)| before == old && name != new;
+            if let Some((_, other)) = self.map[..i].iter().find(other) {
+                return wrong(&format!("{old} was to become {other} already"));
+            }
+        }
+        Ok(())
+    }
+
     /// The label that `text` stands for, before `positive` is looked at.
     fn mapped<'a>(&'a self, text: Cow<'a, str>) -> Cow<'a, str> {
         match self.map.iter().find(|(old, _)| *old == text) {
@@ -212,6 +233,29 @@ mod tests {
         assert_eq!(sink.codes, [0, 1, 2, 0]);
         assert_eq!(sink.push(b"ab\xFF", 0, 3).unwrap_err().0, 2);
         assert_eq!(sink.push(b"a\0", 0, 2).unwrap_err().0, 1);
+    }
+
+    #[test]
+    fn maps_that_leave_no_name_are_refused() {
+        for (map, words) in [
+            (vec![("a", "")], "empty"),
+            (vec![("a", "x\ny")], "line end"),
+            (vec![("a", "x"), ("b", "x"), ("a", "y")], "already"),
+        ] {
+            let map = map.into_iter().map(|(a, b)| (a.to_owned(), b.to_owned()));
+            let rules = LabelRules {
+                map: map.collect(),
+                positive: None,
+            };
+            let error = rules.check().unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+        let twice = vec![("a".to_owned(), "x".to_owned()); 2];
+        let rules = LabelRules {
+            map: twice,
+            positive: None,
+        };
+        assert!(rules.check().is_ok());
     }
 
     #[test]

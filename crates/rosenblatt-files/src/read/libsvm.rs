@@ -12,7 +12,7 @@ use self::batch::Batch;
 use super::chunk::{Chunk, position};
 use super::dispatch::dispatch;
 use super::labels::{ABSENT, LabelSink};
-use super::number::{self, Stored, load, up_to_seven_digits};
+use super::number::{self, Stored, load, up_to_seven_digits, value_width};
 use super::report::LongDecimal;
 use super::row_errors::{OnError, RowErrors, overlong, quote};
 use rosenblatt_core::data::Values;
@@ -52,6 +52,12 @@ pub(crate) struct SparsePart {
 impl SparsePart {
     pub(crate) fn rows(&self) -> usize {
         self.ends.len()
+    }
+
+    /// Bytes that its rows take.
+    pub(crate) fn bytes(&self) -> usize {
+        let each = size_of::<u32>() + value_width(self.values.precision()) as usize;
+        self.indices.len() * each + self.ends.len() * 2 * size_of::<u32>()
     }
 
     /// The place of row `i` in the arrays.

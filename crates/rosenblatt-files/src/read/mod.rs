@@ -102,6 +102,7 @@ pub fn decompressed(path: impl AsRef<Path>) -> Result<Box<dyn std::io::Read + Se
 
 /// Reads a whole file in its format.
 fn read_source(source: &Source, options: &ReadOptions) -> Result<Raw> {
+    options.label_rules().check()?;
     let opened = open(source, options)?;
     let raw = match opened.format {
         Format::Libsvm => source

@@ -1,8 +1,9 @@
 //! How a file is to be read.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rosenblatt_core::data::Precision;
+use rosenblatt_core::{Error, Result};
 
 use super::chunk;
 use super::delimited::Delimiter;
@@ -55,6 +56,9 @@ pub struct ReadOptions {
     /// Whether files that are not compressed are read where they lie. That is faster, but their
     /// text then counts as memory of the program. Results do not depend on it.
     pub mapped: bool,
+    /// How many bytes the rows may take in memory until they are laid out for training; a file that
+    /// needs more is an error. Without it there is no limit.
+    pub memory: Option<u64>,
     /// The size of a chunk; results do not depend on it. Public for fuzzing, which needs small
     /// files that are cut in many places, and so that other fields can be set beside
     /// `..ReadOptions::default()`.
@@ -84,7 +88,43 @@ impl Default for ReadOptions {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             keep_long_decimals: false,
             mapped: false,
+            memory: None,
             chunk_bytes: chunk::CHUNK,
+        }
+    }
+}
+
+/// Keeps count of the bytes that rows take while they are read.
+pub(crate) struct MemoryUse<'a> {
+    limit: Option<u64>,
+    file: &'a Path,
+    bytes: u64,
+}
+
+impl<'a> MemoryUse<'a> {
+    pub(crate) fn new(options: &ReadOptions, file: &'a Path) -> Self {
+        MemoryUse {
+            limit: options.memory,
+            file,
+            bytes: 0,
+        }
+    }
+
+    /// Counts what was kept of the file.
+    ///
+    /// # Errors
+    /// If that is more than the limit. What is read is held twice until it lies where training
+    /// wants it.
+    pub(crate) fn add(&mut self, bytes: usize) -> Result<()> {
+        self.bytes += bytes as u64;
+        match self.limit {
+            Some(limit) if 2 * self.bytes > limit => Err(Error::data(format!(
+                "the rows take more than {} MiB of memory",
+                limit >> 20
+            ))
+            .in_file(self.file)
+            .remedy("read fewer rows or columns, or raise the limit (⟨memory⟩ of train)")),
+            _ => Ok(()),
         }
     }
 }

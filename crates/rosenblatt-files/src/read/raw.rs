@@ -8,7 +8,7 @@ use super::interner::Interner;
 use super::labels::{LabelRules, LabelSink};
 use super::libsvm::{self, Rules, SparsePart};
 use super::open::Opened;
-use super::options::ReadOptions;
+use super::options::{MemoryUse, ReadOptions};
 use super::order::Order;
 use super::pipeline::InOrder;
 use super::prepare::{Input, Preparation};
@@ -23,6 +23,7 @@ use super::table::parse::Take;
 use super::table::raw::TableRaw;
 use super::table::role::Role;
 use super::table::shape::shape;
+use super::table::warn::refuse_measurement;
 use rosenblatt_core::data::{Classes, Dataset, Layout, Matrix, Precision};
 use rosenblatt_core::{Error, Result};
 
@@ -99,6 +100,7 @@ pub(super) fn read_sparse(
     let mut names = Interner::default();
     let (mut codes, mut long, mut parts) = (Vec::new(), Vec::new(), Vec::new());
     let (mut qids, mut unsorted) = (0, 0);
+    let mut memory = MemoryUse::new(options, source.name());
     for part in chunks {
         let mut part = part?;
         tally.add(std::mem::take(&mut part.faults))?;
@@ -112,7 +114,12 @@ pub(super) fn read_sparse(
         part.labels = LabelSink::default();
         qids += part.qids;
         unsorted += part.unsorted;
+        let bytes = part.bytes();
+        let kept = parts.len();
         keep(&mut parts, part);
+        if parts.len() > kept {
+            memory.add(bytes)?;
+        }
     }
     if codes.is_empty() {
         return Err(Error::data("the file holds no rows").remedy("give a file with data"));
@@ -177,7 +184,16 @@ pub(super) fn read_images(source: &Source, reader: Reader, options: &ReadOptions
     if images.rows == 0 {
         return Err(Error::data("the file holds no rows").remedy("give a file with data"));
     }
-    let raw = images.read(usize::MAX)?;
+    let mut memory = MemoryUse::new(options, source.name());
+    let at_once = (64 << 20) / images.row_bytes().max(1) + 1;
+    let mut raw = images.read(at_once)?;
+    memory.add(raw.bytes.len())?;
+    while raw.rows < images.rows {
+        let more = images.read(at_once)?;
+        memory.add(more.bytes.len())?;
+        raw.bytes.extend(more.bytes);
+        raw.rows += more.rows;
+    }
     refuse_not_finite(&raw, options.precision)?;
     let sink = labels.read(raw.rows)?;
     let mut report = report(source, Format::Idx, options);
@@ -223,6 +239,14 @@ impl Raw {
         options: &ReadOptions,
     ) -> Result<Self> {
         let rules = options.label_rules();
+        if let Content::Sparse(_) = content {
+            refuse_measurement(
+                "the labels",
+                &labels,
+                names,
+                "give each row the name or number of its class",
+            )?;
+        }
         let (class_of, classes) = rules.classes(names, &labels)?;
         for label in &mut labels {
             *label = class_of[*label as usize];

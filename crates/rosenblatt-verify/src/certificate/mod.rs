@@ -11,13 +11,11 @@ pub(crate) use data::{Column, Format, Table};
 pub(crate) use labels::Labels;
 pub(crate) use witness::{RowWeight, Sparse, Witness};
 
+use crate::budget::MAX_CERTIFICATE_BYTES;
 use crate::json::Json;
 use crate::kernel::{self, Kernel};
 use crate::outcome::{Malformed, Question};
 use std::fmt;
-
-/// The largest certificate; what it lists can then be counted in 32 bits.
-const MAX_BYTES: usize = 1 << 31;
 
 type Result<T> = std::result::Result<T, Malformed>;
 
@@ -78,8 +76,8 @@ pub(crate) struct Certificate {
 
 impl Certificate {
     pub(crate) fn parse(bytes: &[u8]) -> Result<Certificate> {
-        if bytes.len() > MAX_BYTES {
-            return Err(Malformed::new("a certificate has at most 2^31 bytes"));
+        if bytes.len() > MAX_CERTIFICATE_BYTES {
+            return Err(Malformed::new("a certificate has at most 2^28 bytes"));
         }
         let json = Json::parse(bytes)?;
         let mut top = json.fields()?;

@@ -5,6 +5,7 @@
 
 use super::support::Support;
 use super::{admit, count_separated, side_of};
+use crate::budget::Budget;
 use crate::certificate::{Certificate, Verdict};
 use crate::kernel::{Expansion, Kernel};
 use crate::outcome::Claim;
@@ -18,6 +19,7 @@ use std::io::{self, Read};
 /// has every row on its side of Σ α_j K(x_j, ·).
 pub(super) fn expansions<R: Read>(
     certificate: &Certificate,
+    budget: Budget,
     kernel: &Kernel,
     mut open: impl FnMut() -> io::Result<R>,
     claim: &mut Claim,
@@ -25,7 +27,7 @@ pub(super) fn expansions<R: Read>(
     let (verdict, lifted) = (certificate.verdict, certificate.lifted);
     let mut expanded = Support::new(&certificate.witness.alpha, false);
     let mut support = Support::new(&certificate.witness.lambda, false);
-    each_row(certificate, open()?, &mut claim.question, |row| {
+    each_row(certificate, budget, open()?, &mut claim.question, |row| {
         expanded.meet(row)?;
         support.meet(row)
     })?;
@@ -35,6 +37,7 @@ pub(super) fn expansions<R: Read>(
         let signed = terms.map(|term| (term.signed_weight(), &term.row));
         let mut sum = Expansion::new(kernel, lifted, signed);
         for term in &support.terms {
+            budget.require_time()?;
             if !sum.score(&term.row).is_zero() {
                 let reason = "the sum of lambda·y·K with this row is not zero";
                 return Err(term.row.flaw(reason).into());
@@ -49,7 +52,7 @@ pub(super) fn expansions<R: Read>(
         let weighted = terms.map(|term| (term.weight(), &term.row));
         let mut expansion = Expansion::new(kernel, lifted, weighted);
         let mut separated = 0;
-        each_row(certificate, open()?, &mut claim.question, |row| {
+        each_row(certificate, budget, open()?, &mut claim.question, |row| {
             let side = side_of(row, &expansion.score(row));
             separated += admit(row, side, verdict)?;
             Ok(())
@@ -63,6 +66,7 @@ pub(super) fn expansions<R: Read>(
 /// distinct rows any scores are possible, and only equal rows stand in each other's way.
 pub(super) fn equal_rows<R: Read>(
     certificate: &Certificate,
+    budget: Budget,
     data: R,
     claim: &mut Claim,
 ) -> Result<(), Stop> {
@@ -71,7 +75,7 @@ pub(super) fn equal_rows<R: Read>(
     // By the hash of a row, whether it occurs in each class, and how often. Equal rows have
     // equal hashes, so no conflict is missed.
     let mut groups: HashMap<[u8; 32], ([bool; 2], u64)> = HashMap::new();
-    each_row(certificate, data, &mut claim.question, |row| {
+    each_row(certificate, budget, data, &mut claim.question, |row| {
         if verdict.has_sides() {
             let hash = Sha256::digest(spelling(row)).into();
             let (classes, count) = groups.entry(hash).or_default();

@@ -20,6 +20,7 @@
 mod kernel_space;
 mod support;
 
+use crate::budget::Budget;
 use crate::certificate::{Certificate, Verdict};
 use crate::kernel::Kernel;
 use crate::outcome::{Claim, Flaw, Outcome};
@@ -32,6 +33,7 @@ use support::Support;
 
 pub(crate) fn check<R: Read>(
     certificate: &Certificate,
+    budget: Budget,
     mut open: impl FnMut() -> io::Result<R>,
 ) -> io::Result<Outcome> {
     let mut claim = Claim {
@@ -43,11 +45,11 @@ pub(crate) fn check<R: Read>(
         question: certificate.question(),
     };
     let result = match &certificate.kernel {
-        None => linear(certificate, open()?, &mut claim),
+        None => linear(certificate, budget, open()?, &mut claim),
         Some(Kernel::StrictlyPositive) => {
-            kernel_space::equal_rows(certificate, open()?, &mut claim)
+            kernel_space::equal_rows(certificate, budget, open()?, &mut claim)
         }
-        Some(kernel) => kernel_space::expansions(certificate, kernel, open, &mut claim),
+        Some(kernel) => kernel_space::expansions(certificate, budget, kernel, open, &mut claim),
     };
     match result {
         Ok(()) => Ok(Outcome::Holds(claim)),
@@ -57,14 +59,19 @@ pub(crate) fn check<R: Read>(
 }
 
 /// Two classes or several, in the space of the features.
-fn linear<R: Read>(certificate: &Certificate, data: R, claim: &mut Claim) -> Result<(), Stop> {
+fn linear<R: Read>(
+    certificate: &Certificate,
+    budget: Budget,
+    data: R,
+    claim: &mut Claim,
+) -> Result<(), Stop> {
     let (verdict, witness) = (certificate.verdict, &certificate.witness);
     let multiclass = certificate.labels.multiclass;
     let mut normals = Vectors::new(&witness.w);
     let mut null_space = Vectors::new(witness.null_space.as_deref().unwrap_or_default());
     let mut support = Support::new(&witness.lambda, multiclass);
     let mut separated = 0;
-    each_row(certificate, data, &mut claim.question, |row| {
+    each_row(certificate, budget, data, &mut claim.question, |row| {
         let mut side = Ordering::Equal;
         if verdict.has_sides() {
             side = if multiclass {
@@ -87,7 +94,7 @@ fn linear<R: Read>(certificate: &Certificate, data: R, claim: &mut Claim) -> Res
         support.check_weights()?;
         support.check_balance()?;
         if let Some(basis) = &witness.null_space {
-            support.check_span(basis, certificate.dimension())?;
+            support.check_span(basis, certificate.dimension(), budget)?;
             claim.complete = verdict == Verdict::QuasiSeparable;
         } else if verdict == Verdict::Overlapping {
             support.check_everywhere(certificate.rows)?;

@@ -1,10 +1,11 @@
 //! The rows of λ, and what must be true of them.
 
+use crate::budget::Budget;
 use crate::certificate::{RowWeight, Sparse};
 use crate::number::power_of_ten;
 use crate::outcome::Flaw;
 use crate::rank;
-use crate::read::Row;
+use crate::read::{Row, Stop};
 use dashu_int::IBig;
 use std::collections::BTreeMap;
 
@@ -111,17 +112,22 @@ impl<'c> Support<'c> {
     }
 
     /// The rows with weights and `basis`, known to be orthogonal to them, fill the space.
-    pub(super) fn check_span(&self, basis: &[Sparse], dimension: u64) -> Result<(), Flaw> {
+    pub(super) fn check_span(
+        &self,
+        basis: &[Sparse],
+        dimension: u64,
+        budget: Budget,
+    ) -> Result<(), Stop> {
         let vectors = basis.len() as u64;
         let basis = basis.iter().map(|vector| vector.iter().cloned());
-        if vectors > dimension || !rank::at_least(basis, vectors) {
-            return Err(Flaw::new("null_space is not seen to be independent"));
+        if vectors > dimension || !rank::at_least(basis, vectors, budget)? {
+            return Err(Flaw::new("null_space is not seen to be independent").into());
         }
         let wanted = dimension - vectors;
         let rows = self.terms.iter().map(|term| term.row.integers());
-        if (rows.len() as u64) < wanted || !rank::at_least(rows, wanted) {
+        if (rows.len() as u64) < wanted || !rank::at_least(rows, wanted, budget)? {
             let reason = format!("the rows of lambda are not seen to have rank {wanted}");
-            return Err(Flaw::new(reason));
+            return Err(Flaw::new(reason).into());
         }
         Ok(())
     }

@@ -4,7 +4,6 @@ use super::lines::Lines;
 use super::{Row, Stop, is_blank, shown};
 use crate::certificate::Certificate;
 use crate::number::{self, Decimal};
-use crate::outcome::Flaw;
 use std::io::Read;
 
 pub(super) fn read<R: Read>(
@@ -12,7 +11,7 @@ pub(super) fn read<R: Read>(
     first_index: u64,
     lines: &mut Lines<'_, R>,
     row: &mut Row,
-    visit: &mut impl FnMut(&Row) -> Result<(), Flaw>,
+    visit: &mut impl FnMut(&Row) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     let mut line = Vec::new();
     let mut features = Vec::new();

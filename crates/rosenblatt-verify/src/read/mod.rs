@@ -7,6 +7,7 @@ mod table;
 
 pub(crate) use row::Row;
 
+use crate::budget::Budget;
 use crate::certificate::{Certificate, Format};
 use crate::outcome::{Flaw, Question};
 use lines::Lines;
@@ -38,19 +39,35 @@ impl From<Flaw> for Stop {
 /// is noted in `question`.
 pub(crate) fn each_row<R: Read>(
     certificate: &Certificate,
+    budget: Budget,
     data: R,
     question: &mut Question,
     mut visit: impl FnMut(&Row) -> Result<(), Flaw>,
 ) -> Result<(), Stop> {
+    let mut in_time = |row: &Row| {
+        budget.require_time()?;
+        Ok(visit(row)?)
+    };
     let mut lines = Lines::new(data, &certificate.comment);
     let mut row = Row::default();
     let mut pass = || match &certificate.format {
-        Format::Libsvm { first_index } => {
-            libsvm::read(certificate, *first_index, &mut lines, &mut row, &mut visit)
-        }
+        Format::Libsvm { first_index } => libsvm::read(
+            certificate,
+            *first_index,
+            &mut lines,
+            &mut row,
+            &mut in_time,
+        ),
         Format::Table(table) => {
             let names = &mut question.header;
-            table::read(certificate, table, &mut lines, names, &mut row, &mut visit)
+            table::read(
+                certificate,
+                table,
+                &mut lines,
+                names,
+                &mut row,
+                &mut in_time,
+            )
         }
     };
     let result = match pass() {

@@ -19,7 +19,7 @@ pub(super) fn read<R: Read>(
     lines: &mut Lines<'_, R>,
     names: &mut Option<Vec<String>>,
     row: &mut Row,
-    visit: &mut impl FnMut(&Row) -> Result<(), Flaw>,
+    visit: &mut impl FnMut(&Row) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     let mut record = Record::default();
     if table.header && record.start(lines)? {

@@ -3,7 +3,9 @@
 //! Compression is known by the first bytes, not by the name. One of several threads decompresses
 //! while the others parse what came before.
 
-use std::io::{self, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+
+use flate2::bufread::GzDecoder;
 
 use super::Reader;
 
@@ -35,7 +37,7 @@ pub(super) fn decompressed(mut raw: Reader) -> io::Result<Reader> {
     let whole = Cursor::new(magic).chain(raw);
     Ok(match compression {
         None => Box::new(whole),
-        Some(name @ "gzip") => named(name, flate2::read::MultiGzDecoder::new(whole)),
+        Some(name @ "gzip") => named(name, GzipMembers::new(BufReader::new(whole))),
         Some(name @ "zstd") => named(name, zstd::stream::read::Decoder::new(whole)?),
         Some(name @ "bzip2") => named(name, bzip2::read::MultiBzDecoder::new(whole)),
         Some(name) => {
@@ -48,6 +50,47 @@ pub(super) fn decompressed(mut raw: Reader) -> io::Result<Reader> {
 
 fn named(name: &'static str, decoder: impl Read + Send + 'static) -> Reader {
     Box::new(Decoded { name, decoder })
+}
+
+/// The members of a gzip file one after the other. What tapes and some archivers put behind them,
+/// zeros up to the end of a block, is passed over, as `gzip` does.
+struct GzipMembers<R>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> GzipMembers<R> {
+    fn new(compressed: R) -> Self {
+        GzipMembers(Some(GzDecoder::new(compressed)))
+    }
+}
+
+impl<R: BufRead> Read for GzipMembers<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while let Some(mut member) = self.0.take() {
+            let read = member.read(out)?;
+            if read > 0 || out.is_empty() {
+                self.0 = Some(member);
+                return Ok(read);
+            }
+            let mut rest = member.into_inner();
+            if !skip_zeros(&mut rest)? {
+                self.0 = Some(GzDecoder::new(rest));
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Goes past zeros; whether they lead to the end.
+fn skip_zeros(rest: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let bytes = rest.fill_buf()?;
+        let zeros = bytes.iter().take_while(|&&b| b == 0).count();
+        if zeros < bytes.len() || bytes.is_empty() {
+            let ended = bytes.is_empty();
+            rest.consume(zeros);
+            return Ok(ended);
+        }
+        rest.consume(zeros);
+    }
 }
 
 /// What a decoder makes of data that are compressed so.

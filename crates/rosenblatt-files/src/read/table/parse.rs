@@ -98,6 +98,9 @@ pub(crate) fn parse<T: Stored>(chunk: &Chunk, scheme: &Scheme) -> Parsed {
     dispatch(Run(&mut parser));
     let mut read = parser.read;
     parser.numbers.truncate(read.part.rows * slots.numbers);
+    if parser.numbers.len() < parser.numbers.capacity() / 2 {
+        parser.numbers.shrink_to_fit();
+    }
     read.part.numbers = T::wrap(parser.numbers);
     read
 }

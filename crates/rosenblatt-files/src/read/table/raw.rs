@@ -13,7 +13,7 @@ use crate::read::delimited::Delimiter;
 use crate::read::format::Format;
 use crate::read::interner::Interner;
 use crate::read::number;
-use crate::read::options::ReadOptions;
+use crate::read::options::{MemoryUse, ReadOptions};
 use crate::read::order::Starts;
 use crate::read::pipeline::InOrder;
 use crate::read::report::{ColumnKind, ColumnReport, ColumnRole, LongDecimal};
@@ -137,6 +137,7 @@ pub(crate) fn read(
     shape: Shape<'_>,
     options: &ReadOptions,
 ) -> Result<TableRead> {
+    shape.refuse_ambiguous_label(options.label.as_deref())?;
     let label = shape.label_column(options.label.as_deref())?;
     let mut columns = plan(&shape, label.column, options)?;
     // Two passes settle most files; others are for columns that seemed numeric, or to have decimal
@@ -398,8 +399,10 @@ fn run(bytes: Bytes, file: &Path, scheme: &Scheme, options: &ReadOptions) -> Res
         long: Vec::new(),
         tally: Tally::new(file),
     };
+    let mut memory = MemoryUse::new(options, file);
     for parsed in chunks {
         pass.add(parsed?)?;
+        memory.add(pass.table.parts.last().map_or(0, TablePart::bytes))?;
     }
     pass.table.starts = Starts::new(pass.table.parts.iter().map(|p| p.rows));
     if pass.table.rows == 0 {
@@ -577,7 +580,14 @@ fn finish(
     let (table, labels) = (&mut found.table, &found.labels);
     let advice = label.advice(&shape.names);
     let name = &shape.names[label.column];
-    warn::refuse_measurement(name, labels, &found.label_names, advice.as_deref())?;
+    warn::refuse_measurement(
+        &format!("the labels in the column {name}"),
+        labels,
+        &found.label_names,
+        advice
+            .as_deref()
+            .unwrap_or("pass ⟨label⟩ with the name or number of the column that holds the classes"),
+    )?;
     let mut reports = Vec::with_capacity(columns.len());
     let mut warnings: Vec<Wording> = Vec::new();
     for (i, planned) in columns.iter().enumerate() {

@@ -15,6 +15,9 @@ use rosenblatt_core::{Error, Result};
 /// Records looked at to tell a header from data.
 const SAMPLE_RECORDS: usize = 1000;
 
+/// The most columns of a table: each takes half a kilobyte before its first cell is read.
+const MOST_COLUMNS: usize = 1 << 20;
+
 /// The outer form of a table.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape<'a> {
@@ -25,6 +28,8 @@ pub(crate) struct Shape<'a> {
     pub(crate) names: Vec<String>,
     /// Columns whose header cell is empty.
     pub(crate) unnamed: Vec<usize>,
+    /// Names that the header gives to several columns.
+    pub(crate) repeated: Vec<String>,
     /// The first data records.
     pub(crate) sample: Vec<Record<'a>>,
     pub(crate) notes: Vec<String>,
@@ -55,6 +60,16 @@ pub(crate) fn first_records<'a>(head: &'a [u8], whole: bool, dialect: &Dialect) 
     sample_records(records, dialect, SAMPLE_RECORDS)
 }
 
+fn refuse_too_wide(columns: usize) -> Result<()> {
+    if columns <= MOST_COLUMNS {
+        return Ok(());
+    }
+    Err(Error::data(format!(
+        "the table has {columns} columns, and {MOST_COLUMNS} are the most"
+    ))
+    .remedy("write so wide a table as libsvm, which leaves out what is zero"))
+}
+
 /// Whether there is one line, and that of names.
 fn is_only_a_header(text: &[u8], records: &[Record<'_>]) -> bool {
     if text.trim_ascii().contains(&b'\n') {
@@ -80,6 +95,7 @@ pub(crate) fn shape<'a>(
             Some(_) => Ok(Shape {
                 names: vec!["0".into()],
                 unnamed: Vec::new(),
+                repeated: Vec::new(),
                 header: false,
                 dialect,
                 sample,
@@ -108,11 +124,13 @@ pub(crate) fn shape<'a>(
             .remedy("pass ⟨header no⟩ if line 1 is data"));
     }
     let width = usual_width(data).unwrap_or(first.len());
+    refuse_too_wide(width.max(first.len()))?;
     let mut names: Vec<String> = (0..width).map(|i| i.to_string()).collect();
-    let mut unnamed = Vec::new();
+    let (mut unnamed, mut repeated) = (Vec::new(), Vec::new());
     if header {
         if first.len() == width {
             names = header_names(&first)?;
+            repeated = repeated_names(&first);
             unnamed = (0..width).filter(|&i| first[i].is_empty()).collect();
         } else {
             notes.push(format!(
@@ -128,9 +146,20 @@ pub(crate) fn shape<'a>(
         header,
         names,
         unnamed,
+        repeated,
         sample,
         notes,
     })
+}
+
+/// The names that come more than once among these cells.
+fn repeated_names(cells: &[Cow<'_, [u8]>]) -> Vec<String> {
+    let mut seen = std::collections::HashSet::new();
+    let names = cells.iter().map(|cell| cell.trim_ascii());
+    let again = names.filter(|name| !name.is_empty() && !seen.insert(*name));
+    again
+        .map(|name| String::from_utf8_lossy(name).into_owned())
+        .collect()
 }
 
 /// The names in a header: columns without one go by their number, and a name that comes
@@ -250,6 +279,25 @@ impl LabelChoice {
 }
 
 impl Shape<'_> {
+    /// Refuses a label that is the name of several columns.
+    pub(crate) fn refuse_ambiguous_label(&self, wanted: Option<&str>) -> Result<()> {
+        let Some(name) = wanted.filter(|name| self.repeated.iter().any(|r| r == name)) else {
+            return Ok(());
+        };
+        let other = format!("{name}.");
+        let columns = (0..).zip(&self.names);
+        let columns = columns.filter(|(_, n)| *n == name || n.starts_with(&other));
+        let columns: Vec<String> = columns.map(|(i, _): (usize, _)| i.to_string()).collect();
+        Err(
+            Error::options(format!("⟨label {name}⟩: several columns have that name")).remedy(
+                format!(
+                    "pass the number of the one that is meant: {}",
+                    columns.join(" or ")
+                ),
+            ),
+        )
+    }
+
     /// The label column: as asked, else one that is called so, else the last with content.
     pub(crate) fn label_column(&self, wanted: Option<&str>) -> Result<LabelChoice> {
         if let Some(wanted) = wanted {

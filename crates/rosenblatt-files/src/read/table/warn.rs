@@ -347,22 +347,21 @@ fn told<L: Iterator<Item = u32>>(
     (few || in_order).then(|| 1.0 - amiss as f64 / rows as f64)
 }
 
-/// Refuses a label column that holds a measurement.
+/// Refuses labels that are a measurement; `guess` says what to do.
 pub(crate) fn refuse_measurement(
-    name: &str,
+    what: &str,
     labels: &[u32],
     names: &Interner,
-    guess: Option<&str>,
+    guess: &str,
 ) -> Result<()> {
     let used = occurring(labels, names.len());
     let distinct = used.iter().filter(|u| **u).count();
     if labels.len() > 50 && distinct * 2 > labels.len() {
-        let pass = "pass ⟨label⟩ with the name or number of the column that holds the classes";
         return Err(Error::data(format!(
-            "the label column {name} has {distinct} different values in {} rows: it looks like a measurement",
+            "{what} have {distinct} different values in {} rows: this looks like a measurement",
             labels.len()
         ))
-        .remedy(guess.unwrap_or(pass).to_owned()));
+        .remedy(guess.to_owned()));
     }
     Ok(())
 }

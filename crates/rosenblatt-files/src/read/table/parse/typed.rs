@@ -7,6 +7,7 @@ use super::super::words::TextCut;
 use crate::read::delimited::Dialect;
 use crate::read::interner::Interner;
 use crate::read::labels::LabelSink;
+use crate::read::number::value_width;
 use crate::read::report::{ColumnRole, LongDecimal};
 use crate::read::row_errors::{OnError, RowErrors};
 use rosenblatt_core::data::Values;
@@ -164,6 +165,15 @@ pub(crate) struct TablePart {
     /// Row by row.
     pub(crate) codes: Vec<u32>,
     pub(crate) texts: Vec<TextPart>,
+}
+
+impl TablePart {
+    /// Bytes that its rows take.
+    pub(crate) fn bytes(&self) -> usize {
+        let numbers = self.numbers.len() * value_width(self.numbers.precision()) as usize;
+        let texts = self.texts.iter().map(|text| text.words.len() * 8);
+        numbers + self.codes.len() * size_of::<u32>() + texts.sum::<usize>()
+    }
 }
 
 /// A chunk, read.
