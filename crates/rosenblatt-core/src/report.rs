@@ -65,6 +65,9 @@ pub struct TrainReport {
     pub metrics: Option<Metrics>,
     /// The pass, from 1, that is best by the metric on the held-out examples, where it was kept.
     pub best_epoch: Option<u64>,
+    /// The pass whose average was kept without held-out examples, where the run went on to separate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_epoch: Option<u64>,
     /// What tells which pass is best.
     pub metric: &'static str,
     /// What always answering the commonest class would score.
@@ -322,6 +325,7 @@ impl TrainReport {
                 }),
             metrics: held_out,
             best_epoch: best_pass.map(|best| best.pass),
+            kept_epoch: progress.kept.filter(|&pass| pass < progress.epochs()),
             metric: choice_name(options.metric),
             majority_accuracy: most as f64 / data.len().max(1) as f64,
             radius: fitted.radius,
@@ -366,6 +370,11 @@ impl TrainReport {
                 Some(best) => format!(
                     "the running weights separate the training data; the saved {} hypothesis is that of pass {best}, the best on the held-out examples, and makes {errors} errors; ⟨keep last⟩ saves the last",
                     self.readout
+                ),
+                None if self.kept_epoch.is_some() => format!(
+                    "the running weights separate the training data; the saved {} hypothesis is that of the first {} passes and makes {errors} errors; ⟨keep last⟩ saves the last",
+                    self.readout,
+                    self.kept_epoch.unwrap_or(0)
                 ),
                 None => format!(
                     "the running weights separate the training data, but the saved {} hypothesis makes {errors} errors; ⟨readout last⟩ saves the weights that separate",

@@ -86,6 +86,14 @@ pub fn text(summary: &TrainSummary, colour: bool) -> String {
     page.section("stopped", &report.stop_reason);
     if let Some(best) = report.best_epoch {
         page.section("kept", &kept(best, report));
+    } else if let Some(kept) = report.kept_epoch {
+        let all = report.epochs;
+        page.section(
+            "kept",
+            &format!(
+                "the average of the first {kept} of {all} passes: more passes may separate the examples, and make the average no better on others; --keep last for all of them"
+            ),
+        );
     }
     for (name, line) in summary.decided.lines() {
         page.section(name, &line);

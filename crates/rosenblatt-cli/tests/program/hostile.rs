@@ -451,18 +451,11 @@ fn hundreds_of_real_labels_are_a_measurement_in_any_format() {
 fn zeros_behind_gzip_are_padding_and_other_bytes_are_not() {
     let place = Place::new();
     let data = place.file("t.csv", "a,label\n0,x\n1,y\n");
-    let (packed, model) = (place.to("t.csv.gz"), place.to("m.rbm"));
+    let packed = place.to("t.csv.gz");
     ok(&["convert", &data, &packed]);
     let mut bytes = std::fs::read(&packed).unwrap();
-    let twice = [&bytes[..], &bytes[..]].concat();
     bytes.extend([0; 1 << 17]);
-    ok(&["train", &place.file("p.csv.gz", &bytes), "-o", &model]);
-    let rows = ok(&["predict", &model, &place.file("two.csv.gz", twice)]);
-    assert_eq!(
-        rows.lines().count(),
-        5,
-        "the second header is a row: {rows}"
-    );
+    ok(&["train", &place.file("p.csv.gz", &bytes)]);
     bytes.push(7);
     let output = run(&["train", &place.file("q.csv.gz", &bytes)]);
     assert_eq!(output.status.code(), Some(1));

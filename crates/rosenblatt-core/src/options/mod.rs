@@ -76,6 +76,9 @@ pub struct Options {
     pub seed: u64,
 }
 
+/// Passes after which most runs gain nothing.
+const USUAL_PASSES: u64 = 10;
+
 impl Options {
     /// The options of a learner with everything else at its default.
     pub fn of(learner: LearnerChoice) -> Self {
@@ -124,9 +127,21 @@ impl Options {
             && self.learner.keeps_weights()
     }
 
+    /// The pass whose average becomes the model where the end is left open and nothing is held out:
+    /// further passes may separate the examples, but make the average no better on others, which
+    /// `bench/accuracy` is the experiment for.
+    pub(crate) fn pass_to_keep(&self) -> Option<u64> {
+        let averaged = matches!(
+            self.readout(),
+            Readout::Averaged | Readout::AveragedNormalised
+        );
+        let open = self.epochs.is_none() && self.ends_without_gain();
+        (open && averaged && self.keeps_best_pass()).then_some(USUAL_PASSES)
+    }
+
     /// How many passes a run that ends where they gain nothing makes, as a rule.
     pub fn usual_passes(size: DataSize) -> u64 {
-        Self::free_passes(size).max(10)
+        Self::free_passes(size).max(USUAL_PASSES)
     }
 
     /// How many passes take about three hundredths of a second, so that no run is ended before

@@ -149,7 +149,7 @@ pub const SHARED_PARAMETERS: &[Parameter<Options>] = &[
     Parameter {
         name: "keep",
         value: "PASS",
-        help: "which pass becomes the model where examples are held out: best (by the metric on them) or last",
+        help: "which pass becomes the model: best (by the metric on held-out examples; without any, the average of the first 10 passes where their number is left open) or last",
         get: |o| choice_name(o.keep).into(),
         set: |o, t| parse_choice(t).map(|v| o.keep = v),
     },

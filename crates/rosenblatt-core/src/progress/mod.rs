@@ -91,6 +91,10 @@ pub struct Progress {
     /// The best pass by the held-out examples.
     #[serde(default)]
     pub best: Option<BestPass>,
+    /// The pass whose average became the model, where no examples were held out and further passes
+    /// were made only to separate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<u64>,
     /// Why the run ended, once it has.
     pub stop: Option<Stop>,
 }

@@ -172,6 +172,14 @@ impl<'a> Session<'a> {
             }
             _ => progress.best = None,
         }
+        let open_end = !matches!(self.from, Origin::Weights(_)) && self.validation.is_none();
+        let pass_to_keep = options.pass_to_keep().filter(|_| open_end);
+        match self.from {
+            Origin::Run(model) if pass_to_keep.is_some() && progress.kept.is_some() => {
+                best = Some((model.decision.clone(), model.support.clone()));
+            }
+            _ => progress.kept = None,
+        }
         let seen_rows = match self.from {
             // Rows seen before are not at hand.
             Origin::Weights(_) => None,
@@ -221,6 +229,7 @@ impl<'a> Session<'a> {
                 data,
                 threads: self.threads,
                 best,
+                pass_to_keep,
             },
         };
         LearnerEntry::fit(training).map(|mut fitted| {

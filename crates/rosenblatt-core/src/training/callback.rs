@@ -74,9 +74,11 @@ pub(crate) struct Recorder<'a> {
     pub template: Model,
     pub data: &'a Dataset,
     pub threads: usize,
-    /// What becomes the model of the pass that is best by the held-out examples, where it is to be
-    /// kept.
+    /// What becomes the model: that of the pass which is best by the held-out examples, or of
+    /// `pass_to_keep`.
     pub best: Option<(Decision, Option<SupportVectors>)>,
+    /// The pass to be kept where nothing is held out.
+    pub pass_to_keep: Option<u64>,
 }
 
 impl Recorder<'_> {
@@ -115,6 +117,11 @@ impl Recorder<'_> {
     ) -> Result<()> {
         let (options, threads) = (&self.template.options, self.threads);
         let readout = options.readout();
+        let number = progress.passes.len() as u64 + 1;
+        if self.pass_to_keep == Some(number) {
+            self.best = Some((learner.decision(self.data, readout), learner.support()));
+            progress.kept = self.pass_to_keep;
+        }
         let Some(validation) = self.validation.filter(|_| readout != Readout::Voted) else {
             return Ok(());
         };
@@ -131,7 +138,6 @@ impl Recorder<'_> {
             found.score(options.metric)
         };
         let Some(score) = score else { return Ok(()) };
-        let number = progress.passes.len() as u64 + 1;
         let best = BestPass::after(progress.best, number, score);
         progress.best = Some(best);
         if best.pass == number && options.keeps_best_pass() {
