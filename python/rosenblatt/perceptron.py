@@ -10,17 +10,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _check_partial_fit_first_call, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import _data
+from . import _data, _options
 from ._base import EarlyStopping, Estimator, Progress
-
-
-def refuse_penalty(estimator: Any) -> None:
-    """Refuses regularisation, which none of these learners does."""
-    if estimator.penalty is not None:
-        raise ValueError(
-            f"The 'penalty' parameter of {type(estimator).__name__} must be None: mistakes "
-            f"alone move a perceptron's weights. Got {estimator.penalty!r} instead."
-        )
 
 
 def _goes_on(estimator: Any) -> bool:
@@ -170,12 +161,12 @@ class Perceptron(PartialFit, EarlyStopping, Estimator):
 
     Parameters
     ----------
-    penalty : None, default=None
-        There is no regularisation: anything but None is refused.
+    penalty : {"l2", "l1", "elasticnet"} or None, default=None
+        What shrinks the weights, but not the intercept, at every visit.
     alpha : float, default=0.0001
-        Has a meaning only beside a penalty.
+        The strength of the penalty.
     l1_ratio : float, default=0.15
-        Has a meaning only beside a penalty.
+        The share of "l1" in "elasticnet".
     fit_intercept : bool, default=True
         Whether planes may stand off the origin. False is ``bias="none"``.
     max_iter : int, default=None
@@ -297,7 +288,7 @@ class Perceptron(PartialFit, EarlyStopping, Estimator):
     """
 
     _learner = "perceptron"
-    _own = Estimator._own | {"penalty", "alpha", "l1_ratio", "tol"}
+    _own = Estimator._own | {"tol"}
 
     def __init__(
         self,
@@ -360,6 +351,13 @@ class Perceptron(PartialFit, EarlyStopping, Estimator):
         self.time_limit = time_limit
         self.max_updates = max_updates
 
-    def _options(self) -> dict[str, str]:
-        refuse_penalty(self)
-        return super()._options()
+    def _given(self) -> dict[str, Any]:
+        given = super()._given()
+        # As in scikit-learn, what has no meaning is checked and then passed over.
+        checked = {name: given[name] for name in ("alpha", "l1_ratio")}
+        _options.options(type(self).__name__, checked)
+        if self.penalty in (None, "none"):
+            del given["alpha"]
+        if self.penalty != "elasticnet":
+            del given["l1_ratio"]
+        return given

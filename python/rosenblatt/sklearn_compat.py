@@ -21,12 +21,12 @@ class Perceptron(perceptron.Perceptron):
 
     Parameters
     ----------
-    penalty : None, default=None
-        There is no regularisation: anything but None is refused.
+    penalty : {"l2", "l1", "elasticnet"} or None, default=None
+        What shrinks the weights, but not the intercept, at every visit.
     alpha : float, default=0.0001
-        Has a meaning only beside a penalty.
+        The strength of the penalty.
     l1_ratio : float, default=0.15
-        Has a meaning only beside a penalty.
+        The share of "l1" in "elasticnet".
     fit_intercept : bool, default=True
         Whether planes may stand off the origin.
     max_iter : int, default=1000

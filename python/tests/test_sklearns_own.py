@@ -30,17 +30,8 @@ THEIRS = set(
     """.split()
 )
 
-PENALTY = "there is no penalty"
-
 #: Tests that ours does not pass, and why.
 UNSUPPORTED = {
-    "test_clone": PENALTY,
-    "test_sgd_clf": PENALTY,
-    "test_sgd_l1": PENALTY,
-    "test_l1_ratio": PENALTY,
-    "test_numerical_stability_large_gradient": PENALTY,
-    "test_large_regularization": PENALTY,
-    "test_perceptron_l1_ratio": PENALTY,
     "test_validation_set_not_used_for_training": "the rows held out are those of the program",
     "test_validation_mask_correctly_subsets": "it replaces a private class of scikit-learn's",
     "test_sgd_error_on_zero_validation_weight": "weights of 0 are refused in other words",

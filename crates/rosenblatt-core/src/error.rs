@@ -175,6 +175,15 @@ impl Error {
 
     /// A failed read or write of `file`.
     pub fn io(file: impl AsRef<Path>, error: &std::io::Error) -> Self {
+        // A reader of this library's own says more than that it failed.
+        let own = error.get_ref().and_then(|inner| inner.downcast_ref());
+        if let Some(own) = own {
+            let own: &Error = own;
+            return match &own.0.position {
+                Some(position) if !position.file.as_os_str().is_empty() => own.clone(),
+                _ => own.clone().in_file(file),
+            };
+        }
         let mut found = match error.kind() {
             std::io::ErrorKind::NotFound => Self::new(ErrorKind::Io, "there is no such file")
                 .in_file(file)

@@ -309,6 +309,8 @@ impl Model {
         if let Some(state) = &mut model.state {
             state.weights = scaled(state.unit);
             state.average = (state.average.as_ref()).map(|_| Average::new(model.scheme, features));
+            state.scale = None;
+            state.cut = None;
             state.kept = state.kept.as_ref().map(|_| state.weights.clone());
         }
         model.decision = Decision::Linear(scaled(1.0));

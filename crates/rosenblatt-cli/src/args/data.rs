@@ -82,7 +82,7 @@ const DATA_PARAMETERS: &[DataParameter] = &[
     DataParameter {
         name: "labels",
         value: "FILE",
-        help: "labels of IDX images [default: the name with images-idx3 replaced by labels-idx1]",
+        help: "labels of IDX images or of a NumPy array [default: the name with images-idx3 replaced by labels-idx1]",
         remembered: false,
         set: |o, t| {
             o.read.labels = Some(t.into());
@@ -468,7 +468,7 @@ impl DataArgs {
         ];
         let table = format.is_table();
         let foreign = |name: &str| match name {
-            "labels" => format != Format::Idx,
+            "labels" => !matches!(format, Format::Idx | Format::Npy),
             _ => !table && TABLES.contains(&name),
         };
         match self.given.iter().find(|(name, _)| foreign(name)) {

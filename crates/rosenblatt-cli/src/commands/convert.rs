@@ -2,7 +2,7 @@
 
 use rosenblatt::data::{Layout, Precision};
 use rosenblatt::read::{self, Preparation, Scale};
-use rosenblatt::write::{TextFormat, compressed, write, write_atomic};
+use rosenblatt::write::{compressed, write, write_atomic};
 
 use super::cached;
 use super::context::Context;
@@ -35,7 +35,7 @@ pub fn run(context: Context, args: &ConvertArgs) -> Outcome {
         );
     }
     let data = raw.into_dataset(&preparation, Layout::AsGiven)?;
-    if format != TextFormat::Libsvm {
+    if !format.is_sparse() {
         let cells = data.len().saturating_mul(data.features());
         refuse_sparse_table(cells, data.matrix.non_zeros())?;
     }

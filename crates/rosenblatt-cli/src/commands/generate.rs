@@ -41,7 +41,7 @@ pub fn run(context: Context, args: &GenerateArgs) -> Outcome {
         output::refuse_same(&args.output, path)?;
     }
     if args.kind == Kind::Sparse
-        && (output::is_dash(&args.output) || text_format(&args.output)? != TextFormat::Libsvm)
+        && (output::is_dash(&args.output) || !text_format(&args.output)?.is_sparse())
     {
         let cells = args
             .examples
@@ -118,10 +118,14 @@ pub fn text_format(path: &Path) -> rosenblatt::Result<TextFormat> {
         "svm" | "libsvm" | "svmlight" => Ok(TextFormat::Libsvm),
         "csv" => Ok(TextFormat::Csv),
         "tsv" => Ok(TextFormat::Tsv),
+        "jsonl" | "ndjson" => Ok(TextFormat::JsonLines),
+        "vw" => Ok(TextFormat::Vw),
         _ => Err(Error::options(format!(
             "{}: the name does not say which format to write",
             path.display()
         ))
-        .remedy("end it in .svm, .csv or .tsv, and .gz, .zst, .bz2 or .xz to compress")),
+        .remedy(
+            "end it in .svm, .csv, .tsv, .jsonl or .vw, and .gz, .zst, .bz2 or .xz to compress",
+        )),
     }
 }

@@ -19,7 +19,16 @@ fn probabilities_are_printed_and_their_losses_tested() {
             .collect();
         let data = place.file("data.csv", format!("x,z,label\n{rows}"));
         let model = place.to("m.rbm");
-        let train = ["train", &data, "--penalty", penalty, "-o", &model];
+        let train = [
+            "train",
+            &data,
+            "--learner",
+            "logistic",
+            "--penalty",
+            penalty,
+            "-o",
+            &model,
+        ];
         let report = json(&train);
         assert_eq!(report["learner"], "logistic");
         assert_eq!(report["stop"], "converged");
@@ -92,6 +101,7 @@ fn scores_that_are_no_probabilities_are_refused() {
         "--bias unlifted",
         "--c 0",
         "--penalty l3",
+        "--penalty elasticnet",
     ] {
         let mut args = vec!["train", &data, "--learner", "logistic"];
         args.extend(refused.split(' '));

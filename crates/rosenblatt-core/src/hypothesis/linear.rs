@@ -299,6 +299,8 @@ fn initial_state(scheme: Scheme, weights: Weights, unit: f64, options: &Options)
     let norms = readout == Readout::AveragedNormalised || options.normalise_weights;
     LinearState {
         unit,
+        scale: None,
+        cut: None,
         confidence: None,
         average: averaged.then(|| Average::new(scheme, weights.features())),
         kept: snapshot.then(|| weights.clone()),

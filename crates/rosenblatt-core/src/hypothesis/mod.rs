@@ -3,10 +3,12 @@
 mod dual;
 mod linear;
 mod margin;
+mod penalised;
 mod score_cache;
 mod start;
 
 pub(crate) use dual::{Dual, squared_radius};
 pub(crate) use linear::Linear;
 pub(crate) use margin::{dual_margin, linear_margin, separator_margin};
+pub(crate) use penalised::{Penalised, Shrinkage};
 pub(crate) use start::starting_weights;

@@ -11,6 +11,7 @@ mod logistic;
 mod max_margin;
 mod network;
 mod passive_aggressive;
+mod penalty;
 mod perceptron;
 mod settings;
 
@@ -19,10 +20,11 @@ pub(crate) use fit::Fit;
 pub use fit::LearnerEntry;
 pub use kernel_perceptron::KernelPerceptron;
 pub use linear_unit::{Gradient, LinearUnit};
-pub use logistic::{Logistic, Penalty};
+pub use logistic::Logistic;
 pub use max_margin::MaxMargin;
 pub use network::{Loss, NetworkLearner};
 pub use passive_aggressive::{PaVariant, PassiveAggressive};
+pub use penalty::Penalty;
 pub use perceptron::Perceptron;
 
 /// Every learner there is, in the order help lists them; the first is the default.

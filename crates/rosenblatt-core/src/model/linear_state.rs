@@ -15,6 +15,10 @@ pub struct LinearState {
     pub unit: f64,
     /// Squared norms of the weights by group, where something divides by them.
     pub norms: Option<Vec<f64>>,
+    /// Under a penalty, the weights are these multiples, by group, of [`weights`](Self::weights).
+    pub scale: Option<Vec<f64>>,
+    /// What the penalty `l1` has added to each weight, and as bias what it has asked of each.
+    pub cut: Option<Weights>,
     /// The confidence Σ of AROW, one diagonal for each discriminator.
     pub confidence: Option<Weights>,
     /// The running sum for the averaged read-outs.
@@ -35,9 +39,10 @@ pub(crate) type OptionalWeights = (
 
 impl LinearState {
     /// All of them, in the order of the model file.
-    pub(crate) const OPTIONAL_WEIGHTS: [OptionalWeights; 2] = [
+    pub(crate) const OPTIONAL_WEIGHTS: [OptionalWeights; 3] = [
         ("kept", |s| &s.kept, |s| &mut s.kept),
         ("confidence", |s| &s.confidence, |s| &mut s.confidence),
+        ("cut", |s| &s.cut, |s| &mut s.cut),
     ];
 
     /// These weights and nothing beside them.
@@ -46,6 +51,8 @@ impl LinearState {
             weights,
             unit: 1.0,
             norms: None,
+            scale: None,
+            cut: None,
             confidence: None,
             average: None,
             kept: None,

@@ -16,6 +16,9 @@ pub(super) fn put<'a>(parts: &mut Parts<'a>, state: &'a LinearState) {
     if let Some(norms) = &state.norms {
         parts.put("state.norms", norms.clone());
     }
+    if let Some(scale) = &state.scale {
+        parts.put("state.scale", scale.clone());
+    }
     for (name, of, _) in LinearState::OPTIONAL_WEIGHTS {
         if let Some(weights) = of(state) {
             put_weights(parts, &format!("state.{name}."), weights);
@@ -80,6 +83,9 @@ pub(super) fn take(parts: &mut Parts<'_>, scheme: Scheme) -> Result<Option<Linea
     if parts.has("state.norms") {
         state.norms = Some(parts.take_len("state.norms", scheme.groups())?);
     }
+    if parts.has("state.scale") {
+        state.scale = Some(parts.take_len("state.scale", scheme.groups())?);
+    }
     for (name, _, of) in LinearState::OPTIONAL_WEIGHTS {
         let prefix = format!("state.{name}.");
         if parts.has(&format!("{prefix}bias")) {
@@ -97,6 +103,10 @@ pub(super) fn take(parts: &mut Parts<'_>, scheme: Scheme) -> Result<Option<Linea
         state.log = Some(take_log(parts, scheme)?);
     }
     let finite = |list: &Vec<f64>| list.iter().all(|x| x.is_finite());
+    let scales_fit = |list: &Vec<f64>| finite(list) && list.iter().all(|s| *s > 0.0);
+    if !state.scale.iter().all(scales_fit) {
+        return Err(bad("the scales of its state are not all above 0"));
+    }
     if !state.norms.iter().all(finite) || !state.average.iter().all(|a| finite(&a.factor)) {
         return Err(bad("the sums of its state are not all finite"));
     }

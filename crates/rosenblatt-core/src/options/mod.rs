@@ -19,7 +19,8 @@ pub use learner::{DataSize, Declared, DynLearner, Learner, LearnerChoice};
 pub(crate) use learner::{check_mistake_driven_partial_fit, needs_all_examples};
 pub use parameter::{Parameter, ParameterInfo, Parsed};
 pub(crate) use parameter::{
-    auto, count, list_text, not_negative, number_list, optional, positive, positive_or_infinite,
+    auto, count, list_text, not_negative, number, number_list, optional, positive,
+    positive_or_infinite,
 };
 pub use parameters::SHARED_PARAMETERS;
 pub(crate) use parameters::{COMMON_PARAMETERS, STOP_PARAMETERS};

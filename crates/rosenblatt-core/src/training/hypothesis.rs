@@ -12,6 +12,12 @@ pub(crate) trait Hypothesis: Snapshot {
     /// What one unit of its scores is worth.
     fn unit(&self) -> f64;
 
+    /// Whether a visit moves it even where it calls for no update, so that a pass without one
+    /// proves nothing.
+    fn always_moves(&self) -> bool {
+        false
+    }
+
     /// A pass begins.
     fn begin_pass(&mut self) {}
 

@@ -130,7 +130,7 @@ impl<'a, 'f, H: Hypothesis, S: StepSize> Run<'a, 'f, H, S> {
             self.training.data.matrix.were_read(block.len());
         }
         let pass = self.training.progress.current;
-        let proof = if pass.updates > 0 {
+        let proof = if pass.updates > 0 || self.hypothesis.always_moves() {
             None
         } else if !self.training.options.order.visits_all() {
             // Draws with replacement miss about a third of the rows: a clean epoch is a

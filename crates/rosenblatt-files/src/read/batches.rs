@@ -26,7 +26,7 @@ use super::scale::{first_not_finite, overflows_scaled};
 use super::source::Source;
 use super::sparse::SparseRaw;
 use super::table::role::Unseen;
-use rosenblatt_core::data::{Classes, Layout, Matrix, Precision};
+use rosenblatt_core::data::{Classes, Layout, Matrix};
 use rosenblatt_core::{Error, Result, Wording};
 
 /// Rows of images in a batch.
@@ -158,7 +158,7 @@ impl Batches {
     pub(super) fn new(inner: Inner, source: &Source, notes: Vec<String>) -> Self {
         Batches {
             inner,
-            tally: Tally::new(source.name()),
+            tally: Tally::new(source),
             report: BatchesReport {
                 notes,
                 ..BatchesReport::default()
@@ -225,12 +225,12 @@ impl Iterator for Batches {
 fn expected_format(path: &Path, input: &Input) -> Format {
     match input {
         Input::Sparse { .. } => match super::format::by_name(path) {
-            Some(Ok(named)) if named.is_table() => named,
+            Some(named) if named.is_table() || named == Format::Vw => named,
             _ => Format::Libsvm,
         },
         Input::Images { .. } => Format::Idx,
         Input::Table { format, .. } => match super::format::by_name(path) {
-            Some(Ok(named)) if named.is_table() => named,
+            Some(named) if named.is_table() => named,
             _ => *format,
         },
     }
@@ -243,14 +243,14 @@ pub(super) fn sparse_batches(
     options: &ReadOptions,
 ) -> Inner {
     let chunker = Chunker::new(opened.all, source.name(), options.chunk_bytes, Cut::Lines);
-    let on_error = options.on_error;
+    let (on_error, format) = (options.on_error, opened.format);
     let made = InOrder::new(chunker, options.threads, move |chunk| {
-        make_sparse(chunk, &model, on_error)
+        make_sparse(chunk, &model, format, on_error)
     });
     Inner::Text(Box::new(made))
 }
 
-fn make_sparse(chunk: &Chunk, model: &Model, on_error: OnError) -> Result<Made> {
+fn make_sparse(chunk: &Chunk, model: &Model, format: Format, on_error: OnError) -> Result<Made> {
     let Some(want) = model.preparation.wanted() else {
         return Err(Error::model("this model has no sparse features"));
     };
@@ -261,10 +261,7 @@ fn make_sparse(chunk: &Chunk, model: &Model, on_error: OnError) -> Result<Made> 
         keep_long_decimals: false,
     };
     let precision = model.preparation.precision;
-    let mut part = match precision {
-        Precision::F32 => libsvm::parse::<f32>(chunk, rules),
-        Precision::F64 => libsvm::parse::<f64>(chunk, rules),
-    };
+    let mut part = libsvm::parse_format(chunk, format, precision, rules).0;
     let faults = std::mem::take(&mut part.faults);
     let labels = model.labels(&part.labels, &part.labels.codes);
     let unseen = Unseen {

@@ -35,7 +35,7 @@ pub fn certificate_fields(
             add("format", "libsvm".into());
             add("first_index", first.into());
         }
-        (format, Coding::Columns(columns)) if format.is_table() => {
+        (format, Coding::Columns(columns)) if format.cells().is_some() => {
             let delimiter = match report.delimiter.as_deref() {
                 Some("comma") | None => ",",
                 Some("semicolon") => ";",

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use super::chunk::Cut;
+use super::converted::{npy, parquet};
 use super::delimited::Delimiter;
 use super::number;
 use super::sniff::sniff;
+use super::source::zip;
 use rosenblatt_core::{Error, Result};
 
 /// The formats that can be read.
@@ -23,6 +25,17 @@ pub enum Format {
     Idx,
     /// The binary cache.
     Cache,
+    /// An object on each line.
+    #[serde(rename = "jsonl")]
+    JsonLines,
+    /// The format of Weka.
+    Arff,
+    /// Arrays of NumPy, one or several.
+    Npy,
+    /// Text of Vowpal Wabbit.
+    Vw,
+    /// Columns in row groups.
+    Parquet,
 }
 
 /// What a format is known by. A new one is a variant of [`Format`], an entry here, and the
@@ -47,6 +60,8 @@ enum Holds {
     Text,
     /// Text in cells.
     Table(Cells),
+    /// Rows of a table in another form, which is text or not.
+    Rows { text: bool },
     /// Bytes that are no text.
     Bytes,
 }
@@ -108,6 +123,47 @@ const FORMATS: &[Known] = &[
         begins: is_cache,
         holds: Holds::Bytes,
     },
+    Known {
+        format: Format::JsonLines,
+        names: &["jsonl", "ndjson"],
+        extensions: &["jsonl", "ndjson"],
+        in_name: &[],
+        begins: |_| false,
+        holds: Holds::Rows { text: true },
+    },
+    Known {
+        format: Format::Arff,
+        names: &["arff"],
+        extensions: &["arff"],
+        in_name: &[],
+        begins: |_| false,
+        holds: Holds::Rows { text: true },
+    },
+    Known {
+        format: Format::Npy,
+        names: &["npy", "npz"],
+        extensions: &["npy", "npz"],
+        in_name: &[],
+        // An archive that is left packed holds arrays.
+        begins: |head| head.starts_with(npy::MAGIC) || zip::is_archive(head),
+        holds: Holds::Rows { text: false },
+    },
+    Known {
+        format: Format::Parquet,
+        names: &["parquet"],
+        extensions: &["parquet", "pq"],
+        in_name: &[],
+        begins: |head| head.starts_with(parquet::MAGIC) && head.get(4).is_some_and(|b| *b < b' '),
+        holds: Holds::Rows { text: false },
+    },
+    Known {
+        format: Format::Vw,
+        names: &["vw"],
+        extensions: &["vw"],
+        in_name: &[],
+        begins: |_| false,
+        holds: Holds::Text,
+    },
 ];
 
 /// What the file of a cache begins with, of whatever version.
@@ -119,13 +175,11 @@ pub(crate) fn is_cache(head: &[u8]) -> bool {
     matches!(head.strip_prefix(CACHE_NAME), Some([1..=8, ..]))
 }
 
-/// Formats that are known and cannot be read: what their files end in and begin with.
-const UNREAD: &[(&str, Option<&[u8]>)] = &[
-    ("parquet", Some(b"PAR1")),
-    ("npy", Some(b"\x93NUMPY")),
-    ("arff", None),
-    ("vw", None),
-];
+/// The format of a table that is no text, by its first bytes.
+pub(crate) fn converted(head: &[u8]) -> Option<Format> {
+    let known = FORMATS.iter().find(|known| (known.begins)(head))?;
+    known.format.is_converted().then_some(known.format)
+}
 
 impl Format {
     fn known(self) -> Option<&'static Known> {
@@ -134,25 +188,34 @@ impl Format {
 
     /// Whether its files are text.
     pub fn is_text(self) -> bool {
-        self.known()
-            .is_some_and(|known| known.holds != Holds::Bytes)
+        let holds = self.known().map(|known| known.holds);
+        !matches!(
+            holds,
+            None | Some(Holds::Bytes | Holds::Rows { text: false })
+        )
+    }
+
+    /// Whether its files are tables that are no text in cells, and are read as if they were.
+    pub(crate) fn is_converted(self) -> bool {
+        let holds = self.known().map(|known| known.holds);
+        matches!(holds, Some(Holds::Rows { .. }))
     }
 
     /// Whether its files are tables.
     pub fn is_table(self) -> bool {
-        self.cells().is_some()
+        self.cells().is_some() || self.is_converted()
     }
 
     /// How its tables separate cells.
     pub(crate) fn cells(self) -> Option<Cells> {
         match self.known()?.holds {
             Holds::Table(cells) => Some(cells),
-            Holds::Text | Holds::Bytes => None,
+            Holds::Text | Holds::Rows { .. } | Holds::Bytes => None,
         }
     }
 
     /// What help says of the formats.
-    pub const HELP: &str = "libsvm, csv, tsv, idx, or cache, which only train reads [default: guessed from name and content]";
+    pub const HELP: &str = "libsvm, csv, tsv, idx, jsonl, arff, npy (or npz), parquet, vw, or cache, which only train reads [default: guessed from name and content]";
 
     /// The names of all formats, as a sentence has them.
     pub fn names() -> String {
@@ -169,9 +232,6 @@ impl std::str::FromStr for Format {
         if let Some(known) = FORMATS.iter().find(|known| known.names.contains(&name)) {
             return Ok(known.format);
         }
-        if UNREAD.iter().any(|(unread, _)| *unread == name) {
-            return Err(not_yet(name));
-        }
         Err(Error::options(format!("there is no format {name:?}"))
             .remedy(format!("use {}", Self::names())))
     }
@@ -183,11 +243,6 @@ impl std::fmt::Display for Format {
     }
 }
 
-fn not_yet(name: &str) -> Error {
-    Error::options(format!("the format {name} is not supported yet"))
-        .remedy("convert the file to CSV or libsvm")
-}
-
 /// The format of a file that starts with `head` (not cut inside a record).
 pub(crate) fn guess(
     path: &Path,
@@ -197,39 +252,30 @@ pub(crate) fn guess(
 ) -> Result<Format> {
     by_magic(head)
         .or_else(|| by_name(path))
-        .unwrap_or_else(|| by_content(head, whole, comment))
+        .map_or_else(|| by_content(head, whole, comment), Ok)
         .map_err(|e| e.in_file(path))
 }
 
-fn by_magic(head: &[u8]) -> Option<Result<Format>> {
-    if let Some(known) = FORMATS.iter().find(|known| (known.begins)(head)) {
-        return Some(Ok(known.format));
-    }
-    let begins = |start: Option<&[u8]>| start.is_some_and(|start| head.starts_with(start));
-    let unread = UNREAD.iter().find(|(_, start)| begins(*start))?;
-    Some(Err(not_yet(unread.0)))
+fn by_magic(head: &[u8]) -> Option<Format> {
+    let known = FORMATS.iter().find(|known| (known.begins)(head))?;
+    Some(known.format)
 }
 
-pub(crate) fn by_name(path: &Path) -> Option<Result<Format>> {
+pub(crate) fn by_name(path: &Path) -> Option<Format> {
     let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
     let mut name = name.as_str();
-    for end in [".gz", ".zst", ".bz2", ".xz"] {
+    for end in [".gz", ".zst", ".bz2", ".xz", ".zip"] {
         name = name.strip_suffix(end).unwrap_or(name);
     }
     let held = |known: &&Known| known.in_name.iter().any(|part| name.contains(part));
     if let Some(known) = FORMATS.iter().find(held) {
-        return Some(Ok(known.format));
+        return Some(known.format);
     }
     let extension = name.rsplit_once('.')?.1;
     let known = FORMATS
         .iter()
         .find(|known| known.extensions.contains(&extension));
-    let unread = UNREAD.iter().find(|(unread, _)| *unread == extension);
-    match (known, unread) {
-        (Some(known), _) => Some(Ok(known.format)),
-        (None, Some((unread, _))) => Some(Err(not_yet(unread))),
-        (None, None) => None,
-    }
+    known.map(|known| known.format)
 }
 
 pub(crate) fn by_content(head: &[u8], whole: bool, comment: Option<&[u8]>) -> Result<Format> {
@@ -242,7 +288,11 @@ pub(crate) fn by_content(head: &[u8], whole: bool, comment: Option<&[u8]>) -> Re
             .take(1000)
     };
     if lines().any(|l| l.to_ascii_lowercase().starts_with(b"@relation")) {
-        return Err(not_yet("arff"));
+        return Ok(Format::Arff);
+    }
+    let object = |l: &[u8]| l.starts_with(b"{") && l.ends_with(b"}") && l.contains(&b':');
+    if lines().next().is_some() && lines().all(object) {
+        return Ok(Format::JsonLines);
     }
     let unsure = |what: &str| {
         Error::data(format!("cannot tell the format: {what}"))
@@ -312,22 +362,13 @@ mod tests {
         assert_eq!(by("a.svm.xz").unwrap(), Format::Libsvm);
         assert_eq!(by("a.rbc").unwrap(), Format::Cache);
         assert_eq!(by("train").unwrap(), Format::Libsvm);
-        assert!(
-            by("a.parquet")
-                .unwrap_err()
-                .to_string()
-                .contains("not supported yet")
-        );
+        assert_eq!(by("a.jsonl.zip").unwrap(), Format::JsonLines);
+        assert_eq!(by("a.vw").unwrap(), Format::Vw);
         assert_eq!(
             guess(Path::new("x"), &[0, 0, 8, 3, 0], true, None).unwrap(),
             Format::Idx
         );
-        assert!(
-            "vw".parse::<Format>()
-                .unwrap_err()
-                .to_string()
-                .contains("not supported yet")
-        );
+        assert_eq!("npz".parse::<Format>().unwrap(), Format::Npy);
         assert!("foo".parse::<Format>().is_err());
     }
 

@@ -11,11 +11,13 @@ use memchr::memchr;
 use self::batch::Batch;
 use super::chunk::{Chunk, position};
 use super::dispatch::dispatch;
+use super::format::Format;
 use super::labels::{ABSENT, LabelSink};
 use super::number::{self, Stored, load, up_to_seven_digits, value_width};
 use super::report::LongDecimal;
 use super::row_errors::{OnError, RowErrors, overlong, quote};
-use rosenblatt_core::data::Values;
+use super::vw;
+use rosenblatt_core::data::{Precision, Values};
 use rosenblatt_core::internal::simd::{Level, Work};
 use rosenblatt_core::{Error, Result};
 
@@ -83,6 +85,22 @@ struct Parser<'a, T> {
     values: Vec<T>,
     /// What was read, these two aside.
     part: SparsePart,
+}
+
+/// Reads the rows of a chunk of such text or of Vowpal Wabbit's, with their weights where they
+/// have any.
+pub(crate) fn parse_format(
+    chunk: &Chunk,
+    format: Format,
+    precision: Precision,
+    rules: Rules,
+) -> (SparsePart, Vec<f64>) {
+    match (format, precision) {
+        (Format::Vw, Precision::F32) => vw::parse::<f32>(chunk, rules),
+        (Format::Vw, Precision::F64) => vw::parse::<f64>(chunk, rules),
+        (_, Precision::F32) => (parse::<f32>(chunk, rules), Vec::new()),
+        (_, Precision::F64) => (parse::<f64>(chunk, rules), Vec::new()),
+    }
 }
 
 /// Reads the rows of a chunk.

@@ -19,6 +19,7 @@ mod assemble;
 mod batches;
 mod certificate;
 mod chunk;
+pub(crate) mod converted;
 mod copy_rows;
 mod delimited;
 mod delimiter_index;
@@ -49,6 +50,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod text;
+mod vw;
 
 pub use batches::{Batch, Batches, BatchesReport, LabelFound};
 pub use certificate::certificate_fields;
@@ -76,7 +78,7 @@ use std::sync::Arc;
 use batches::{Inner, Model, image_batches, sparse_batches, table_batches};
 use open::{Opened, only_for_training, open};
 use prepare::Input;
-use raw::{in_source, read_images, read_sparse, read_table};
+use raw::{in_source, read_converted, read_images, read_sparse, read_table};
 use rosenblatt_core::data::Classes;
 use rosenblatt_core::{Error, Result};
 use source::Source;
@@ -105,11 +107,12 @@ fn read_source(source: &Source, options: &ReadOptions) -> Result<Raw> {
     options.label_rules().check()?;
     let opened = open(source, options)?;
     let raw = match opened.format {
-        Format::Libsvm => source
+        format @ (Format::Libsvm | Format::Vw) => source
             .text(opened.all, options.mapped)
-            .and_then(|text| read_sparse(source, text, options, Vec::push)),
+            .and_then(|text| read_sparse(source, text, format, options, Vec::push)),
         Format::Idx => read_images(source, opened.all, options),
         Format::Cache => Err(only_for_training()),
+        format if format.is_converted() => read_converted(source, opened, options),
         // Every table.
         _ => read_table(source, opened, options),
     };
@@ -161,8 +164,17 @@ impl Batches {
         }
         let mut notes = Vec::new();
         let inner = match (&preparation.input, opened.format) {
-            (Input::Sparse { .. }, Format::Libsvm) => {
+            (Input::Sparse { .. }, Format::Libsvm | Format::Vw) => {
                 Ok(sparse_batches(source, opened, model, &options))
+            }
+            (Input::Table { .. }, format) if format.is_converted() => {
+                let kept = source.kept(opened.all)?;
+                let (text, told) = converted::as_text(&kept, format, &options)
+                    .map_err(|e| in_source(e, source))?;
+                let opened = open(&text, &told)?;
+                let inner = table_batches(&text, opened, model, &told, &mut notes)
+                    .map_err(|e| in_source(e, &text))?;
+                return Ok(Batches::new(inner, &text, notes));
             }
             (Input::Table { .. }, format) if format.is_table() => {
                 table_batches(source, opened, model, &options, &mut notes)
@@ -190,7 +202,8 @@ fn refuse_other_kind(input: &Input, opened: &Opened, options: &ReadOptions) -> R
         Input::Table { .. } => looks == Format::Libsvm,
         Input::Images { .. } => false,
     };
-    match other && opened.format.is_text() {
+    let surely = opened.format == Format::Vw || opened.format.is_converted();
+    match other && opened.format.is_text() && !surely {
         true => Err(foreign(looks)),
         false => Ok(()),
     }

@@ -59,6 +59,8 @@ pub(crate) fn open(source: &Source, options: &ReadOptions) -> Result<Opened> {
         );
     }
     let format = match options.format {
+        // A model expects a table; these bytes say which sort of one.
+        Some(format) if format.is_table() => format::converted(&head).unwrap_or(format),
         Some(format) => format,
         None => format::guess(file, &head, whole, options.comment_bytes())?,
     };

@@ -19,7 +19,7 @@ use super::text::TextOptions;
 pub struct ReadOptions {
     /// The format, if not to be guessed.
     pub format: Option<Format>,
-    /// The labels file of IDX images.
+    /// The labels file of IDX images or of a NumPy array.
     pub labels: Option<PathBuf>,
     /// The label column of a table: a name, else a number from 0.
     pub label: Option<String>,

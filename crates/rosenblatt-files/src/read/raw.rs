@@ -1,6 +1,7 @@
 //! A file as read, before any decision that depends on which rows train.
 
 use super::chunk::{Chunker, Cut};
+use super::converted;
 use super::format::Format;
 use super::idx;
 use super::images::ImagesRaw;
@@ -52,7 +53,7 @@ pub(crate) enum Content {
 pub(super) fn in_source(error: Error, source: &Source) -> Error {
     match error.position() {
         Some(position) if !position.file.as_os_str().is_empty() => error,
-        _ => error.in_file(source.name()),
+        _ => source.locate(error),
     }
 }
 
@@ -77,10 +78,11 @@ fn note_skipped(report: &mut ReadReport, tally: Tally) {
     }
 }
 
-/// Reads libsvm rows; `keep` takes each part to those before it.
+/// Reads libsvm rows, or those of Vowpal Wabbit; `keep` takes each part to those before it.
 pub(super) fn read_sparse(
     source: &Source,
     bytes: impl Into<Bytes>,
+    format: Format,
     options: &ReadOptions,
     mut keep: impl FnMut(&mut Vec<SparsePart>, SparsePart),
 ) -> Result<Raw> {
@@ -92,17 +94,18 @@ pub(super) fn read_sparse(
         keep_long_decimals: options.keep_long_decimals,
     };
     let precision = options.precision;
-    let chunks = InOrder::new(chunker, options.threads, move |chunk| match precision {
-        Precision::F32 => libsvm::parse::<f32>(chunk, rules),
-        Precision::F64 => libsvm::parse::<f64>(chunk, rules),
+    let chunks = InOrder::new(chunker, options.threads, move |chunk| {
+        libsvm::parse_format(chunk, format, precision, rules)
     });
-    let mut tally = Tally::new(source.name());
+    let mut tally = Tally::new(source);
+    let mut weights: Vec<f64> = Vec::new();
     let mut names = Interner::default();
     let (mut codes, mut long, mut parts) = (Vec::new(), Vec::new(), Vec::new());
     let (mut qids, mut unsorted) = (0, 0);
     let mut memory = MemoryUse::new(options, source.name());
     for part in chunks {
-        let mut part = part?;
+        let (mut part, mut heavy) = part?;
+        weights.append(&mut heavy);
         tally.add(std::mem::take(&mut part.faults))?;
         let new = names.merge(&part.labels.names);
         let before = codes.len() as u64;
@@ -124,7 +127,7 @@ pub(super) fn read_sparse(
     if codes.is_empty() {
         return Err(Error::data("the file holds no rows").remedy("give a file with data"));
     }
-    let mut report = report(source, Format::Libsvm, options);
+    let mut report = report(source, format, options);
     note_skipped(&mut report, tally);
     if qids > 0 {
         report
@@ -139,6 +142,9 @@ pub(super) fn read_sparse(
     let sparse = SparseRaw::new(parts, precision);
     let mut raw = Raw::new(Content::Sparse(sparse), codes, &names, report, options)?;
     raw.long = long;
+    if weights.iter().any(|w| *w != 1.0) {
+        raw.weights = Some(weights);
+    }
     Ok(raw)
 }
 
@@ -166,6 +172,23 @@ pub(super) fn read_table(source: &Source, opened: Opened, options: &ReadOptions)
     let mut raw = Raw::new(content, found.labels, &found.label_names, report, options)?;
     raw.weights = options.weight_column.is_some().then_some(found.weights);
     raw.long = found.long;
+    Ok(raw)
+}
+
+/// Reads a table that is no text in cells, as the text that it would be.
+pub(super) fn read_converted(
+    source: &Source,
+    opened: Opened,
+    options: &ReadOptions,
+) -> Result<Raw> {
+    let format = opened.format;
+    let source = source.kept(opened.all)?;
+    let (text, options) = converted::as_text(&source, format, options)?;
+    let raw =
+        super::open::open(&text, &options).and_then(|opened| read_table(&text, opened, &options));
+    let mut raw = raw.map_err(|e| in_source(e, &text))?;
+    raw.report.format = format;
+    raw.report.delimiter = None;
     Ok(raw)
 }
 

@@ -3,9 +3,10 @@
 //! A chunk knows its faults by line numbers of its own; put in file order, the chunks before
 //! it say how far down it lies.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::chunk::{Chunk, LONGEST_RECORD};
+use super::source::Source;
 use rosenblatt_core::{Error, Result, Wording};
 
 /// What to do with a row that cannot be read.
@@ -47,6 +48,14 @@ impl RowErrors {
         true
     }
 
+    /// Adds the faults of the same chunk that showed later.
+    pub(crate) fn merge(&mut self, later: RowErrors) {
+        self.fatal = self.fatal.take().or(later.fatal);
+        self.skipped += later.skipped;
+        let room = KEPT.saturating_sub(self.kept.len());
+        self.kept.extend(later.kept.into_iter().take(room));
+    }
+
     /// Notes how long the chunk was.
     pub(crate) fn measured(&mut self, lines: u64, chunk: &Chunk) {
         self.lines = lines;
@@ -65,9 +74,8 @@ pub(crate) fn overlong(line: u64) -> Error {
 }
 
 /// The faults of a file, chunk by chunk.
-#[derive(Debug)]
 pub(crate) struct Tally {
-    file: PathBuf,
+    source: Source,
     lines: u64,
     pub(crate) bytes: u64,
     pub(crate) skipped: u64,
@@ -75,9 +83,9 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn new(file: &Path) -> Self {
+    pub(crate) fn new(source: &Source) -> Self {
         Tally {
-            file: file.to_path_buf(),
+            source: source.clone(),
             lines: 0,
             bytes: 0,
             skipped: 0,
@@ -87,12 +95,12 @@ impl Tally {
 
     /// The file, as the user named it.
     pub(crate) fn file(&self) -> &Path {
-        &self.file
+        self.source.name()
     }
 
     /// Adds the faults of the next chunk; fails if one of them is fatal.
     pub(crate) fn add(&mut self, faults: RowErrors) -> Result<()> {
-        let place = |error: Error| error.shifted(self.lines).in_file(&self.file);
+        let place = |error: Error| self.source.locate(error.shifted(self.lines));
         if let Some(error) = faults.fatal {
             return Err(place(error));
         }

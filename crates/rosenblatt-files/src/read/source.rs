@@ -1,6 +1,7 @@
 //! Where bytes come from: a file, standard input or memory, decompressed on the way.
 
 mod decompress;
+pub(crate) mod zip;
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -12,6 +13,7 @@ use std::time::SystemTime;
 use memmap2::Mmap;
 
 use self::decompress::{compression, decompressed};
+use super::converted::Places;
 use rosenblatt_core::{Error, Result};
 
 /// What text may begin with.
@@ -42,6 +44,9 @@ impl From<Reader> for Bytes {
         Bytes::Streamed(reader)
     }
 }
+
+/// Begins a text from its first byte.
+pub(crate) type Opener = dyn Fn() -> Result<Reader> + Send + Sync;
 
 /// Something that can be read, at least once.
 #[derive(Clone)]
@@ -96,6 +101,8 @@ pub(crate) struct Peeked {
 #[derive(Clone)]
 enum Origin {
     File(PathBuf),
+    /// Text that is made of other data, and the places it is from.
+    Made(Arc<Opener>, Places),
     Memory(Arc<Vec<u8>>),
     /// A pipe or standard input: gone once read.
     Stream(Arc<Mutex<Option<Reader>>>),
@@ -134,6 +141,26 @@ impl Source {
         }
     }
 
+    /// Text that is made of other data, as often as it is wanted.
+    pub(crate) fn made(name: &Path, opener: Arc<Opener>, places: Places) -> Self {
+        Source {
+            name: name.to_path_buf(),
+            origin: Origin::Made(opener, places),
+        }
+    }
+
+    /// The same error, in the file that the user knows.
+    pub(crate) fn locate(&self, error: Error) -> Error {
+        let line = error.position().map_or(0, |position| position.line);
+        if let Origin::Made(_, places) = &self.origin
+            && let Some((file, line)) = places.find(line)
+        {
+            // A column of the text is none of the file.
+            return error.at(line, 0).in_file(file);
+        }
+        error.in_file(&self.name)
+    }
+
     /// What the user calls it.
     pub(crate) fn name(&self) -> &Path {
         &self.name
@@ -147,6 +174,7 @@ impl Source {
     /// The decompressed bytes.
     pub(crate) fn open(&self) -> Result<Reader> {
         let raw: Reader = match &self.origin {
+            Origin::Made(open, _) => return open(),
             Origin::Memory(bytes) => return Ok(Box::new(Cursor::new(Shared(bytes.clone())))),
             Origin::File(path) => {
                 Box::new(File::open(path).map_err(|e| Error::io(&self.name, &e))?)
@@ -220,6 +248,14 @@ impl Source {
         };
         let all = Box::new(Cursor::new(head.clone()).chain(reader));
         Ok(Peeked { head, whole, all })
+    }
+
+    /// The same data, to be read again and again; `all` are its bytes, which may have begun.
+    pub(crate) fn kept(&self, all: Reader) -> Result<Source> {
+        match self.rereadable() {
+            true => Ok(self.clone()),
+            false => self.buffered(all),
+        }
     }
 
     /// The same data, kept in memory, from a reader of all its decompressed bytes.

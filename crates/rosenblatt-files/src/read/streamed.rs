@@ -70,22 +70,28 @@ impl Streamed {
             return Ok(None);
         }
         let mut lengths = Vec::new();
-        let raw = read_sparse(&source, opened.all, &options, |parts, part| {
-            lengths.extend((0..part.rows()).map(|i| part.range(i).len() as u32));
-            // What indices there are is known from one part that stands for all.
-            match parts.first_mut() {
-                Some(all) => {
-                    all.smallest = all.smallest.min(part.smallest);
-                    all.width = all.width.max(part.width);
+        let raw = read_sparse(
+            &source,
+            opened.all,
+            Format::Libsvm,
+            &options,
+            |parts, part| {
+                lengths.extend((0..part.rows()).map(|i| part.range(i).len() as u32));
+                // What indices there are is known from one part that stands for all.
+                match parts.first_mut() {
+                    Some(all) => {
+                        all.smallest = all.smallest.min(part.smallest);
+                        all.width = all.width.max(part.width);
+                    }
+                    None => parts.push(SparsePart {
+                        ends: Vec::new(),
+                        indices: Vec::new(),
+                        values: Values::F32(Vec::new().into()),
+                        ..part
+                    }),
                 }
-                None => parts.push(SparsePart {
-                    ends: Vec::new(),
-                    indices: Vec::new(),
-                    values: Values::F32(Vec::new().into()),
-                    ..part
-                }),
-            }
-        });
+            },
+        );
         let raw = raw.map_err(|e| in_source(e, &source))?;
         let preparation = Preparation::fit(&raw, None, scale)?;
         Ok(Some(Streamed {

@@ -25,6 +25,17 @@ pub enum TextFormat {
     Csv,
     /// Tab-separated with a header; nothing can be quoted.
     Tsv,
+    /// An object on each line, zeros included.
+    JsonLines,
+    /// `label weight | name:value …` as Vowpal Wabbit has it, zeros left out.
+    Vw,
+}
+
+impl TextFormat {
+    /// Whether zeros are left out.
+    pub fn is_sparse(self) -> bool {
+        matches!(self, TextFormat::Libsvm | TextFormat::Vw)
+    }
 }
 
 /// Writes the whole data set.
@@ -70,6 +81,8 @@ pub struct RowWriter<W> {
     labels: Vec<Vec<u8>>,
     first: u64,
     columns: usize,
+    /// What stands before the value of each feature, where its name does.
+    names: Vec<Vec<u8>>,
     weighted: bool,
     /// Whether anything stands in the file yet.
     started: bool,
@@ -108,22 +121,59 @@ impl<W: Write> RowWriter<W> {
                 _ => 1,
             },
             columns: features,
+            names: Vec::new(),
             weighted,
             started: false,
             line: Vec::new(),
         };
-        if format != TextFormat::Libsvm {
-            writer.header(names)?;
+        match format {
+            TextFormat::Libsvm => {}
+            TextFormat::Csv | TextFormat::Tsv => writer.header(names)?,
+            TextFormat::JsonLines | TextFormat::Vw => writer.names = writer.column_names(names)?,
         }
         Ok(writer)
     }
 
     fn separator(&self) -> u8 {
         match self.format {
-            TextFormat::Libsvm => b' ',
-            TextFormat::Csv => b',',
+            TextFormat::Libsvm | TextFormat::Vw => b' ',
+            TextFormat::Csv | TextFormat::JsonLines => b',',
             TextFormat::Tsv => b'\t',
         }
+    }
+
+    /// The name of a feature, which is to be told from the table's own columns.
+    fn column_name(&self, names: &FeatureNames, j: usize) -> Result<String> {
+        let name = match names {
+            // A bare number in a header looks like data.
+            FeatureNames::Numbered { .. } => format!("x{}", names.get(j)),
+            _ => names.get(j).into_owned(),
+        };
+        if name == "label" || self.weighted && name == "weight" {
+            return Err(Error::data(format!(
+                "a feature is called {name:?}, as the table's own column of {name}s is"
+            ))
+            .remedy("rename it"));
+        }
+        Ok(name)
+    }
+
+    /// What stands before each value: its separator and its name.
+    fn column_names(&self, names: &FeatureNames) -> Result<Vec<Vec<u8>>> {
+        let numbered = matches!(names, FeatureNames::Numbered { .. });
+        let each = (0..self.columns).map(|j| match self.format {
+            // Numbers are their own names, which no hash mixes up.
+            TextFormat::Vw if numbered => Ok(format!(" {}:", j as u64 + self.first).into_bytes()),
+            TextFormat::Vw => {
+                let name = field(&names.get(j), self.format, "feature name")?;
+                Ok([b" ", name.as_slice(), b":"].concat())
+            }
+            _ => {
+                let name = field(&self.column_name(names, j)?, self.format, "feature name")?;
+                Ok([b",", name.as_slice(), b":"].concat())
+            }
+        });
+        each.collect()
     }
 
     fn header(&mut self, names: &FeatureNames) -> Result<()> {
@@ -135,18 +185,7 @@ impl<W: Write> RowWriter<W> {
         }
         for j in 0..self.columns {
             self.line.push(self.separator());
-            let name = match names {
-                // A bare number in a header looks like data.
-                FeatureNames::Numbered { .. } => format!("x{}", names.get(j)).into(),
-                _ => names.get(j),
-            };
-            if name == "label" || self.weighted && name == "weight" {
-                return Err(Error::data(format!(
-                    "a feature is called {name:?}, as the table's own column of {name}s is"
-                ))
-                .remedy("rename it"));
-            }
-            let name = field(&name, self.format, "feature name")?;
+            let name = field(&self.column_name(names, j)?, self.format, "feature name")?;
             self.line.extend_from_slice(&name);
         }
         self.end_line()
@@ -172,10 +211,16 @@ impl<W: Write> RowWriter<W> {
             self.line.extend_from_slice(BYTE_ORDER_MARK);
         }
         self.started = true;
+        if self.format == TextFormat::JsonLines {
+            self.line.extend_from_slice(b"{\"label\":");
+        }
         self.line.extend_from_slice(label);
         let separator = self.separator();
         if self.weighted {
             self.line.push(separator);
+            if self.format == TextFormat::JsonLines {
+                self.line.extend_from_slice(b"\"weight\":");
+            }
             decimal(&mut self.line, weight.unwrap_or(1.0), Precision::F64);
         }
         let precision = match row {
@@ -183,7 +228,29 @@ impl<W: Write> RowWriter<W> {
             Row::Dense64(_) | Row::Sparse64(..) => Precision::F64,
         };
         let (line, first) = (&mut self.line, self.first);
-        if self.format == TextFormat::Libsvm {
+        if !self.names.is_empty() {
+            let zeros = !self.format.is_sparse();
+            if !zeros {
+                line.extend_from_slice(b" |");
+            }
+            let (names, mut next) = (&self.names, 0);
+            let mut until = |line: &mut Vec<u8>, end: usize| {
+                for name in names[next..end].iter().filter(|_| zeros) {
+                    line.extend_from_slice(name);
+                    line.push(b'0');
+                }
+                next = end + 1;
+            };
+            row.for_each(|j, x| {
+                until(line, j);
+                line.extend_from_slice(&names[j]);
+                decimal(line, x, precision);
+            });
+            until(line, self.columns);
+            if zeros {
+                line.push(b'}');
+            }
+        } else if self.format == TextFormat::Libsvm {
             row.for_each(|j, x| {
                 line.push(b' ');
                 whole(line, j as u64 + first);
@@ -228,7 +295,7 @@ fn io_error(error: &std::io::Error) -> Error {
 
 /// Appends the shortest decimal that reads back as `x` in this precision, scientific where plain
 /// digits would be long.
-fn decimal(line: &mut Vec<u8>, x: f64, precision: Precision) {
+pub(crate) fn decimal(line: &mut Vec<u8>, x: f64, precision: Precision) {
     let size = x.abs();
     if (1e-5..1.0).contains(&size) {
         // Six digits or fewer: no two such decimals are one f32 (or f64), so if one reads back
@@ -270,7 +337,7 @@ fn millionth(line: &mut Vec<u8>, negative: bool, mut m: u64) {
 }
 
 /// Appends a whole number; the formatting machinery would cost more than the digits.
-fn whole(line: &mut Vec<u8>, mut n: u64) {
+pub(crate) fn whole(line: &mut Vec<u8>, mut n: u64) {
     let mut digits = [0; 20];
     let mut at = digits.len();
     loop {
@@ -298,6 +365,16 @@ fn field(text: &str, format: TextFormat, what: &str) -> Result<Vec<u8>> {
                     "cannot stand in a libsvm file: it is empty or has a space, a colon or a #",
                 ));
             }
+        }
+        TextFormat::Vw => {
+            if text.is_empty() || text.bytes().any(|b| b <= b' ' || b"|:,#'".contains(&b)) {
+                return Err(refused(
+                    "cannot stand in Vowpal Wabbit text: it is empty or has a space, a colon, a bar, a comma, a quote or a #",
+                ));
+            }
+        }
+        TextFormat::JsonLines => {
+            return Ok(serde_json::Value::from(text).to_string().into_bytes());
         }
         TextFormat::Tsv => {
             if text.contains(['\t', '\n', '\r']) {

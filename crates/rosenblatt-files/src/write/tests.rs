@@ -72,6 +72,7 @@ fn read_back(dataset: &Dataset, format: TextFormat) -> Parsed {
                 })
                 .collect()
         }
+        TextFormat::JsonLines | TextFormat::Vw => unreachable!("see read::tests::formats"),
     }
 }
 

@@ -160,7 +160,7 @@ fn what_cannot_be_is_refused_with_advice() {
     told = options(Some(1.0), Bias::Lifted);
     told.margin_demand = 1.0;
     assert!(refused(&line, &told).contains("margin_demand = "));
-    let misplaced = Options::of(Perceptron.into()).set("c", "1");
+    let misplaced = Options::of(Perceptron::default().into()).set("c", "1");
     assert!(misplaced.unwrap_err().to_string().contains("c belongs"));
     // A model is an answer, not a state to go on from.
     let told = options(Some(1.0), Bias::Lifted);

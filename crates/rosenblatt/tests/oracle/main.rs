@@ -9,6 +9,7 @@ mod common;
 mod linear_unit;
 mod logistic;
 mod passive_aggressive;
+mod penalty;
 mod reference;
 
 use std::collections::HashSet;

@@ -25,14 +25,14 @@ mod newton;
 mod one_plane;
 mod softmax;
 
-use super::Fit;
 use super::max_margin::{Plane, record};
+use super::{Fit, Penalty};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::model::Decision;
 use crate::options::{
     Bias, DataSize, Declared, Learner, Multiclass, Options, Parameter, Readout, choice_name,
-    choices, not_negative, parse_choice, positive,
+    not_negative, parse_choice, positive,
 };
 use crate::parallel;
 use crate::progress::{Pass, Stop};
@@ -43,32 +43,18 @@ use newton::{Found, minimise};
 use one_plane::OnePlane;
 use softmax::Softmax;
 
-choices! {
-    /// What large weights cost.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-    pub enum Penalty {
-        /// ½‖w‖².
-        #[default]
-        L2 = "l2",
-        /// ‖w‖₁: the sum of their absolute values.
-        L1 = "l1",
-    }
-}
-
-impl Penalty {
-    /// What these weights cost.
-    fn of(self, w: &[f64]) -> f64 {
-        match self {
-            Penalty::L2 => 0.5 * newton::dot(w, w),
-            Penalty::L1 => w.iter().map(|w| w.abs()).sum(),
-        }
+/// What these weights cost, by `l2` or `l1`.
+fn cost(penalty: Penalty, w: &[f64]) -> f64 {
+    match penalty {
+        Penalty::L1 => w.iter().map(|w| w.abs()).sum(),
+        _ => 0.5 * newton::dot(w, w),
     }
 }
 
 /// Logistic regression.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Logistic {
-    /// What large weights cost.
+    /// What large weights cost: `l2` or `l1`.
     pub penalty: Penalty,
     /// What a unit of loss costs.
     pub c: f64,
@@ -79,7 +65,7 @@ pub struct Logistic {
 impl Default for Logistic {
     fn default() -> Self {
         Logistic {
-            penalty: Penalty::default(),
+            penalty: Penalty::L2,
             c: 1.0,
             tolerance: 1e-6,
         }
@@ -95,7 +81,13 @@ impl Declared for Logistic {
             value: "PENALTY",
             help: "l2 (½‖w‖²) or l1 (‖w‖₁, which leaves most weights at 0)",
             get: |l| choice_name(l.penalty).into(),
-            set: |l, t| parse_choice(t).map(|v| l.penalty = v),
+            set: |l, t| match parse_choice(t) {
+                Ok(v @ (Penalty::L2 | Penalty::L1)) => {
+                    l.penalty = v;
+                    Ok(())
+                }
+                _ => Err("expected l2 or l1".into()),
+            },
         },
         Parameter {
             name: "c",
@@ -118,6 +110,12 @@ impl Declared for Logistic {
 
 impl Learner for Logistic {
     fn check(&self, options: &Options) -> Result<()> {
+        if !matches!(self.penalty, Penalty::L2 | Penalty::L1) {
+            return Err(
+                Error::options("logistic regression has the penalty l2 or l1")
+                    .remedy("use ⟨penalty l2⟩ with a large ⟨c⟩ for hardly any"),
+            );
+        }
         if options.multiclass == Some(Multiclass::Argmax) && self.penalty == Penalty::L1 {
             return Err(Error::options(
                 "with the penalty l1 the planes of several classes are found one by one",
@@ -135,8 +133,8 @@ impl Learner for Logistic {
 
     fn default_multiclass(&self) -> Multiclass {
         match self.penalty {
-            Penalty::L2 => Multiclass::Argmax,
             Penalty::L1 => Multiclass::Ovr,
+            _ => Multiclass::Argmax,
         }
     }
 

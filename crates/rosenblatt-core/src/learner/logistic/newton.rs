@@ -1,6 +1,6 @@
 //! Newton's method for a smooth loss and a penalty.
 
-use super::Penalty;
+use super::{Penalty, cost};
 use crate::progress::{Limits, Pass, Stop};
 
 /// Of the fall that the slope promises, so much must come true.
@@ -84,17 +84,17 @@ pub(super) fn minimise(
             break Stop::EpochLimit;
         }
         let slope = loss.slope(&scores);
-        let primal = penalty.of(&w) + slope.loss;
+        let primal = cost(penalty, &w) + slope.loss;
         let gap = match penalty {
-            // Half the square of the gradient.
-            Penalty::L2 => {
-                let each = w.iter().zip(&slope.pull);
-                0.5 * each.fold(0.0, |sum, (w, v)| sum + (w - v) * (w - v))
-            }
             // A slope above 1 bounds nothing, so all are made smaller by as much.
             Penalty::L1 => {
                 let steepest = slope.pull.iter().fold(1.0, |a: f64, v| a.max(v.abs()));
                 primal - loss.bound(&slope, 1.0 / steepest)
+            }
+            // Half the square of the gradient.
+            _ => {
+                let each = w.iter().zip(&slope.pull);
+                0.5 * each.fold(0.0, |sum, (w, v)| sum + (w - v) * (w - v))
             }
         };
         let converged = gap <= tolerance * primal;
@@ -141,10 +141,10 @@ fn step(
     let sum = |a: &[f64], b: &[f64], length: f64| -> Vec<f64> {
         a.iter().zip(b).map(|(a, b)| a + length * b).collect()
     };
-    let size = penalty.of(w);
+    let size = cost(penalty, w);
     let of_penalty = match penalty {
-        Penalty::L2 => dot(direction, w),
-        Penalty::L1 => penalty.of(&sum(w, direction, 1.0)) - size,
+        Penalty::L1 => cost(penalty, &sum(w, direction, 1.0)) - size,
+        _ => dot(direction, w),
     };
     let promised = of_penalty - dot(direction, &slope.pull);
     let before = size + slope.loss;
@@ -155,7 +155,7 @@ fn step(
     let mut length = 1.0;
     for _ in 0..60 {
         let (to, there) = (sum(w, direction, length), sum(scores, &along, length));
-        let after = penalty.of(&to) + loss.value(&there);
+        let after = cost(penalty, &to) + loss.value(&there);
         if after - before <= ENOUGH * length * promised + ROUNDING * before {
             (*w, *scores) = (to, there);
             return Some(-promised);

@@ -1,4 +1,9 @@
 use super::*;
+use crate::read::source::Source;
+
+fn named_f() -> Source {
+    Source::stream(std::path::Path::new("f"), Box::new(std::io::empty()))
+}
 
 fn read(text: &str) -> SparsePart {
     let rules = Rules {
@@ -16,7 +21,7 @@ fn row(part: &SparsePart, i: usize) -> Vec<(u32, f64)> {
 fn rows_are_read_as_written() {
     let part =
         read("+1 1:0.5 3:-2e1\t10:7 # tail 5:5\r\n\n  # only\n-1\n0 qid:7 2:1 9:0\nx 123456789:1");
-    let mut tally = super::super::row_errors::Tally::new(std::path::Path::new("f"));
+    let mut tally = super::super::row_errors::Tally::new(&named_f());
     assert_eq!(part.rows(), 4);
     assert_eq!(row(&part, 0), [(1, 0.5), (3, -20.0), (10, 7.0)]);
     assert_eq!(row(&part, 1), []);
@@ -55,7 +60,7 @@ fn skipped_rows_leave_no_trace() {
     assert_eq!(part.rows(), 2);
     assert_eq!(part.labels.codes.len(), 2);
     assert_eq!(row(&part, 1), [(1, 1.0), (2, 2.0)]);
-    let mut tally = super::super::row_errors::Tally::new(std::path::Path::new("f"));
+    let mut tally = super::super::row_errors::Tally::new(&named_f());
     tally.add(part.faults).unwrap();
     assert_eq!(tally.skipped, 2);
     assert!(
@@ -111,7 +116,7 @@ fn nearly_usual_tokens() {
                 let more = usize::from(behind.starts_with(' '));
                 assert_eq!(part.range(0).len(), 1 + more, "{text:?}");
             }
-            let mut tally = super::super::row_errors::Tally::new(std::path::Path::new("f"));
+            let mut tally = super::super::row_errors::Tally::new(&named_f());
             let refused = tally.add(part.faults).is_err();
             assert_eq!(refused, expected.is_none(), "{text:?}");
         }

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use flate2::bufread::GzDecoder;
 
-use super::Reader;
+use super::{Reader, zip};
 
 /// The most memory that an xz file may ask for; `xz -9` asks for a tenth of it.
 const XZ_MEMORY: u64 = 768 << 20;
@@ -24,6 +24,7 @@ pub(super) fn compression(start: &[u8]) -> Option<&'static str> {
         {
             Some("bzip2")
         }
+        [b'P', b'K', 3, 4, ..] => Some("zip"),
         [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Some("xz"),
         _ => None,
     }
@@ -34,9 +35,14 @@ pub(super) fn decompressed(mut raw: Reader) -> io::Result<Reader> {
     let mut magic = Vec::new();
     (&mut raw).take(10).read_to_end(&mut magic)?;
     let compression = compression(&magic);
-    let whole = Cursor::new(magic).chain(raw);
+    let mut whole = Cursor::new(magic).chain(raw);
     Ok(match compression {
         None => Box::new(whole),
+        Some("zip") => {
+            let mut bytes = Vec::new();
+            whole.read_to_end(&mut bytes)?;
+            zip::only_file(bytes).map_err(io::Error::other)?
+        }
         Some(name @ "gzip") => named(name, GzipMembers::new(BufReader::new(whole))),
         Some(name @ "zstd") => named(name, zstd::stream::read::Decoder::new(whole)?),
         Some(name @ "bzip2") => named(name, bzip2::read::MultiBzDecoder::new(whole)),

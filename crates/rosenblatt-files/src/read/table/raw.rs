@@ -1,7 +1,6 @@
 //! A whole table: read with guessed kinds, decided on all its cells, read again if need be.
 
 use std::collections::HashSet;
-use std::path::Path;
 
 use super::cells::{self, CellTally, DateOrder, NumberForm, few_strays};
 use super::parse::{MISSING, Parsed, Scheme, Slots, TablePart, Take, Use, parse, takes};
@@ -144,7 +143,7 @@ pub(crate) fn read(
     // points, at first.
     for _ in 0..6 {
         let scheme = scheme(&shape, &columns, &label, options);
-        let pass = run(bytes, source.name(), &scheme, options)?;
+        let pass = run(bytes, source, &scheme, options)?;
         let decided = decide_all(&pass, &columns);
         if decided.iter().zip(&columns).all(|(d, c)| d.used == c.used) {
             return finish(pass, shape, &label, &columns);
@@ -353,7 +352,8 @@ fn scheme(
     }
 }
 
-fn run(bytes: Bytes, file: &Path, scheme: &Scheme, options: &ReadOptions) -> Result<Pass> {
+fn run(bytes: Bytes, source: &Source, scheme: &Scheme, options: &ReadOptions) -> Result<Pass> {
+    let file = source.name();
     let chunker = Chunker::new(bytes, file, options.chunk_bytes, scheme.dialect.cut());
     let shared = scheme.clone();
     let precision = options.precision;
@@ -397,7 +397,7 @@ fn run(bytes: Bytes, file: &Path, scheme: &Scheme, options: &ReadOptions) -> Res
         distinct: vec![HashSet::new(); slots.texts],
         word_counts: vec![0; slots.texts],
         long: Vec::new(),
-        tally: Tally::new(file),
+        tally: Tally::new(source),
     };
     let mut memory = MemoryUse::new(options, file);
     for parsed in chunks {

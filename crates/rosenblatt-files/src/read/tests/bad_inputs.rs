@@ -329,27 +329,6 @@ fn bad_inputs_are_named_with_place_and_remedy() {
             "pass format",
         ),
         (
-            "a",
-            b"\x93NUMPY\x01\x00",
-            none(),
-            "a: the format npy is not supported yet",
-            "CSV",
-        ),
-        (
-            "a.parquet",
-            b"PAR1",
-            none(),
-            "a.parquet: the format parquet is not supported yet",
-            "",
-        ),
-        (
-            "a.arff",
-            b"@relation x\n",
-            none(),
-            "a.arff: the format arff is not supported yet",
-            "",
-        ),
-        (
             "a.rbc",
             b"....",
             none(),

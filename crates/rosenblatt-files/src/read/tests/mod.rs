@@ -2,6 +2,7 @@
 
 mod bad_inputs;
 mod columns;
+mod formats;
 mod models;
 mod regressions;
 mod simd_levels;

@@ -1,0 +1,350 @@
+//! Formats that hold a table otherwise than as text in cells.
+//!
+//! Each is read as the CSV text that its rows would be, made as it is wanted: so all that is known
+//! of tables (labels, kinds of columns, missing values, batches) holds for them, and the same rows
+//! give the same numbers from any of them. A number is written as the shortest decimal that is
+//! read back as it.
+
+mod arff;
+mod jsonl;
+pub(crate) mod npy;
+pub(crate) mod parquet;
+mod scalar;
+
+use std::collections::VecDeque;
+use std::io::{self, Read};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use memmap2::Mmap;
+
+use super::delimited::Delimiter;
+use super::format::Format;
+use super::options::ReadOptions;
+use super::report::ColumnKind;
+use super::source::{Reader, Source};
+use crate::write;
+use rosenblatt_core::data::Precision;
+use rosenblatt_core::{Error, Result};
+
+/// Appends some further rows to a text; false if there are none.
+type Rows = Box<dyn FnMut(&mut Vec<u8>) -> Result<bool> + Send>;
+
+/// A table before its rows are read.
+pub(crate) struct Table {
+    pub(super) names: Vec<String>,
+    /// Columns whose values are said to be categories.
+    pub(super) categories: Vec<String>,
+    /// What to add to the number of a row, from 1, for its line in the file.
+    pub(super) shift: i64,
+    pub(super) rows: Rows,
+}
+
+/// Opens a table of some format.
+pub(super) fn open(source: &Source, format: Format, options: &ReadOptions) -> Result<Table> {
+    match format {
+        Format::JsonLines => jsonl::open(source, options),
+        Format::Arff => arff::open(source),
+        Format::Npy => npy::open(source, options),
+        Format::Parquet => parquet::open(source, options),
+        _ => Err(Error::options(format!("{format} files are no tables"))),
+    }
+}
+
+/// The text of a table, and how it is to be read.
+pub(super) fn as_text(
+    source: &Source,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<(Source, ReadOptions)> {
+    let found = open(source, format, options)?;
+    let mut told = ReadOptions {
+        format: Some(Format::Csv),
+        header: Some(true),
+        delimiter: Some(Delimiter::Byte(b',')),
+        comment: None,
+        ..options.clone()
+    };
+    let given = |name: &String| told.columns.iter().any(|(known, _)| known == name);
+    let categories: Vec<String> = (found.categories.into_iter())
+        .filter(|name| !given(name))
+        .collect();
+    let as_category = categories
+        .into_iter()
+        .map(|name| (name, ColumnKind::Category));
+    told.columns.splice(..0, as_category);
+    let (source, options) = (source.clone(), options.clone());
+    let (name, places) = (source.name().to_owned(), Places::default());
+    let shared = places.clone();
+    let made = move || -> Result<Reader> {
+        let table = open(&source, format, &options)?;
+        shared.clear();
+        Ok(Box::new(Text::new(
+            VecDeque::from([(source.name().to_owned(), table)]),
+            shared.clone(),
+        )))
+    };
+    Ok((Source::made(&name, Arc::new(made), places), told))
+}
+
+/// Which lines of a text came from where.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Places(Arc<Mutex<Vec<Place>>>);
+
+#[derive(Debug, Clone)]
+struct Place {
+    /// The first line of the text, from 1, that is of the file.
+    first: u64,
+    file: PathBuf,
+    /// What to add to the number of a line.
+    shift: i64,
+}
+
+impl Places {
+    fn list(&self) -> std::sync::MutexGuard<'_, Vec<Place>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn clear(&self) {
+        self.list().clear();
+    }
+
+    /// The file and line of a line of the text.
+    pub(crate) fn find(&self, line: u64) -> Option<(PathBuf, u64)> {
+        let list = self.list();
+        let place = list.iter().rev().find(|place| place.first <= line)?;
+        let line = line.checked_add_signed(place.shift).unwrap_or(0);
+        Some((place.file.clone(), line))
+    }
+}
+
+/// The text of tables, one below the other.
+struct Text {
+    left: VecDeque<(PathBuf, Table)>,
+    places: Places,
+    buffer: Vec<u8>,
+    at: usize,
+    /// Lines that were made.
+    lines: u64,
+    begun: bool,
+}
+
+impl Text {
+    fn new(left: VecDeque<(PathBuf, Table)>, places: Places) -> Self {
+        Text {
+            left,
+            places,
+            buffer: Vec::new(),
+            at: 0,
+            lines: 0,
+            begun: false,
+        }
+    }
+
+    /// Makes more text; false if there is none.
+    fn fill(&mut self) -> Result<bool> {
+        self.buffer.clear();
+        self.at = 0;
+        while self.buffer.is_empty() {
+            let Some((file, table)) = self.left.front_mut() else {
+                return Ok(false);
+            };
+            if !std::mem::replace(&mut self.begun, true) {
+                // The header is line 1 of the text.
+                self.places.list().push(Place {
+                    first: 0,
+                    file: file.clone(),
+                    shift: table.shift - 1,
+                });
+                push_line(&mut self.buffer, table.names.iter().map(String::as_str));
+            } else if !(table.rows)(&mut self.buffer).map_err(|e| match e.position() {
+                Some(position) if !position.file.as_os_str().is_empty() => e,
+                _ => e.in_file(&*file),
+            })? {
+                self.left.pop_front();
+            }
+        }
+        self.lines += memchr::memchr_iter(b'\n', &self.buffer).count() as u64;
+        Ok(true)
+    }
+}
+
+impl Read for Text {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.buffer.len() && !self.fill().map_err(io::Error::other)? {
+            return Ok(0);
+        }
+        let n = to.len().min(self.buffer.len() - self.at);
+        to[..n].copy_from_slice(&self.buffer[self.at..self.at + n]);
+        self.at += n;
+        Ok(n)
+    }
+}
+
+/// Appends a line of texts.
+fn push_line<'t>(line: &mut Vec<u8>, cells: impl Iterator<Item = &'t str>) {
+    for (i, cell) in cells.enumerate() {
+        if i > 0 {
+            line.push(b',');
+        }
+        push_text(line, cell);
+    }
+    line.push(b'\n');
+}
+
+/// Appends a text, quoted where it must be.
+fn push_text(line: &mut Vec<u8>, text: &str) {
+    let plain = text.trim() == text && !text.contains([',', '"', '\n', '\r']);
+    if plain && !text.is_empty() {
+        line.extend_from_slice(text.as_bytes());
+        return;
+    }
+    line.push(b'"');
+    for &b in text.as_bytes() {
+        if b == b'"' {
+            line.push(b);
+        }
+        line.push(b);
+    }
+    line.push(b'"');
+}
+
+/// Appends a number; what is none is missing.
+fn push_number(line: &mut Vec<u8>, x: f64) {
+    if x.is_nan() {
+        return;
+    }
+    write::decimal(line, x, Precision::F64);
+}
+
+/// Ends a row that began at `start`: one that is empty would not be seen.
+fn end_row(line: &mut Vec<u8>, start: usize) {
+    if line.len() == start {
+        line.extend_from_slice(b"\"\"");
+    }
+    line.push(b'\n');
+}
+
+/// Names of columns as a header has them: those without one go by their number.
+fn refuse_no_columns(names: &[String]) -> Result<()> {
+    match names.len() {
+        0 => Err(Error::data("the file has no columns").remedy("give a file with data")),
+        n if n > MOST_COLUMNS => Err(Error::data(format!(
+            "the file has {n} columns, more than {MOST_COLUMNS}"
+        ))
+        .remedy("write rows with so many features as libsvm text, which leaves zeros out")),
+        _ => Ok(()),
+    }
+}
+
+/// Columns of a table, at most: their names are kept in memory.
+const MOST_COLUMNS: usize = 1 << 24;
+
+/// The error for a column that holds no plain values.
+fn nested(name: &str, what: &str) -> Error {
+    Error::data(format!(
+        "the column {name} holds {what}, expected plain values"
+    ))
+    .remedy(format!(
+        "make columns of its parts, or leave it out with ⟨ignore {name}⟩"
+    ))
+}
+
+/// Whether the user leaves this column out.
+fn is_ignored(options: &ReadOptions, name: &str) -> bool {
+    let as_kind =
+        |(known, kind): &(String, ColumnKind)| known == name && *kind == ColumnKind::Ignore;
+    options.ignore.iter().any(|known| known == name) || options.columns.iter().any(as_kind)
+}
+
+/// All bytes of a source, as many as there are.
+fn all_bytes(source: &Source) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut reader = source.open()?;
+    reader
+        .read_to_end(&mut bytes)
+        .map_err(|e| Error::io(source.name(), &e))?;
+    Ok(bytes)
+}
+
+/// The bytes of a file that is gone through in no order: where they lie, or in memory.
+pub(super) enum Held {
+    Mapped(Mmap),
+    Owned(Vec<u8>),
+}
+
+impl Deref for Held {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Held::Mapped(bytes) => bytes,
+            Held::Owned(bytes) => bytes,
+        }
+    }
+}
+
+fn held(source: &Source) -> Result<Arc<Held>> {
+    Ok(Arc::new(match source.map()? {
+        Some(mapped) => Held::Mapped(mapped),
+        None => Held::Owned(all_bytes(source)?),
+    }))
+}
+
+/// The lines of a text, one at a time, with how many have been read.
+struct Lines {
+    reader: io::BufReader<Reader>,
+    file: PathBuf,
+    line: Vec<u8>,
+    read: u64,
+}
+
+impl Lines {
+    fn of(source: &Source) -> Result<Self> {
+        Ok(Lines {
+            reader: io::BufReader::with_capacity(1 << 16, source.open()?),
+            file: source.name().to_owned(),
+            line: Vec::new(),
+            read: 0,
+        })
+    }
+
+    /// The next line without its end; `None` behind the last.
+    fn next(&mut self) -> Result<Option<&[u8]>> {
+        use std::io::BufRead;
+        let longest = super::chunk::LONGEST_RECORD as u64;
+        self.line.clear();
+        let n = (&mut self.reader)
+            .take(longest)
+            .read_until(b'\n', &mut self.line)
+            .map_err(|e| Error::io(&self.file, &e))?;
+        if n == 0 {
+            return Ok(None);
+        }
+        self.read += 1;
+        if n as u64 == longest {
+            return Err(super::row_errors::overlong(self.read).in_file(&self.file));
+        }
+        let mut line = self.line.as_slice();
+        if self.read == 1 {
+            line = line
+                .strip_prefix(super::source::BYTE_ORDER_MARK)
+                .unwrap_or(line);
+        }
+        Ok(Some(line.trim_ascii_end()))
+    }
+
+    /// An error in the line that was read last.
+    fn fault(&self, column: usize, error: Error) -> Error {
+        error.at(self.read, column as u64 + 1).in_file(&self.file)
+    }
+}
+
+/// Bytes of text that are made at a time.
+const PIECE: usize = 1 << 16;
+
+/// The file beside another.
+fn beside(path: &Path) -> Result<Vec<u8>> {
+    all_bytes(&Source::new(path)?)
+}
