@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, HashMap};
 use dashu_int::IBig;
 
 use super::exact_walk::RoundOutcome;
+use super::limits::{Doing, Limits, OrStopped, Stopped, Undecided};
 use super::modulo::{PRIME, Residues};
 use super::number::{is_negative, reduce};
 use super::passes::{ExactWeights, Scales};
@@ -32,9 +33,54 @@ use rosenblatt_core::{Error, Result};
 /// Decides whether the rows are separable, quasi-separable or overlapping, with proof.
 /// `threads` changes the time taken, never the verdict.
 pub fn decide<T: SignedRows + ?Sized>(rows: &T, threads: usize) -> Result<ProvedVerdict> {
-    let mut state = State::new(rows, threads)?;
-    let separated = state.run();
-    state.decision(separated)
+    let limits = Limits::default();
+    match Decision::new(rows, threads, &limits)? {
+        Ok(decision) => Ok(decision.proved),
+        // There is no limit.
+        Err(undecided) => Err(Error::data(undecided.stop.to_string())),
+    }
+}
+
+/// A decision made within limits, from which more can be asked about the same rows.
+pub struct Decision<'a, T: ?Sized> {
+    pub(crate) state: State<'a, T>,
+    /// Weights that separate the rows outside the face, if there are any.
+    pub(crate) separated: Option<ExactWeights>,
+    /// The verdict and its witness.
+    pub proved: ProvedVerdict,
+}
+
+impl<T: ?Sized> std::fmt::Debug for Decision<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Decision").field(&self.proved).finish()
+    }
+}
+
+impl<'a, T: SignedRows + ?Sized> Decision<'a, T> {
+    /// Decides, or says what is known when a limit ends the search.
+    pub fn new(
+        rows: &'a T,
+        threads: usize,
+        limits: &'a Limits<'a>,
+    ) -> Result<std::result::Result<Self, Undecided>> {
+        let mut state = State::new(rows, threads, limits)?;
+        let decided = state.run().and_then(|separated| {
+            let proved = state.decision(separated.as_ref())?;
+            Ok((separated, proved))
+        });
+        Ok(match decided {
+            Ok((separated, proved)) => Ok(Decision {
+                state,
+                separated,
+                proved: proved?,
+            }),
+            Err(Stopped(stop)) => Err(Undecided {
+                stop,
+                refutation: state.refutation,
+                fewest_misclassified: state.doing.fewest_misclassified,
+            }),
+        })
+    }
 }
 
 /// What a decision leaves behind, for questions that go on from it.
@@ -46,10 +92,12 @@ pub(crate) struct State<'a, T: ?Sized> {
     lambda: BTreeMap<usize, IBig>,
     refutation: Multipliers,
     pub(crate) hints: Vec<usize>,
+    pub(crate) limits: &'a Limits<'a>,
+    doing: Doing,
 }
 
 impl<'a, T: SignedRows + ?Sized> State<'a, T> {
-    pub(crate) fn new(rows: &'a T, threads: usize) -> Result<Self> {
+    pub(crate) fn new(rows: &'a T, threads: usize, limits: &'a Limits<'a>) -> Result<Self> {
         if rows.groups() == 0 {
             return Err(Error::data("there are no rows to decide about"));
         }
@@ -79,15 +127,21 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
             lambda: BTreeMap::new(),
             refutation: Vec::new(),
             hints: Vec::new(),
+            limits,
+            doing: Doing::default(),
         })
     }
 
     /// Reduces until the rows outside the face are separated, strictly; `None` if no row is
     /// left outside.
-    pub(crate) fn run(&mut self) -> Option<ExactWeights> {
+    pub(crate) fn run(&mut self) -> OrStopped<Option<ExactWeights>> {
         self.set_zero_rows_aside();
         loop {
-            self.face.any_outside(self.rows)?;
+            self.limits.check()?;
+            if self.face.any_outside(self.rows).is_none() {
+                return Ok(None);
+            }
+            self.doing.refuted = !self.refutation.is_empty();
             let mut search = Search {
                 rows: self.rows,
                 scales: &self.scales,
@@ -95,11 +149,14 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                 hints: std::mem::take(&mut self.hints),
                 perceptron: self.face.basis.is_empty(),
                 hull: None,
+                limits: self.limits,
+                doing: std::mem::take(&mut self.doing),
             };
             let settled = search.round(&self.face);
             self.hints = search.hints;
-            match settled {
-                RoundOutcome::Separated(weights) => return Some(weights),
+            self.doing = search.doing;
+            match settled? {
+                RoundOutcome::Separated(weights) => return Ok(Some(weights)),
                 RoundOutcome::Balanced { outside, spanning } => {
                     let first = self.face.basis.is_empty();
                     if first {
@@ -289,7 +346,8 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
         }
     }
 
-    pub(crate) fn decision(self, separated: Option<ExactWeights>) -> Result<ProvedVerdict> {
+    /// The verdict and its witness.
+    fn decision(&self, separated: Option<&ExactWeights>) -> OrStopped<Result<ProvedVerdict>> {
         let radix = self.rows.notation().radix();
         let balanced_rank = self.face.basis.len();
         let lambda: Multipliers = self.lambda.iter().map(|(&r, v)| (r, v.clone())).collect();
@@ -304,46 +362,56 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                     rows.retain(|&row| !self.face.inside[row]);
                     rows.sort_unstable();
                     let vectors = self.rows.dimension() - balanced_rank;
+                    let null_space = match vectors <= MOST_NULL_VECTORS {
+                        true => match self.null_space()? {
+                            Ok(vectors) => Some(vectors),
+                            Err(error) => return Ok(Err(error)),
+                        },
+                        false => None,
+                    };
                     Witness::QuasiSeparable {
                         w,
                         lambda,
                         separated: rows,
-                        null_space: (vectors <= MOST_NULL_VECTORS)
-                            .then(|| self.null_space())
-                            .transpose()?,
+                        null_space,
                     }
                 }
             }
-            None => Witness::Overlapping {
-                lambda,
-                null_space: self.null_space()?,
+            None => match self.null_space()? {
+                Ok(null_space) => Witness::Overlapping { lambda, null_space },
+                Err(error) => return Ok(Err(error)),
             },
         };
-        Ok(ProvedVerdict {
+        Ok(Ok(ProvedVerdict {
             witness,
-            refutation: self.refutation,
+            refutation: self.refutation.clone(),
             balanced_rank,
-        })
+        }))
     }
 
     /// A basis of the vectors orthogonal to the face, checked against every row in it.
-    pub(crate) fn null_space(&self) -> Result<Vec<Direction>> {
+    fn null_space(&self) -> OrStopped<Result<Vec<Direction>>> {
         let dimension = self.rows.dimension();
         if self.face.basis.len() == dimension {
-            return Ok(Vec::new());
+            return Ok(Ok(Vec::new()));
         }
-        let solver = PivotSolver::new(self.rows, &self.scales, &self.face)
-            .ok_or_else(|| Error::data("the rows' rank could not be settled"))?;
+        let solver = PivotSolver::new(self.rows, &self.scales, &self.face, self.limits)?;
+        let Some(solver) = solver else {
+            return Ok(Err(Error::data("the rows' rank could not be settled")));
+        };
         let places = self.face.echelon.places(dimension);
         let mut basis = Vec::new();
         for j in (0..dimension).filter(|&j| places[j].is_none()) {
             let mut axis = vec![0i64; dimension];
             axis[j] = 1;
-            basis.push(ExactWeights::new(solver.complete(&axis)));
+            basis.push(ExactWeights::new(solver.complete(&axis, self.limits)?));
         }
         let holds = self.scales.pieces(self.rows, 8, |range| {
             let mut holds = true;
             for group in range {
+                if self.limits.over() {
+                    break;
+                }
                 self.rows.members(group, &mut |row| {
                     holds = holds
                         && (!self.face.inside[row]
@@ -354,17 +422,16 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
             }
             holds
         });
+        self.limits.check()?;
         if holds.contains(&false) {
             // Odds of 2⁻⁶¹ a row; better said than hidden.
-            return Err(Error::data(
+            return Ok(Err(Error::data(
                 "a row outside the span was taken for one inside",
-            ));
+            )));
         }
         let radix = self.rows.notation().radix();
-        Ok(basis
-            .iter()
-            .map(|v| self.scales.in_units(radix, &v.exact))
-            .collect())
+        let vectors = basis.iter().map(|v| self.scales.in_units(radix, &v.exact));
+        Ok(Ok(vectors.collect()))
     }
 }
 

@@ -145,7 +145,7 @@ impl Scales {
     }
 
     /// The rows that are not surely positive under v, worst first and at most `most` of
-    /// them, each with its score divided by its length; and how many there are.
+    /// them, each with its score divided by its length; and in how many groups there are any.
     pub(crate) fn violated<T: SignedRows + ?Sized>(
         &self,
         rows: &T,
@@ -163,9 +163,10 @@ impl Scales {
             for group in range {
                 let norm = self.norm[group];
                 let bound = (margin * norm).max(1e-290);
+                let mut any = false;
                 rows.score(group, &w, &mut |row, score| {
                     if not_surely_positive(score, bound) && !skip.get(row).is_some_and(|&s| s) {
-                        count += 1;
+                        any = true;
                         let relative = if norm > 0.0 { score / norm } else { f64::MIN };
                         found.push((
                             if relative.is_nan() {
@@ -177,6 +178,7 @@ impl Scales {
                         ));
                     }
                 });
+                count += usize::from(any);
                 if found.len() >= 8 * most.max(64) {
                     keep_worst(&mut found, most);
                 }

@@ -332,6 +332,12 @@ pub struct CheckArgs {
     /// With several classes: also decide each pair
     #[arg(long)]
     pub pairs: bool,
+    /// Stop after so many seconds: undecided (status 4) where there is no verdict yet, else without what is missing behind it
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    pub time_limit: Option<f64>,
+    /// Only the verdict and its certificate: no margin, no coefficients
+    #[arg(long)]
+    pub verdict_only: bool,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,

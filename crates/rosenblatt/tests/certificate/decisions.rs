@@ -4,9 +4,10 @@
 use dashu_int::IBig;
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::internal::random::{Random, Stream};
+use rosenblatt::progress::Stop;
 use rosenblatt::proof::{
-    BiasTerm, ExactRows, ExactText, Notation, ProvedVerdict, SignedRows, TwoSides, Verdict,
-    Witness, decide,
+    BiasTerm, Decision, Doing, ExactRows, ExactText, Limits, Notation, ProvedVerdict, SignedRows,
+    TwoSides, Verdict, Witness, decide,
 };
 
 use crate::oracle;
@@ -490,4 +491,66 @@ fn threads_do_not_change_the_verdict() {
     let one = decide(&sides, 1).expect("rows").verdict();
     assert_eq!(one, decide(&sides, 3).expect("rows").verdict());
     assert_ne!(one, Verdict::Separable);
+}
+
+#[test]
+fn a_decision_that_is_stopped_says_what_it_knows() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Instant;
+    // Quasi-separable in two rounds: the first refutes, the second separates what is left.
+    let rows: Vec<Vec<f64>> = [
+        [0.0, 0.0],
+        [1.0, 0.0],
+        [1.0, 0.0],
+        [2.0, 0.0],
+        [1.0, 5.0],
+        [1.0, -4.0],
+    ]
+    .map(Vec::from)
+    .to_vec();
+    let data = dataset(&rows, &[false, false, true, true, true, false]);
+    let exact = ExactRows::new(&data, Notation::Decimal, &[]).expect("no exceptions");
+    let rows = TwoSides::positive_against_rest(&exact, BiasTerm::Lifted);
+    let late = Limits {
+        deadline: Some(Instant::now()),
+        ..Limits::default()
+    };
+    let known = Decision::new(&rows, 1, &late)
+        .expect("rows")
+        .expect_err("no time");
+    assert_eq!(known.stop, Stop::TimeLimit);
+    assert!(known.refutation.is_empty() && known.fewest_misclassified.is_none());
+    let interrupt = AtomicBool::new(false);
+    let listener = |doing: &Doing| {
+        if doing.refuted {
+            interrupt.store(true, Ordering::Relaxed);
+        }
+    };
+    let limits = Limits {
+        interrupt: Some(&interrupt),
+        listener: Some(&listener),
+        ..Limits::default()
+    };
+    let known = Decision::new(&rows, 1, &limits)
+        .expect("rows")
+        .expect_err("interrupted");
+    assert_eq!(known.stop, Stop::Interrupted);
+    let mut sum = vec![IBig::ZERO; 3];
+    for (row, weight) in &known.refutation {
+        assert!(weight > &IBig::ZERO);
+        rows.each(*row, &mut |j, z| sum[j] += weight * IBig::from(z as i64));
+    }
+    assert!(!known.refutation.is_empty() && sum.iter().all(IBig::is_zero));
+    assert!(
+        known
+            .fewest_misclassified
+            .is_some_and(|rows| (1..=6).contains(&rows))
+    );
+    interrupt.store(false, Ordering::Relaxed);
+    let quiet = Limits::default();
+    let decision = Decision::new(&rows, 1, &quiet)
+        .expect("rows")
+        .expect("no limit");
+    assert_eq!(decision.proved.verdict(), Verdict::QuasiSeparable);
+    assert_eq!(decision.coefficients().map(|c| c.rank), Ok(3));
 }
