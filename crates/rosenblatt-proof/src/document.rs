@@ -169,7 +169,11 @@ fn two_sided(subject: Subject<'_>, decision: &ProvedVerdict) -> Value {
             parts
         }
         Witness::Overlapping { lambda, null_space } => {
-            json!({"lambda": by_row(subject, lambda), "null_space": vectors(null_space)})
+            let mut parts = json!({"lambda": by_row(subject, lambda)});
+            if let Some(null_space) = null_space {
+                parts["null_space"] = vectors(null_space);
+            }
+            parts
         }
     }
 }

@@ -9,8 +9,9 @@
 use dashu_int::IBig;
 
 use super::dixon::Solver;
+use super::echelon::Echelon;
 use super::limits::{Limits, OrStopped};
-use super::modulo::{Echelon, Residues};
+use super::modulo::Residues;
 use super::number::{is_negative, power};
 use super::passes::{ExactWeights, IntegerRow, Scales};
 use super::rows::SignedRows;

@@ -112,6 +112,19 @@ impl Scales {
         }
     }
 
+    /// How many rows have each column.
+    pub(crate) fn column_counts<T: SignedRows + ?Sized>(&self, rows: &T) -> Vec<u32> {
+        let parts = self.pieces(rows, 1, |range| {
+            let mut counts = vec![0u32; self.factor.len()];
+            for group in range {
+                rows.members(group, &mut |row| rows.each(row, &mut |j, _| counts[j] += 1));
+            }
+            counts
+        });
+        let sum = |j: usize| parts.iter().map(|counts| counts[j]).sum();
+        (0..self.factor.len()).map(sum).collect()
+    }
+
     /// v turned into a w for the rows as they are.
     pub(crate) fn unscale(&self, v: &[f64]) -> Vec<f64> {
         v.iter().zip(&self.factor).map(|(v, f)| v * f).collect()
@@ -268,6 +281,19 @@ impl Scales {
                 .collect(),
             shift: -lowest,
         }
+    }
+
+    /// Whole numbers w in the data's own coordinates as whole numbers in scaled ones.
+    pub(crate) fn from_units(&self, radix: u64, w: Vec<IBig>) -> Vec<IBig> {
+        let used = w.iter().zip(&self.shift).filter(|(w, _)| !w.is_zero());
+        let least = used.map(|(_, &s)| s).min().unwrap_or(0);
+        let scaled = w.into_iter().zip(&self.shift);
+        scaled
+            .map(|(w, &s)| match usize::try_from(s - least) {
+                Ok(0) | Err(_) => w,
+                Ok(up) => w * power(radix, up),
+            })
+            .collect()
     }
 
     /// Whole numbers v in scaled coordinates as whole numbers in the data's own.

@@ -11,10 +11,12 @@ use std::collections::HashMap;
 
 use dashu_int::IBig;
 
+use super::decide::WIDE;
 use super::dixon::Solver;
+use super::echelon::Echelon;
 use super::exact_walk::{RoundOutcome, exact_walk};
 use super::limits::{Doing, Limits, OrStopped};
-use super::modulo::{Echelon, Residues};
+use super::modulo::Residues;
 use super::passes::{ExactWeights, Scales};
 use super::rows::SignedRows;
 use rosenblatt_core::internal::{NearestPoint, Walk, add_direction};
@@ -98,20 +100,25 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
                 return Ok(RoundOutcome::Separated(weights));
             }
             guess = Some(w);
-            // In many dimensions a step of the walk is dear and data are often separable.
-            if dimension >= 1000
-                && let Some(v) = self.hard_margin(300)?
-            {
-                if let Some(weights) = self.rounded(&v, face)? {
-                    return Ok(RoundOutcome::Separated(weights));
-                }
-                guess = Some(v);
-            }
         }
-        let mut hull = self
-            .hull
-            .take()
-            .unwrap_or_else(|| NearestPoint::new(dimension, face.near.clone()));
+        // In many dimensions a step of the walk is dear and data are often separable.
+        if dimension >= WIDE
+            && self.hull.is_none()
+            && let Some(v) = self.hard_margin(300, face)?
+        {
+            if let Some(weights) = self.rounded(&v, face)? {
+                return Ok(RoundOutcome::Separated(weights));
+            }
+            guess = Some(v);
+        }
+        let mut hull = match self.hull.take() {
+            Some(hull) => hull,
+            None => {
+                let mut face = face.clone();
+                face.orthonormalise(self.rows, self.scales);
+                NearestPoint::new(dimension, face.near)
+            }
+        };
         let mut known = vec![false; self.rows.limit()];
         hull.rows().for_each(|row| known[row] = true);
         for row in std::mem::take(&mut self.hints) {
@@ -256,16 +263,31 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
 
     /// Dual coordinate descent on ½‖v‖² subject to v·z ≥ 1 for unit rows (Hsieh et al.,
     /// 2008), visiting mostly the rows that still matter. Returns v once every row is on the
-    /// positive side, `None` if that does not come about.
-    fn hard_margin(&mut self, passes: usize) -> OrStopped<Option<Vec<f64>>> {
+    /// positive side, `None` if that does not come about. The rows of a face are to score 0.
+    fn hard_margin(&mut self, passes: usize, face: &Face) -> OrStopped<Option<Vec<f64>>> {
         let squares: Vec<f64> = self.scales.factor.iter().map(|f| f * f).collect();
         let mut w = vec![0.0; self.rows.dimension()];
         let mut alpha: HashMap<usize, f64> = HashMap::new();
         let groups = self.rows.groups();
-        let mut active: Vec<usize> = (0..groups).collect();
+        let outside = |&group: &usize| {
+            let mut any = face.basis.is_empty();
+            let look = &mut |row: usize| any |= !face.inside[row];
+            self.rows.members(group, look);
+            any
+        };
+        let all: Vec<usize> = (0..groups).filter(outside).collect();
+        let mut active = all.clone();
         for pass in 0..passes {
             self.limits.check()?;
-            let full = active.len() == groups;
+            let full = active.len() == all.len();
+            for &row in &face.basis {
+                let norm = self.scales.norm[self.rows.group_of(row)].max(1e-300);
+                let mut score = 0.0;
+                self.rows.each(row, &mut |j, z| score += w[j] * z);
+                let step = -score / (norm * norm);
+                self.rows
+                    .each(row, &mut |j, z| w[j] += step * squares[j] * z);
+            }
             let mut kept = Vec::new();
             let mut wrong = false;
             for &group in &active {
@@ -292,7 +314,7 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
             if full {
                 // v moved during the pass: it separates if it does so standing still.
                 let v = self.scales.scale(&w);
-                let violated = self.scales.violated(self.rows, &v, &[], 0.0, 1).1;
+                let violated = self.scales.violated(self.rows, &v, &face.inside, 0.0, 1).1;
                 if violated == 0 {
                     return Ok(Some(v));
                 }
@@ -300,7 +322,7 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
             }
             // Back to all rows now and then, and whenever the rest looks done.
             active = if !wrong || pass % 8 == 7 {
-                (0..groups).collect()
+                all.clone()
             } else {
                 kept
             };

@@ -29,7 +29,7 @@ const STYLES: Styles = Styles::styled()
     subcommand_required = true,
     arg_required_else_help = true,
     after_help = "Results go to stdout, messages to stderr. A data file named - is stdin; -o - is stdout (train, predict, generate).\n\
-        Exit status: 0 success, 1 failure, 2 usage error, 3 certificate does not hold, 130 interrupted."
+        Exit status: 0 success, 1 failure, 2 usage error, 3 certificate does not hold, 4 check ran into its time limit undecided, 130 interrupted."
 )]
 pub struct Cli {
     #[command(subcommand)]

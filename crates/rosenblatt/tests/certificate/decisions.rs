@@ -554,3 +554,59 @@ fn a_decision_that_is_stopped_says_what_it_knows() {
     assert_eq!(decision.proved.verdict(), Verdict::QuasiSeparable);
     assert_eq!(decision.coefficients().map(|c| c.rank), Ok(3));
 }
+
+/// Few columns of small whole numbers among many that are empty: what signs and equal rows
+/// settle first in sparse rows changes no verdict.
+#[test]
+fn sparse_rows_in_many_dimensions_agree_with_the_oracle() {
+    let mut random = Random::new(39, Stream::Sample, 0);
+    let mut counts = [0usize; 3];
+    for case in 0..240 {
+        let wide = if case % 8 == 0 { 1100 } else { 300 };
+        let d = 2 + case % 9;
+        let mut n = 2 + random.below(9) as usize;
+        let density = 2 + random.below(4);
+        let mut rows: Vec<Vec<i64>> = (0..n)
+            .map(|_| {
+                let entry = |random: &mut Random| match random.below(density) {
+                    0 => 1 + random.below(3) as i64,
+                    1 if case % 2 == 0 => -1 - random.below(2) as i64,
+                    _ => 0,
+                };
+                (0..d).map(|_| entry(&mut random)).collect()
+            })
+            .collect();
+        let mut positive: Vec<bool> = (0..n).map(|_| random.below(2) == 1).collect();
+        for _ in 0..random.below(4) {
+            let copied = random.below(n as u64) as usize;
+            rows.push(rows[copied].clone());
+            positive.push(positive[copied] ^ (random.below(2) == 1));
+            n += 1;
+        }
+        let bias = [BiasTerm::Lifted, BiasTerm::None][case % 2];
+        let expected = oracle::separable_rows(&signed(&rows, &positive, bias));
+        let places: Vec<usize> = (0..d).map(|j| (j * 97 + case) % wide).collect();
+        let spread: Vec<Vec<i64>> = rows
+            .iter()
+            .map(|row| {
+                let mut full = vec![0; wide];
+                places.iter().zip(row).for_each(|(&j, &x)| full[j] = x);
+                full
+            })
+            .collect();
+        let floats: Vec<Vec<f64>> = spread
+            .iter()
+            .map(|row| row.iter().map(|&x| x as f64).collect())
+            .collect();
+        let decision = decided(&sparse(&floats, &positive), Notation::Decimal, bias);
+        oracle::check(&big(&signed(&spread, &positive, bias)), &decision);
+        let verdict = decision.verdict();
+        assert_eq!(verdict, oracle::verdict(&expected), "{rows:?} {positive:?}");
+        if let Witness::QuasiSeparable { separated, .. } = &decision.witness {
+            let all: Vec<usize> = (0..n).filter(|&i| expected[i]).collect();
+            assert_eq!(separated, &all);
+        }
+        counts[verdict as usize] += 1;
+    }
+    assert!(counts.iter().all(|&count| count > 20), "{counts:?}");
+}
