@@ -239,7 +239,7 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
     /// Round after round.
     fn rounds(&mut self) -> OrStopped<Option<ExactWeights>> {
         self.set_zero_rows_aside();
-        if self.rows.dimension() >= MANY {
+        if self.rows.dimension() >= WIDE {
             self.tell("equal rows of both classes");
             self.absorb_opposites()?;
             if !self.face.basis.is_empty() {

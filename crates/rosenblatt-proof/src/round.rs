@@ -152,7 +152,8 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
                 let inside = face.inside.iter().filter(|&&inside| inside).count();
                 self.misclassified((count + inside).min(self.rows.groups()), || {
                     let working = hull.working_set_len();
-                    format!("nearest point of the hull: a working set of {working} rows")
+                    let rank = face.basis.len();
+                    format!("nearest point: {working} rows considered, a face of rank {rank}")
                 });
                 if count == 0 {
                     if let Some(weights) = self.rounded(&p, face)? {

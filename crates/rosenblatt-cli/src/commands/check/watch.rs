@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rosenblatt::progress::Stop;
 use rosenblatt::proof::{Doing, Limits};
 
@@ -109,6 +109,9 @@ fn look_after(shared: &Shared, deadline: Option<Instant>, visible: bool, known: 
         if visible && !shown && started.elapsed() > Duration::from_secs(1) {
             shown = true;
             bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(8));
+            if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
+                bar.set_style(style);
+            }
         }
         if shown {
             bar.set_message(line(&shared.doing(), started.elapsed()));
