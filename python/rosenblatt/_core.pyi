@@ -106,6 +106,8 @@ def check(
     *,
     lifted: bool,
     most_coefficients: int,
+    time_limit: float | None,
+    verdict_only: bool,
     threads: int,
 ) -> dict[str, Any]: ...
 def read_file(

@@ -32,14 +32,16 @@ class Verdict:
 
     Attributes
     ----------
-    verdict : {"separable", "quasi-separable", "overlapping"}
+    verdict : {"separable", "quasi-separable", "overlapping", "undecided"}
         Whether some plane has every row strictly on its own side; or none has, but one has no
-        row on the wrong side and some strictly on the right one; or neither.
+        row on the wrong side and some strictly on the right one; or neither. "undecided": the
+        time limit ended the search; if there are ``multipliers``, they prove that the rows are
+        not separable.
     margin : Margin or None
         Bounds on the margin, the separator's norm counting its bias, if separable.
     plain_margin : Margin or None
         The same with the bias left out of the norm.
-    radius : float
+    radius : float or None
         R, the length of the longest row, lifted where there is a bias.
     mistake_bound : int or None
         Updates that a perceptron from zero makes at most, if separable.
@@ -65,12 +67,14 @@ class Verdict:
         Quasi-separable: the rows that the separator has strictly on their right side.
     n_samples : int
         How many rows it was found for.
+    fewest_misclassified : int or None
+        Undecided: how many rows the best plane met does not have strictly on their right side.
     """
 
     verdict: str
     margin: Margin | None
     plain_margin: Margin | None
-    radius: float
+    radius: float | None
     mistake_bound: int | None
     infinite_coefficients: dict[str, str] | None
     not_identified: list[str] | None
@@ -80,9 +84,12 @@ class Verdict:
     support: list[int]
     separated: list[int] | None
     n_samples: int
+    fewest_misclassified: int | None = None
 
     def __bool__(self) -> bool:
         """Whether the classes are separable; refused where that is neither yes nor no."""
+        if self.verdict == "undecided":
+            raise ValueError("undecided: the time limit ended the search without a verdict")
         if self.verdict == "quasi-separable":
             raise ValueError(
                 "a quasi-separable verdict is neither true nor false: no plane separates the "
@@ -149,6 +156,8 @@ class Verdict:
             return self._balances(signed) and self._spans(signed)
         if self.verdict == "quasi-separable":
             return self._separates(signed) and self._balances(signed)
+        if self.verdict == "undecided":
+            return self._balances(signed)
         return self.verdict == "separable" and self._separates(signed)
 
     def _separates(self, signed: Signed) -> bool:
@@ -248,6 +257,8 @@ def check_separability(
     fit_intercept: bool = True,
     feature_names: Any = None,
     max_coefficients: int = 200,
+    time_limit: float | None = None,
+    verdict_only: bool = False,
     n_jobs: int | None = None,
 ) -> Verdict:
     """Decide whether classes can be separated by planes, and prove it.
@@ -272,6 +283,11 @@ def check_separability(
     max_coefficients : int, default=200
         Classify coefficients if there are at most so many, the bias counted, and two classes;
         it costs a solve for each.
+    time_limit : float, default=None
+        Stop after so many seconds, with the verdict "undecided" where there is none yet, else
+        without what is missing behind it.
+    verdict_only : bool, default=False
+        Leave out margins and coefficients.
     n_jobs : int, default=None
         Threads; None is all cores.
 
@@ -307,6 +323,8 @@ def check_separability(
         raise ValueError(f"{len(feature_names)} feature_names for {X.shape[1]} features")
     names = ([BIAS] if fit_intercept else []) + [str(name) for name in feature_names]
     _refuse_one_name_for_two(names)
+    if time_limit is not None and not time_limit >= 0:
+        raise ValueError(f"time_limit={time_limit!r}: expected a number of seconds, at least 0")
     classes, labels = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
@@ -318,8 +336,29 @@ def check_separability(
         _data.names(classes),
         lifted=fit_intercept,
         most_coefficients=max_coefficients,
+        time_limit=time_limit,
+        verdict_only=verdict_only,
         threads=threads(n_jobs),
     )
+    weights = [int(weight) for weight in found["multipliers"]]
+    two = len(classes) <= 2
+    if found["verdict"] == "undecided":
+        return Verdict(
+            verdict="undecided",
+            margin=None,
+            plain_margin=None,
+            radius=None,
+            mistake_bound=None,
+            infinite_coefficients=None,
+            not_identified=None,
+            rank=None,
+            separator=None,
+            multipliers=dict(zip(found["support"], weights)) if two else {},
+            support=found["support"],
+            separated=None,
+            n_samples=len(y),
+            fewest_misclassified=found["fewest_misclassified"],
+        )
     trends = dict(zip(names, found["trends"]))
     infinite = {n: t for n, t in trends.items() if t in ("+inf", "-inf", "either")}
     not_identified = [n for n, toward in trends.items() if toward == "not_identified"]
@@ -329,8 +368,6 @@ def check_separability(
     def margin(kind: str, bounds: tuple[float, float] | None) -> Margin | None:
         return None if bounds is None else Margin(*bounds, kind)
 
-    weights = [int(weight) for weight in found["multipliers"]]
-    two = len(classes) <= 2
     separator = found["separator"]
     return Verdict(
         verdict=found["verdict"],

@@ -16,6 +16,8 @@ pub enum Done {
     Interrupted,
     /// A certificate does not hold.
     Refuted,
+    /// A limit on time ended a check without a verdict.
+    Undecided,
 }
 
 /// How a command failed.
@@ -172,12 +174,13 @@ pub fn colour() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
 }
 
-/// The exit status: 0 success, 1 failure, 2 usage error, 3 refuted, 130 interrupted.
+/// The exit status: 0 success, 1 failure, 2 usage error, 3 refuted, 4 undecided, 130 interrupted.
 pub fn exit(outcome: Outcome) -> ExitCode {
     match outcome {
         Ok(Done::Finished) | Err(Failure::PipeClosed) => ExitCode::SUCCESS,
         Ok(Done::Interrupted) => ExitCode::from(130),
         Ok(Done::Refuted) => ExitCode::from(3),
+        Ok(Done::Undecided) => ExitCode::from(4),
         Err(Failure::Error(error)) => {
             say(
                 false,

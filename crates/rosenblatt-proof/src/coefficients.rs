@@ -9,8 +9,9 @@
 //! which the axis adds one point; and a separator that it finds shows the other sign for
 //! every coordinate in which it differs from w₀, not just for j.
 
-use super::decide::State;
+use super::decide::{Decision, State};
 use super::exact_walk::RoundOutcome;
+use super::limits::{Doing, Limits, OrStopped, Stopped};
 use super::modulo::PRIME;
 use super::number::is_negative;
 use super::passes::{ExactWeights, Scales};
@@ -18,9 +19,10 @@ use super::round::{FAR_ENOUGH, Face, MOST_STEPS, NEAR_ZERO, Search};
 use super::rows::SignedRows;
 use super::rows_and_axis::RowsAndAxis;
 use super::verdict::{Direction, ProvedVerdict};
-use rosenblatt_core::Result;
 use rosenblatt_core::internal::NearestPoint;
 use rosenblatt_core::internal::random::{Random, Stream};
+use rosenblatt_core::progress::Stop;
+use rosenblatt_core::{Error, Result};
 
 /// Where a coefficient's maximum likelihood estimate goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -59,24 +61,54 @@ pub struct Coefficients {
 
 /// Decides, and classifies every coefficient.
 pub fn coefficients<T: SignedRows + ?Sized>(rows: &T, threads: usize) -> Result<Coefficients> {
-    let mut state = State::new(rows, threads)?;
-    let separated = state.run();
-    let dimension = rows.dimension();
+    let limits = Limits::default();
+    let unlimited = |stop: Stop| Error::data(stop.to_string());
+    let decision = Decision::new(rows, threads, &limits)?.map_err(|u| unlimited(u.stop))?;
+    decision.coefficients().map_err(unlimited)
+}
+
+impl<T: SignedRows + ?Sized> Decision<'_, T> {
+    /// Classifies every coefficient, unless a limit ends that.
+    pub fn coefficients(&self) -> std::result::Result<Coefficients, Stop> {
+        let decision = self.proved.clone();
+        match estimates(&self.state, self.separated.as_ref()) {
+            Ok((estimates, rank)) => Ok(Coefficients {
+                recession: decision.separator().cloned(),
+                decision,
+                estimates,
+                rank,
+            }),
+            Err(Stopped(stop)) => Err(stop),
+        }
+    }
+}
+
+/// The estimates by coordinate, and the rank of all rows.
+fn estimates<T: SignedRows + ?Sized>(
+    state: &State<'_, T>,
+    separated: Option<&ExactWeights>,
+) -> OrStopped<(Vec<Estimate>, usize)> {
+    let dimension = state.rows.dimension();
     let mut random = Random::new(0, Stream::Sample, 1);
     let mut draw = || random.bits() % PRIME;
-    let (full, rank) = state.orthogonal_to_all(&mut draw);
+    let (full, rank) = state.orthogonal_to_all(&mut draw)?;
     let face = state.face.echelon.orthogonal(dimension, &mut draw);
     let mut estimates = vec![Estimate::Finite; dimension];
-    if let Some(w0) = &separated {
-        let mut either = free_signs(&state, w0);
-        let mut axes = Axes::new(&state);
+    if let Some(w0) = separated {
+        let mut either = free_signs(state, w0);
+        let mut axes = Axes::new(state)?;
         for j in 0..dimension {
             if face[j] == 0 || full[j] != 0 {
                 continue;
             }
+            state.limits.tell(|| Doing {
+                what: format!("coefficient {} of {dimension}", j + 1),
+                refuted: !state.face.basis.is_empty(),
+                fewest_misclassified: None,
+            });
             if !either[j]
                 && !w0.exact[j].is_zero()
-                && let Some(v) = axes.opposite(w0, j)
+                && let Some(v) = axes.opposite(w0, j)?
             {
                 // Both lie inside C, open in what is orthogonal to L: a coordinate that is
                 // not 0 on all of C takes both signs around a point where it is 0.
@@ -98,13 +130,7 @@ pub fn coefficients<T: SignedRows + ?Sized>(rows: &T, threads: usize) -> Result<
             *estimate = Estimate::NotIdentified;
         }
     }
-    let decision = state.decision(separated)?;
-    Ok(Coefficients {
-        recession: decision.separator().cloned(),
-        decision,
-        estimates,
-        rank,
-    })
+    Ok((estimates, rank))
 }
 
 /// Coordinates that can change sign by themselves: moving w₀ along one axis past zero keeps
@@ -156,7 +182,7 @@ struct Axes<'s, 'a, T: ?Sized> {
 const KEPT: usize = 20;
 
 impl<'s, 'a, T: SignedRows + ?Sized> Axes<'s, 'a, T> {
-    fn new(state: &'s State<'a, T>) -> Self {
+    fn new(state: &'s State<'a, T>) -> OrStopped<Self> {
         let mut scales = state.scales.clone();
         scales.norm.push(0.0);
         let mut face = state.face.clone();
@@ -169,8 +195,11 @@ impl<'s, 'a, T: SignedRows + ?Sized> Axes<'s, 'a, T> {
             face,
         };
         axes.keep(&state.hints);
-        axes.hull.walk(FAR_ENOUGH, NEAR_ZERO, MOST_STEPS);
-        axes
+        let over = || state.limits.over();
+        axes.hull
+            .walk_unless(&over, FAR_ENOUGH, NEAR_ZERO, MOST_STEPS);
+        state.limits.check()?;
+        Ok(axes)
     }
 
     fn keep(&mut self, rows: &[usize]) {
@@ -188,7 +217,7 @@ impl<'s, 'a, T: SignedRows + ?Sized> Axes<'s, 'a, T> {
     }
 
     /// A point inside C whose coordinate j has the other sign than w₀'s, if there is one.
-    fn opposite(&mut self, w0: &ExactWeights, j: usize) -> Option<ExactWeights> {
+    fn opposite(&mut self, w0: &ExactWeights, j: usize) -> OrStopped<Option<ExactWeights>> {
         let rows = RowsAndAxis {
             rows: self.state.rows,
             axis: j,
@@ -196,6 +225,10 @@ impl<'s, 'a, T: SignedRows + ?Sized> Axes<'s, 'a, T> {
         };
         let last = self.scales.norm.len() - 1;
         self.scales.norm[last] = self.scales.factor[j];
+        let silent = Limits {
+            listener: None,
+            ..*self.state.limits
+        };
         let mut search = Search {
             rows: &rows,
             scales: &self.scales,
@@ -203,27 +236,30 @@ impl<'s, 'a, T: SignedRows + ?Sized> Axes<'s, 'a, T> {
             hints: vec![self.state.rows.limit()],
             perceptron: false,
             hull: Some(self.hull.clone()),
+            limits: &silent,
+            doing: Doing::default(),
         };
         let settled = search.round(&self.face);
         let met = search.hints;
         self.keep(&met);
-        match settled {
+        Ok(match settled? {
             RoundOutcome::Separated(v) => Some(v),
             RoundOutcome::Balanced { .. } => None,
-        }
+        })
     }
 }
 
 impl<T: SignedRows + ?Sized> State<'_, T> {
     /// A random vector orthogonal (modulo the prime) to every row, and the rank of the rows:
     /// it is zero exactly where an axis lies in the row space.
-    fn orthogonal_to_all(&self, draw: &mut impl FnMut() -> u64) -> (Vec<u64>, usize) {
+    fn orthogonal_to_all(&self, draw: &mut impl FnMut() -> u64) -> OrStopped<(Vec<u64>, usize)> {
         let dimension = self.rows.dimension();
         let mut echelon = self.face.echelon.clone();
         loop {
+            self.limits.check()?;
             let g = echelon.orthogonal(dimension, &mut *draw);
             if echelon.rank() == dimension {
-                return (g, dimension);
+                return Ok((g, dimension));
             }
             let before = echelon.rank();
             let mut tried = 0;
@@ -243,7 +279,7 @@ impl<T: SignedRows + ?Sized> State<'_, T> {
                 }
             }
             if echelon.rank() == before {
-                return (g, before);
+                return Ok((g, before));
             }
         }
     }

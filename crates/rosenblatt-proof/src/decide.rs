@@ -18,10 +18,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use dashu_int::IBig;
 
+use super::echelon::Echelon;
 use super::exact_walk::RoundOutcome;
+use super::limits::{Doing, Limits, OrStopped, Stopped, Undecided};
 use super::modulo::{PRIME, Residues};
 use super::number::{is_negative, reduce};
 use super::passes::{ExactWeights, Scales};
+use super::peel::{Core, Peeled, peel};
 use super::round::{Face, PivotSolver, Search};
 use super::rows::SignedRows;
 use super::verdict::{Direction, MOST_NULL_VECTORS, Multipliers, ProvedVerdict, Witness};
@@ -32,10 +35,61 @@ use rosenblatt_core::{Error, Result};
 /// Decides whether the rows are separable, quasi-separable or overlapping, with proof.
 /// `threads` changes the time taken, never the verdict.
 pub fn decide<T: SignedRows + ?Sized>(rows: &T, threads: usize) -> Result<ProvedVerdict> {
-    let mut state = State::new(rows, threads)?;
-    let separated = state.run();
-    state.decision(separated)
+    let limits = Limits::default();
+    match Decision::new(rows, threads, &limits)? {
+        Ok(decision) => Ok(decision.proved),
+        // There is no limit.
+        Err(undecided) => Err(Error::data(undecided.stop.to_string())),
+    }
 }
+
+/// A decision made within limits, from which more can be asked about the same rows.
+pub struct Decision<'a, T: ?Sized> {
+    pub(crate) state: State<'a, T>,
+    /// Weights that separate the rows outside the face, if there are any.
+    pub(crate) separated: Option<ExactWeights>,
+    /// The verdict and its witness.
+    pub proved: ProvedVerdict,
+}
+
+impl<T: ?Sized> std::fmt::Debug for Decision<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Decision").field(&self.proved).finish()
+    }
+}
+
+impl<'a, T: SignedRows + ?Sized> Decision<'a, T> {
+    /// Decides, or says what is known when a limit ends the search.
+    pub fn new(
+        rows: &'a T,
+        threads: usize,
+        limits: &'a Limits<'a>,
+    ) -> Result<std::result::Result<Self, Undecided>> {
+        let mut state = State::new(rows, threads, limits)?;
+        let decided = state.run().and_then(|separated| {
+            let proved = state.decision(separated.as_ref())?;
+            Ok((separated, proved))
+        });
+        Ok(match decided {
+            Ok((separated, proved)) => Ok(Decision {
+                state,
+                separated,
+                proved: proved?,
+            }),
+            Err(Stopped(stop)) => Err(Undecided {
+                stop,
+                refutation: state.refutation,
+                fewest_misclassified: state.doing.fewest_misclassified,
+            }),
+        })
+    }
+}
+
+/// From here on, what signs and equal rows settle comes first: a round costs more.
+const MANY: usize = 256;
+
+/// From here on, vectors as long as there are features are kept to the few that must be.
+pub(crate) const WIDE: usize = 1000;
 
 /// What a decision leaves behind, for questions that go on from it.
 pub(crate) struct State<'a, T: ?Sized> {
@@ -46,10 +100,12 @@ pub(crate) struct State<'a, T: ?Sized> {
     lambda: BTreeMap<usize, IBig>,
     refutation: Multipliers,
     pub(crate) hints: Vec<usize>,
+    pub(crate) limits: &'a Limits<'a>,
+    doing: Doing,
 }
 
 impl<'a, T: SignedRows + ?Sized> State<'a, T> {
-    pub(crate) fn new(rows: &'a T, threads: usize) -> Result<Self> {
+    pub(crate) fn new(rows: &'a T, threads: usize, limits: &'a Limits<'a>) -> Result<Self> {
         if rows.groups() == 0 {
             return Err(Error::data("there are no rows to decide about"));
         }
@@ -68,26 +124,135 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
             .remedy("renumber the features: the largest index says how many there are"));
         }
         let scales = Scales::new(rows, threads);
+        let echelon = match rows.dimension() >= MANY && rows.terms() < rows.dimension() {
+            true => Echelon::with_counts(scales.column_counts(rows)),
+            false => Echelon::default(),
+        };
         Ok(State {
             rows,
             scales,
             residues: Residues::new(rows.notation().radix()),
             face: Face {
                 inside: vec![false; rows.limit()],
+                echelon,
                 ..Face::default()
             },
             lambda: BTreeMap::new(),
             refutation: Vec::new(),
             hints: Vec::new(),
+            limits,
+            doing: Doing::default(),
         })
     }
 
     /// Reduces until the rows outside the face are separated, strictly; `None` if no row is
     /// left outside.
-    pub(crate) fn run(&mut self) -> Option<ExactWeights> {
+    pub(crate) fn run(&mut self) -> OrStopped<Option<ExactWeights>> {
+        let sparse = self.rows.terms() < self.rows.dimension();
+        if self.rows.dimension() >= MANY && sparse && self.rows.has_single_rows() {
+            self.tell("signs of the columns");
+            let peeled = peel(self.rows, self.limits)?;
+            if 2 * peeled.core.len() <= self.rows.groups() {
+                let separated = self.run_core(&peeled)?;
+                let proved = match &separated {
+                    None => true,
+                    Some(w) => (self.scales.refutes(self.rows, w, &self.face.inside)).is_none(),
+                };
+                if proved {
+                    return Ok(separated);
+                }
+                // Numbers too far apart for the weights of the levels: without them, then.
+                self.forget();
+            }
+        }
+        self.rounds()
+    }
+
+    /// Decides about a core, and what that says of all rows.
+    fn run_core(&mut self, peeled: &Peeled) -> OrStopped<Option<ExactWeights>> {
+        let radix = self.rows.notation().radix();
+        let core = Core::new(self.rows, peeled.core.clone());
+        let mut weights = vec![IBig::ZERO; self.rows.dimension()];
+        let mut separated = !peeled.is_empty();
+        if core.columns.is_empty() {
+            self.set_zero_rows_aside();
+        } else {
+            // A core has rows and columns, and the memory for all columns was there.
+            let Ok(mut inner) = State::new(&core, self.scales.threads, self.limits) else {
+                return self.rounds();
+            };
+            inner.doing = std::mem::take(&mut self.doing);
+            let found = inner.rounds();
+            let lambda = |(row, weight): (usize, IBig)| (core.members[row], weight);
+            self.refutation = inner.refutation.into_iter().map(lambda).collect();
+            self.doing = inner.doing;
+            self.lambda = inner.lambda.into_iter().map(lambda).collect();
+            for &row in &inner.face.basis {
+                self.span(core.members[row]);
+            }
+            for (&row, &inside) in core.members.iter().zip(&inner.face.inside) {
+                self.face.inside[row] = inside;
+            }
+            self.face.ill_conditioned |= inner.face.ill_conditioned;
+            self.orthonormalise();
+            self.hints = inner.hints.iter().map(|&row| core.members[row]).collect();
+            if let Some(w) = found? {
+                separated = true;
+                let own = inner.scales.in_units(radix, &w.exact);
+                for (&j, w) in core.columns.iter().zip(own) {
+                    weights[j] = w;
+                }
+            }
+        }
+        let weights = self.scales.from_units(radix, weights);
+        Ok(separated.then(|| peeled.separating(self.rows, &self.scales, weights)))
+    }
+
+    /// Back to the beginning.
+    fn forget(&mut self) {
+        self.face = Face {
+            inside: vec![false; self.rows.limit()],
+            echelon: self.face.echelon.emptied(),
+            ..Face::default()
+        };
+        self.lambda.clear();
+        self.refutation.clear();
+        self.hints.clear();
+    }
+
+    fn tell(&mut self, what: &str) {
+        if self.limits.listener.is_some() {
+            self.doing.what = what.to_owned();
+            self.limits.tell(|| self.doing.clone());
+        }
+    }
+
+    /// Brings the floating-point basis of the face up to date, where it is of use.
+    fn orthonormalise(&mut self) {
+        if self.rows.dimension() < WIDE {
+            self.face.orthonormalise(self.rows, &self.scales);
+        } else {
+            self.face.ill_conditioned = true;
+        }
+    }
+
+    /// Round after round.
+    fn rounds(&mut self) -> OrStopped<Option<ExactWeights>> {
         self.set_zero_rows_aside();
+        if self.rows.dimension() >= WIDE {
+            self.tell("equal rows of both classes");
+            self.absorb_opposites()?;
+            if !self.face.basis.is_empty() {
+                self.orthonormalise();
+                self.mark_inside();
+            }
+        }
         loop {
-            self.face.any_outside(self.rows)?;
+            self.limits.check()?;
+            if self.face.any_outside(self.rows).is_none() {
+                return Ok(None);
+            }
+            self.doing.refuted = !self.refutation.is_empty();
             let mut search = Search {
                 rows: self.rows,
                 scales: &self.scales,
@@ -95,11 +260,14 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                 hints: std::mem::take(&mut self.hints),
                 perceptron: self.face.basis.is_empty(),
                 hull: None,
+                limits: self.limits,
+                doing: std::mem::take(&mut self.doing),
             };
             let settled = search.round(&self.face);
             self.hints = search.hints;
-            match settled {
-                RoundOutcome::Separated(weights) => return Some(weights),
+            self.doing = search.doing;
+            match settled? {
+                RoundOutcome::Separated(weights) => return Ok(Some(weights)),
                 RoundOutcome::Balanced { outside, spanning } => {
                     let first = self.face.basis.is_empty();
                     if first {
@@ -112,9 +280,9 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                     // for a row outside: no more short cuts then.
                     self.face.ill_conditioned |= self.face.basis.len() == before;
                     if first && self.face.echelon.rank() < self.rows.dimension() {
-                        self.absorb_opposites();
+                        self.absorb_opposites()?;
                     }
-                    self.face.orthonormalise(self.rows, &self.scales);
+                    self.orthonormalise();
                     self.mark_inside();
                 }
             }
@@ -194,8 +362,11 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
 
     /// Opposite rows — the same example with both labels — balance in pairs; data with many
     /// of them would otherwise take a round for each.
-    fn absorb_opposites(&mut self) {
+    fn absorb_opposites(&mut self) -> OrStopped<()> {
         let dimension = self.rows.dimension();
+        // Where rows are fewer than features, a weight on every row is shorter than vectors that
+        // show what they span.
+        let every = dimension >= WIDE;
         let mut first: HashMap<u64, Vec<(usize, bool)>> = HashMap::new();
         let hashes = self.scales.pieces(self.rows, 4, |range| {
             let mut out = Vec::new();
@@ -215,7 +386,7 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
         });
         for (hash, row, negative) in hashes.into_iter().flatten() {
             if self.face.echelon.rank() == dimension {
-                return;
+                return Ok(());
             }
             let seen = first.entry(hash).or_default();
             if seen.iter().any(|&(_, n)| n == negative) {
@@ -227,12 +398,26 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                 && !self.lambda.contains_key(&row)
                 && !self.lambda.contains_key(&other)
                 && self.opposite(row, other)
-                && self.span(row)
             {
-                self.lambda.insert(row, IBig::ONE);
-                self.lambda.insert(other, IBig::ONE);
+                self.limits.check()?;
+                let first = self.face.basis.is_empty();
+                let new = self.span(row);
+                if first && new {
+                    // A zero row, if there is one, is no longer needed.
+                    self.lambda.clear();
+                    self.refutation.clear();
+                }
+                if new || every {
+                    self.lambda.insert(row, IBig::ONE);
+                    self.lambda.insert(other, IBig::ONE);
+                    if self.refutation.is_empty() {
+                        let both = [row.min(other), row.max(other)];
+                        self.refutation = both.map(|row| (row, IBig::ONE)).to_vec();
+                    }
+                }
             }
         }
+        Ok(())
     }
 
     fn opposite(&self, a: usize, b: usize) -> bool {
@@ -263,11 +448,11 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
             .orthogonal(dimension, || random.bits() % PRIME);
         // Most rows outside are so far outside that floating point shows it: they have a
         // part along a random direction orthogonal to the face. Only the rest is looked up.
-        let aside: Vec<f64> = (0..dimension).map(|_| random.normal()).collect();
-        let aside = self
-            .scales
-            .unscale(&unit_part_beside(&self.face.near, aside));
         let short_cut = !self.face.ill_conditioned;
+        let mut aside: Vec<f64> = (0..dimension).map(|_| random.normal()).collect();
+        if short_cut {
+            aside = (self.scales).unscale(&unit_part_beside(&self.face.near, aside));
+        }
         let found = self.scales.pieces(self.rows, 4, |range| {
             let mut found = Vec::new();
             for group in range {
@@ -289,7 +474,14 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
         }
     }
 
-    pub(crate) fn decision(self, separated: Option<ExactWeights>) -> Result<ProvedVerdict> {
+    fn weighs_every_row(&self) -> bool {
+        let mut every = true;
+        (self.rows).each_row(&mut |row| every &= self.lambda.contains_key(&row));
+        every
+    }
+
+    /// The verdict and its witness.
+    fn decision(&self, separated: Option<&ExactWeights>) -> OrStopped<Result<ProvedVerdict>> {
         let radix = self.rows.notation().radix();
         let balanced_rank = self.face.basis.len();
         let lambda: Multipliers = self.lambda.iter().map(|(&r, v)| (r, v.clone())).collect();
@@ -304,46 +496,63 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                     rows.retain(|&row| !self.face.inside[row]);
                     rows.sort_unstable();
                     let vectors = self.rows.dimension() - balanced_rank;
+                    let null_space = match vectors <= MOST_NULL_VECTORS {
+                        true => match self.null_space()? {
+                            Ok(vectors) => Some(vectors),
+                            Err(error) => return Ok(Err(error)),
+                        },
+                        false => None,
+                    };
                     Witness::QuasiSeparable {
                         w,
                         lambda,
                         separated: rows,
-                        null_space: (vectors <= MOST_NULL_VECTORS)
-                            .then(|| self.null_space())
-                            .transpose()?,
+                        null_space,
                     }
                 }
             }
-            None => Witness::Overlapping {
-                lambda,
-                null_space: self.null_space()?,
-            },
+            None => {
+                let vectors = self.rows.dimension() - balanced_rank;
+                let null_space = match vectors > MOST_NULL_VECTORS && self.weighs_every_row() {
+                    true => None,
+                    false => match self.null_space()? {
+                        Ok(vectors) => Some(vectors),
+                        Err(error) => return Ok(Err(error)),
+                    },
+                };
+                Witness::Overlapping { lambda, null_space }
+            }
         };
-        Ok(ProvedVerdict {
+        Ok(Ok(ProvedVerdict {
             witness,
-            refutation: self.refutation,
+            refutation: self.refutation.clone(),
             balanced_rank,
-        })
+        }))
     }
 
     /// A basis of the vectors orthogonal to the face, checked against every row in it.
-    pub(crate) fn null_space(&self) -> Result<Vec<Direction>> {
+    fn null_space(&self) -> OrStopped<Result<Vec<Direction>>> {
         let dimension = self.rows.dimension();
         if self.face.basis.len() == dimension {
-            return Ok(Vec::new());
+            return Ok(Ok(Vec::new()));
         }
-        let solver = PivotSolver::new(self.rows, &self.scales, &self.face)
-            .ok_or_else(|| Error::data("the rows' rank could not be settled"))?;
+        let solver = PivotSolver::new(self.rows, &self.scales, &self.face, self.limits)?;
+        let Some(solver) = solver else {
+            return Ok(Err(Error::data("the rows' rank could not be settled")));
+        };
         let places = self.face.echelon.places(dimension);
         let mut basis = Vec::new();
         for j in (0..dimension).filter(|&j| places[j].is_none()) {
             let mut axis = vec![0i64; dimension];
             axis[j] = 1;
-            basis.push(ExactWeights::new(solver.complete(&axis)));
+            basis.push(ExactWeights::new(solver.complete(&axis, self.limits)?));
         }
         let holds = self.scales.pieces(self.rows, 8, |range| {
             let mut holds = true;
             for group in range {
+                if self.limits.over() {
+                    break;
+                }
                 self.rows.members(group, &mut |row| {
                     holds = holds
                         && (!self.face.inside[row]
@@ -354,17 +563,16 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
             }
             holds
         });
+        self.limits.check()?;
         if holds.contains(&false) {
             // Odds of 2⁻⁶¹ a row; better said than hidden.
-            return Err(Error::data(
+            return Ok(Err(Error::data(
                 "a row outside the span was taken for one inside",
-            ));
+            )));
         }
         let radix = self.rows.notation().radix();
-        Ok(basis
-            .iter()
-            .map(|v| self.scales.in_units(radix, &v.exact))
-            .collect())
+        let vectors = basis.iter().map(|v| self.scales.in_units(radix, &v.exact));
+        Ok(Ok(vectors.collect()))
     }
 }
 

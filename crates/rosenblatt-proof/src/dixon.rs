@@ -7,6 +7,7 @@
 
 use dashu_int::IBig;
 
+use super::limits::{Limits, OrStopped};
 use super::modulo::{PRIME, add, dot, invert as inverse_of, mul, negate, of_big};
 use super::number::{bits, is_negative};
 
@@ -39,22 +40,25 @@ enum Entries {
 impl Solver {
     /// `None` if the matrix (row by row) is singular modulo the prime: with odds of about 2⁻⁶⁰ a
     /// regular one may be. A caller for whom that matters has shown it regular modulo the prime.
-    pub(crate) fn new(n: usize, matrix: Vec<IBig>) -> Option<Self> {
-        let inverse = invert(n, matrix.iter().map(of_big).collect())?;
+    pub(crate) fn new(n: usize, matrix: Vec<IBig>, limits: &Limits<'_>) -> OrStopped<Option<Self>> {
+        let residues = matrix.iter().map(of_big).collect();
+        let Some(inverse) = invert(n, residues, limits)? else {
+            return Ok(None);
+        };
         let is_small = |a: &IBig| i64::try_from(a).ok().filter(|a| -SMALL < *a && *a < SMALL);
         let small: Option<Vec<i64>> = matrix.iter().map(is_small).collect();
         let matrix = small.map_or(Entries::Large(matrix), Entries::Small);
-        Some(Solver { n, inverse, matrix })
+        Ok(Some(Solver { n, inverse, matrix }))
     }
 
     /// The solution of A·x = b.
-    pub(crate) fn solve(&self, b: &[IBig]) -> Solution {
+    pub(crate) fn solve(&self, b: &[IBig], limits: &Limits<'_>) -> OrStopped<Solution> {
         let n = self.n;
         if n == 0 || b.iter().all(IBig::is_zero) {
-            return Solution {
+            return Ok(Solution {
                 numerators: vec![IBig::ZERO; n],
                 denominator: IBig::ONE,
-            };
+            });
         }
         // Cramer and Hadamard: numerators and denominator are below the product of the row
         // norms, of which the largest may be replaced by that of b. Most solutions are far
@@ -65,6 +69,7 @@ impl Solver {
         let mut residual = b.to_vec();
         let mut next_try = 2;
         loop {
+            limits.check()?;
             // Inverse · residual modulo the prime; what is left is a multiple of it.
             let reduced: Vec<u64> = residual.iter().map(of_big).collect();
             let inverse = self.inverse.chunks_exact(n);
@@ -80,14 +85,14 @@ impl Solver {
                 if let Some(solution) = self.reconstruct(&digits)
                     && (last || self.holds(&solution, b))
                 {
-                    return solution;
+                    return Ok(solution);
                 }
                 if known > 4 * most + 1000 {
                     // Not reached: at twice the bound the reconstruction is unique.
-                    return Solution {
+                    return Ok(Solution {
                         numerators: vec![IBig::ZERO; n],
                         denominator: IBig::ONE,
-                    };
+                    });
                 }
             }
         }
@@ -235,7 +240,7 @@ fn rational(a: &IBig, modulus: &IBig, bound: &IBig) -> Option<(IBig, IBig)> {
 }
 
 /// The inverse modulo the prime by Gauss and Jordan; `None` if singular.
-fn invert(n: usize, a: Vec<u64>) -> Option<Vec<u64>> {
+fn invert(n: usize, a: Vec<u64>, limits: &Limits<'_>) -> OrStopped<Option<Vec<u64>>> {
     let width = 2 * n;
     let mut table = vec![0u64; n * width];
     for i in 0..n {
@@ -243,7 +248,10 @@ fn invert(n: usize, a: Vec<u64>) -> Option<Vec<u64>> {
         table[i * width + n + i] = 1;
     }
     for column in 0..n {
-        let pivot = (column..n).find(|&i| table[i * width + column] != 0)?;
+        limits.check()?;
+        let Some(pivot) = (column..n).find(|&i| table[i * width + column] != 0) else {
+            return Ok(None);
+        };
         for j in (0..width).filter(|_| pivot != column) {
             table.swap(pivot * width + j, column * width + j);
         }
@@ -266,7 +274,7 @@ fn invert(n: usize, a: Vec<u64>) -> Option<Vec<u64>> {
         }
     }
     let rows = table.chunks_exact(width.max(1));
-    Some(rows.flat_map(|row| row[n..].to_vec()).collect())
+    Ok(Some(rows.flat_map(|row| row[n..].to_vec()).collect()))
 }
 
 #[cfg(test)]
@@ -292,10 +300,11 @@ mod tests {
                 let b: Vec<IBig> = (0..n)
                     .map(|_| IBig::from(random.below(99) as i64 - 40))
                     .collect();
-                let Some(solver) = Solver::new(n, a.clone()) else {
+                let limits = Limits::default();
+                let Some(solver) = Solver::new(n, a.clone(), &limits).expect("no limit") else {
                     continue;
                 };
-                let x = solver.solve(&b);
+                let x = solver.solve(&b, &limits).expect("no limit");
                 assert!(x.denominator > IBig::ZERO);
                 for i in 0..n {
                     let sum: IBig = (0..n).map(|j| &a[i * n + j] * &x.numerators[j]).sum();
@@ -308,7 +317,11 @@ mod tests {
     #[test]
     fn singular_matrices_are_refused() {
         let a = [1, 2, 2, 4].map(IBig::from).to_vec();
-        assert!(Solver::new(2, a).is_none());
-        assert!(Solver::new(0, Vec::new()).is_some());
+        let regular = |n, a| {
+            let solver = Solver::new(n, a, &Limits::default());
+            solver.expect("no limit").is_some()
+        };
+        assert!(!regular(2, a));
+        assert!(regular(0, Vec::new()));
     }
 }

@@ -7,7 +7,7 @@ use dashu_int::IBig;
 use serde_json::{Map, Value, json};
 
 use super::joint_rows::JointRows;
-use super::{BiasTerm, Direction, ProvedVerdict, StrictKernel, Verdict, Witness};
+use super::{BiasTerm, Direction, Multipliers, ProvedVerdict, StrictKernel, Verdict, Witness};
 use rosenblatt_core::data::Dataset;
 use rosenblatt_core::kernel::Kernel;
 use rosenblatt_core::{Error, Result};
@@ -32,6 +32,8 @@ pub struct Subject<'a> {
 pub enum Claim<'a> {
     /// This class against the others.
     AgainstRest(u32, &'a ProvedVerdict),
+    /// This class against the others, where separability is refuted and no more is known.
+    Refuted(u32, &'a Multipliers),
     /// All classes jointly.
     Jointly(&'a JointRows<'a>, &'a ProvedVerdict),
     /// This class against the others, in the space of a kernel with exact values: what was
@@ -68,6 +70,11 @@ pub fn certificate(subject: Subject<'_>, claim: Claim<'_>) -> Result<String> {
             against_rest(class),
             decision.verdict().name(),
             two_sided(subject, decision),
+        ),
+        Claim::Refuted(class, lambda) => (
+            against_rest(class),
+            "not-separable",
+            json!({"lambda": by_row(subject, lambda)}),
         ),
         Claim::InKernel(class, _, decision) => {
             let (verdict, witness) = in_kernel(subject, decision);
@@ -162,7 +169,11 @@ fn two_sided(subject: Subject<'_>, decision: &ProvedVerdict) -> Value {
             parts
         }
         Witness::Overlapping { lambda, null_space } => {
-            json!({"lambda": by_row(subject, lambda), "null_space": vectors(null_space)})
+            let mut parts = json!({"lambda": by_row(subject, lambda)});
+            if let Some(null_space) = null_space {
+                parts["null_space"] = vectors(null_space);
+            }
+            parts
         }
     }
 }

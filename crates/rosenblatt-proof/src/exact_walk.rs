@@ -9,7 +9,9 @@
 use dashu_int::IBig;
 
 use super::dixon::Solver;
-use super::modulo::{Echelon, Residues};
+use super::echelon::Echelon;
+use super::limits::{Limits, OrStopped};
+use super::modulo::Residues;
 use super::number::{is_negative, power};
 use super::passes::{ExactWeights, IntegerRow, Scales};
 use super::rows::SignedRows;
@@ -31,6 +33,7 @@ struct ExactWalk<'a, T: ?Sized> {
     rows: &'a T,
     scales: &'a Scales,
     residues: &'a Residues,
+    limits: &'a Limits<'a>,
     basis: &'a [usize],
     basis_rows: Vec<IntegerRow>,
 }
@@ -41,19 +44,21 @@ pub(crate) fn exact_walk<T: SignedRows + ?Sized>(
     rows: &T,
     scales: &Scales,
     residues: &Residues,
+    limits: &Limits<'_>,
     basis: &[usize],
     inside: &[bool],
     start: Vec<(usize, f64)>,
-) -> RoundOutcome {
+) -> OrStopped<RoundOutcome> {
     let exactly = ExactWalk {
         rows,
         scales,
         residues,
+        limits,
         basis,
         basis_rows: basis.iter().map(|&b| scales.integer_row(rows, b)).collect(),
     };
-    if let Some(balanced) = exactly.balance(&start) {
-        return balanced;
+    if let Some(balanced) = exactly.balance(&start)? {
+        return Ok(balanced);
     }
     exactly.walk(inside, start)
 }
@@ -61,12 +66,15 @@ pub(crate) fn exact_walk<T: SignedRows + ?Sized>(
 impl<T: SignedRows + ?Sized> ExactWalk<'_, T> {
     /// The quick way: if the corral balances, its relation is the one-dimensional kernel of
     /// its rows, found without forming inner products.
-    fn balance(&self, corral: &[(usize, f64)]) -> Option<RoundOutcome> {
-        let (&(last, _), rest) = corral.split_last()?;
+    fn balance(&self, corral: &[(usize, f64)]) -> OrStopped<Option<RoundOutcome>> {
+        let Some((&(last, _), rest)) = corral.split_last() else {
+            return Ok(None);
+        };
         let mut echelon = Echelon::default();
         for &row in self.basis.iter().chain(rest.iter().map(|(row, _)| row)) {
+            self.limits.check()?;
             if !echelon.insert(self.residues.row(self.rows, row)) {
-                return None;
+                return Ok(None);
             }
         }
         let corral_rows: Vec<IntegerRow> = rest
@@ -92,11 +100,14 @@ impl<T: SignedRows + ?Sized> ExactWalk<'_, T> {
                 target[place] = -value;
             }
         }
-        let solution = Solver::new(n, matrix)?.solve(&target);
+        let Some(solver) = Solver::new(n, matrix, self.limits)? else {
+            return Ok(None);
+        };
+        let solution = solver.solve(&target, self.limits)?;
         let positive = |x: &IBig| !is_negative(x) && !x.is_zero();
         let weights = &solution.numerators[self.basis.len()..];
         if weights.iter().any(is_negative) {
-            return None;
+            return Ok(None);
         }
         // It must hold in every coordinate, not just at the pivots.
         let mut sum = vec![IBig::ZERO; dimension];
@@ -108,7 +119,7 @@ impl<T: SignedRows + ?Sized> ExactWalk<'_, T> {
             }
         }
         if !sum.iter().all(IBig::is_zero) {
-            return None;
+            return Ok(None);
         }
         let mut outside: Vec<(usize, &IntegerRow, IBig)> = rest
             .iter()
@@ -118,7 +129,10 @@ impl<T: SignedRows + ?Sized> ExactWalk<'_, T> {
             .map(|((&(row, _), whole), weight)| (row, whole, weight.clone()))
             .collect();
         outside.push((last, &last_row, solution.denominator.clone()));
-        Some(self.balanced(outside, &solution.numerators[..self.basis.len()]))
+        Ok(Some(self.balanced(
+            outside,
+            &solution.numerators[..self.basis.len()],
+        )))
     }
 
     /// Undoes the row scales and drops what is zero.
@@ -154,7 +168,7 @@ impl<T: SignedRows + ?Sized> ExactWalk<'_, T> {
     }
 
     /// Wolfe's walk in whole numbers.
-    fn walk(&self, inside: &[bool], start: Vec<(usize, f64)>) -> RoundOutcome {
+    fn walk(&self, inside: &[bool], start: Vec<(usize, f64)>) -> OrStopped<RoundOutcome> {
         let mut corral: Vec<(usize, IntegerRow)> = Vec::new();
         let mut approximate = Vec::new();
         for (row, weight) in self.independent(start) {
@@ -175,7 +189,7 @@ impl<T: SignedRows + ?Sized> ExactWalk<'_, T> {
             .map(|w| IBig::from((w / top * 1e15).clamp(0.0, 1e15) as i64 + 1))
             .collect();
         loop {
-            let (spanning, denominator) = self.towards_affine(&mut corral, &mut weights);
+            let (spanning, denominator) = self.towards_affine(&mut corral, &mut weights)?;
             // p = Σ λ z + Σ μ b, times the common denominator.
             let mut p = vec![IBig::ZERO; self.rows.dimension()];
             let members = corral.iter().map(|(_, whole)| whole).zip(&weights);
@@ -191,12 +205,12 @@ impl<T: SignedRows + ?Sized> ExactWalk<'_, T> {
                     .zip(weights)
                     .map(|((row, whole), weight)| (*row, whole, weight))
                     .collect();
-                return self.balanced(outside, &spanning);
+                return Ok(self.balanced(outside, &spanning));
             }
             super::number::reduce(&mut p);
             let p = ExactWeights::new(p);
             match self.violated(&p, inside) {
-                None => return RoundOutcome::Separated(p),
+                None => return Ok(RoundOutcome::Separated(p)),
                 Some(row) => {
                     corral.push((row, self.scales.integer_row(self.rows, row)));
                     weights.push(IBig::ZERO);
@@ -239,9 +253,9 @@ impl<T: SignedRows + ?Sized> ExactWalk<'_, T> {
         &self,
         corral: &mut Vec<(usize, IntegerRow)>,
         weights: &mut Vec<IBig>,
-    ) -> (Vec<IBig>, IBig) {
+    ) -> OrStopped<(Vec<IBig>, IBig)> {
         loop {
-            let Some((target, denominator)) = self.affine(corral) else {
+            let Some((target, denominator)) = self.affine(corral)? else {
                 // Dependent after all (which only rounding in the start can cause): a
                 // smaller corral is.
                 corral.pop();
@@ -252,7 +266,7 @@ impl<T: SignedRows + ?Sized> ExactWalk<'_, T> {
             let (spanning, target) = target.split_at(r);
             if target.iter().all(|t| t > &IBig::ZERO) {
                 *weights = target.to_vec();
-                return (spanning.to_vec(), denominator);
+                return Ok((spanning.to_vec(), denominator));
             }
             // λ ← λ + θ(t − λ), θ the first at which a weight reaches 0. With λ = a/A, A the
             // sum of a, and t = b/B: weight i vanishes at θ = aB/(aB − bA).
@@ -291,7 +305,7 @@ impl<T: SignedRows + ?Sized> ExactWalk<'_, T> {
 
     /// The nearest point of the corral's affine hull (plus L): the weights of basis and
     /// corral, over one positive denominator.
-    fn affine(&self, corral: &[(usize, IntegerRow)]) -> Option<(Vec<IBig>, IBig)> {
+    fn affine(&self, corral: &[(usize, IntegerRow)]) -> OrStopped<Option<(Vec<IBig>, IBig)>> {
         let all: Vec<&IntegerRow> = self
             .basis_rows
             .iter()
@@ -303,6 +317,7 @@ impl<T: SignedRows + ?Sized> ExactWalk<'_, T> {
         let mut matrix = vec![IBig::ZERO; n * n];
         let mut full = vec![IBig::ZERO; self.rows.dimension()];
         for a in 0..m {
+            self.limits.check()?;
             for (j, value) in &all[a].entries {
                 full[*j] = value.clone();
             }
@@ -326,9 +341,12 @@ impl<T: SignedRows + ?Sized> ExactWalk<'_, T> {
         }
         let mut target = vec![IBig::ZERO; n];
         target[m] = IBig::ONE;
-        let solution = Solver::new(n, matrix)?.solve(&target);
+        let Some(solver) = Solver::new(n, matrix, self.limits)? else {
+            return Ok(None);
+        };
+        let solution = solver.solve(&target, self.limits)?;
         let mut weights = solution.numerators;
         weights.pop();
-        Some((weights, solution.denominator))
+        Ok(Some((weights, solution.denominator)))
     }
 }

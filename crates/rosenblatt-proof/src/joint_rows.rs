@@ -10,6 +10,7 @@ use dashu_int::IBig;
 use rosenblatt_core::geometry::MarginKind;
 
 use super::bracket::{Bracket, SearchBudget};
+use super::limits::Limits;
 use super::margin::Narrowing;
 use super::number::{Exact, Notation};
 use super::rows::{BiasTerm, ExactRows, SignedRows};
@@ -176,8 +177,19 @@ pub fn joint_margin(
     budget: SearchBudget,
     threads: usize,
 ) -> Bracket {
+    joint_margin_within(&Limits::default(), rows, separator, budget, threads)
+}
+
+/// The same as far as the limits allow.
+pub fn joint_margin_within(
+    limits: &Limits<'_>,
+    rows: &JointRows<'_>,
+    separator: &[IBig],
+    budget: SearchBudget,
+    threads: usize,
+) -> Bracket {
     let (rows, separator) = rows.centred(separator);
-    let mut narrowing = Narrowing::new(&rows, false, threads);
+    let mut narrowing = Narrowing::new(&rows, false, threads, limits);
     let (lower, upper) = narrowing.run(Some(&separator), budget);
     Bracket {
         lower,

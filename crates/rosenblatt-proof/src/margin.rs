@@ -7,6 +7,7 @@
 //! that the bias costs nothing, and evaluated without it.
 
 use super::bracket::{Bracket, SearchBudget};
+use super::limits::Limits;
 use super::number::Exact;
 use super::passes::{Scales, keep_worst};
 use super::rows::{BiasTerm, SignedRows, TwoSides};
@@ -37,6 +38,18 @@ pub fn margin(
     budget: SearchBudget,
     threads: usize,
 ) -> Bracket {
+    margin_within(&Limits::default(), rows, kind, separator, budget, threads)
+}
+
+/// The same as far as the limits allow: a bracket is true however early its search ends.
+pub fn margin_within(
+    limits: &Limits<'_>,
+    rows: &TwoSides<'_>,
+    kind: MarginKind,
+    separator: Option<&[dashu_int::IBig]>,
+    budget: SearchBudget,
+    threads: usize,
+) -> Bracket {
     let both = sides_present(rows);
     if kind == MarginKind::Plain && !both {
         return Bracket {
@@ -47,7 +60,7 @@ pub fn margin(
     }
     // Without a bias there is nothing to leave out.
     let plain = kind == MarginKind::Plain && rows.bias() == BiasTerm::Lifted;
-    let mut narrowing = Narrowing::new(rows, plain, threads);
+    let mut narrowing = Narrowing::new(rows, plain, threads, limits);
     let (lower, upper) = narrowing.run(separator, budget);
     Bracket { lower, upper, kind }
 }
@@ -73,6 +86,7 @@ pub(super) struct Narrowing<'a, T> {
     unit: f64,
     /// The longest row, in that unit.
     longest: f64,
+    limits: &'a Limits<'a>,
 }
 
 /// The lowest scores of one side: (z·w, row), and the lowest with its error taken off.
@@ -91,7 +105,7 @@ impl Default for Lowest {
 }
 
 impl<'a, T: SignedRows> Narrowing<'a, T> {
-    pub(super) fn new(rows: &'a T, plain: bool, threads: usize) -> Self {
+    pub(super) fn new(rows: &'a T, plain: bool, threads: usize, limits: &'a Limits<'a>) -> Self {
         let dimension = rows.dimension();
         let mut ones = vec![1.0; dimension];
         if plain {
@@ -115,6 +129,7 @@ impl<'a, T: SignedRows> Narrowing<'a, T> {
             scales,
             unit,
             longest: long * unit,
+            limits,
         }
     }
 
@@ -174,7 +189,8 @@ impl<'a, T: SignedRows> Narrowing<'a, T> {
             let carried = descent.len() as f64;
             // To build a corral of so many rows costs this much; is it affordable?
             let closed = upper - lower <= budget.relative_gap * upper;
-            if closed || 4.0 * carried * carried * dimension as f64 > left {
+            let dear = 4.0 * carried * carried * dimension as f64 > left;
+            if closed || dear || self.limits.over() {
                 return self.outward(lower, upper);
             }
             for (row, _) in descent {
@@ -188,7 +204,12 @@ impl<'a, T: SignedRows> Narrowing<'a, T> {
             let size = (hull.working_set_len() + 2 * dimension.min(hull.working_set_len())) as f64
                 * dimension as f64;
             let steps = (left / size.max(1.0)).clamp(0.0, 1e6) as usize;
-            let walk = hull.walk(1.0 - budget.relative_gap / 8.0, 1e-300, steps);
+            let over = || self.limits.over();
+            let ratio = 1.0 - budget.relative_gap / 8.0;
+            let walk = hull.walk_unless(&over, ratio, 1e-300, steps);
+            if walk == Walk::Stopped {
+                break;
+            }
             left -= size * (hull.convex().count() as f64);
             if walk == Walk::Origin || hull.nearest().is_empty() {
                 break;
@@ -198,7 +219,7 @@ impl<'a, T: SignedRows> Narrowing<'a, T> {
             let ends = self.ends(&p, batch);
             lower = lower.max(self.lower(&p, &ends));
             left -= pass;
-            if upper - lower <= budget.relative_gap * upper || left <= 0.0 {
+            if upper - lower <= budget.relative_gap * upper || left <= 0.0 || self.limits.over() {
                 break;
             }
             let squared: f64 = p.iter().map(|x| x * x).sum();
@@ -282,7 +303,8 @@ impl<'a, T: SignedRows> Narrowing<'a, T> {
             active = kept;
             pass += 1;
             // Back to all rows now and then, to see where the ends are.
-            if pass.is_multiple_of(16) || *left <= stop || pass == MOST_PASSES {
+            let over = self.limits.over();
+            if pass.is_multiple_of(16) || *left <= stop || pass == MOST_PASSES || over {
                 let v = self.scales.scale(&w);
                 let weighted = || {
                     let rows = alpha.iter().enumerate().filter(|(_, a)| **a > 0.0);
@@ -291,7 +313,7 @@ impl<'a, T: SignedRows> Narrowing<'a, T> {
                 *lower = lower.max(self.lower(&v, &self.ends(&v, 1)));
                 *upper = upper.min(self.upper(weighted()));
                 let closed = *upper - *lower <= budget.relative_gap * *upper;
-                if closed || *left <= stop || pass == MOST_PASSES {
+                if closed || *left <= stop || pass == MOST_PASSES || over {
                     return weighted().collect();
                 }
                 active = (0..groups).collect();

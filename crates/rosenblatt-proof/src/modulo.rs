@@ -132,74 +132,6 @@ impl Residues {
     }
 }
 
-/// A growing set of independent vectors, in echelon form.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Echelon {
-    /// Each with 1 at its pivot and 0 at the pivots of earlier ones.
-    vectors: Vec<Vec<u64>>,
-    pivots: Vec<usize>,
-}
-
-impl Echelon {
-    pub(crate) fn rank(&self) -> usize {
-        self.pivots.len()
-    }
-
-    /// The pivot columns, in the order found. The square matrix of the vectors added, at
-    /// these columns, is regular modulo the prime and so in truth.
-    pub(crate) fn pivots(&self) -> &[usize] {
-        &self.pivots
-    }
-
-    /// The place of each column among the pivots, where it is one.
-    pub(crate) fn places(&self, dimension: usize) -> Vec<Option<usize>> {
-        let mut places = vec![None; dimension];
-        for (place, &pivot) in self.pivots.iter().enumerate() {
-            places[pivot] = Some(place);
-        }
-        places
-    }
-
-    fn eliminate(&self, v: &mut [u64]) {
-        for (vector, &pivot) in self.vectors.iter().zip(&self.pivots) {
-            let factor = v[pivot];
-            if factor != 0 {
-                let factor = negate(factor);
-                for (a, &b) in v.iter_mut().zip(vector) {
-                    if b != 0 {
-                        *a = add(*a, mul(factor, b));
-                    }
-                }
-            }
-        }
-    }
-
-    /// Adds `v` if it is independent of the others, and says whether it was.
-    pub(crate) fn insert(&mut self, mut v: Vec<u64>) -> bool {
-        self.eliminate(&mut v);
-        let Some(pivot) = v.iter().position(|&a| a != 0) else {
-            return false;
-        };
-        let factor = invert(v[pivot]);
-        v.iter_mut().for_each(|a| *a = mul(*a, factor));
-        self.vectors.push(v);
-        self.pivots.push(pivot);
-        true
-    }
-
-    /// A vector that is orthogonal to all of them, the coordinates off the pivots drawn by
-    /// `draw`: a row outside the span meets it at 0 with odds of 2⁻⁶¹.
-    pub(crate) fn orthogonal(&self, dimension: usize, mut draw: impl FnMut() -> u64) -> Vec<u64> {
-        let mut g: Vec<u64> = (0..dimension).map(|_| draw() % PRIME).collect();
-        // Later vectors are zero at earlier pivots, so the last pivot settles first.
-        for (vector, &pivot) in self.vectors.iter().zip(&self.pivots).rev() {
-            g[pivot] = 0;
-            g[pivot] = negate(dot(vector, &g));
-        }
-        g
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,24 +144,5 @@ mod tests {
         assert_eq!(of_big(&IBig::from(-5)), PRIME - 5);
         let tenth = Residues::new(10).exact(&Exact::parse("0.1").unwrap());
         assert_eq!(mul(tenth, 10), 1);
-    }
-
-    #[test]
-    fn dependent_vectors_are_refused_and_orthogonal_ones_found() {
-        let mut echelon = Echelon::default();
-        assert!(echelon.insert(vec![0, 2, 4, 6]));
-        assert!(echelon.insert(vec![1, 1, 1, 1]));
-        assert!(!echelon.insert(vec![2, 4, 6, 8]));
-        assert_eq!(echelon.rank(), 2);
-        let mut next = 17;
-        let g = echelon.orthogonal(4, || {
-            next = mul(next, 1_000_003);
-            next
-        });
-        for v in [[0, 2, 4, 6], [1, 1, 1, 1]] {
-            let dot = v.iter().zip(&g).fold(0, |s, (&a, &b)| add(s, mul(a, b)));
-            assert_eq!(dot, 0);
-        }
-        assert!(g.iter().any(|&x| x != 0));
     }
 }

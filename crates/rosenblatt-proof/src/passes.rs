@@ -112,6 +112,19 @@ impl Scales {
         }
     }
 
+    /// How many rows have each column.
+    pub(crate) fn column_counts<T: SignedRows + ?Sized>(&self, rows: &T) -> Vec<u32> {
+        let parts = self.pieces(rows, 1, |range| {
+            let mut counts = vec![0u32; self.factor.len()];
+            for group in range {
+                rows.members(group, &mut |row| rows.each(row, &mut |j, _| counts[j] += 1));
+            }
+            counts
+        });
+        let sum = |j: usize| parts.iter().map(|counts| counts[j]).sum();
+        (0..self.factor.len()).map(sum).collect()
+    }
+
     /// v turned into a w for the rows as they are.
     pub(crate) fn unscale(&self, v: &[f64]) -> Vec<f64> {
         v.iter().zip(&self.factor).map(|(v, f)| v * f).collect()
@@ -145,7 +158,7 @@ impl Scales {
     }
 
     /// The rows that are not surely positive under v, worst first and at most `most` of
-    /// them, each with its score divided by its length; and how many there are.
+    /// them, each with its score divided by its length; and in how many groups there are any.
     pub(crate) fn violated<T: SignedRows + ?Sized>(
         &self,
         rows: &T,
@@ -163,9 +176,10 @@ impl Scales {
             for group in range {
                 let norm = self.norm[group];
                 let bound = (margin * norm).max(1e-290);
+                let mut any = false;
                 rows.score(group, &w, &mut |row, score| {
                     if not_surely_positive(score, bound) && !skip.get(row).is_some_and(|&s| s) {
-                        count += 1;
+                        any = true;
                         let relative = if norm > 0.0 { score / norm } else { f64::MIN };
                         found.push((
                             if relative.is_nan() {
@@ -177,6 +191,7 @@ impl Scales {
                         ));
                     }
                 });
+                count += usize::from(any);
                 if found.len() >= 8 * most.max(64) {
                     keep_worst(&mut found, most);
                 }
@@ -266,6 +281,19 @@ impl Scales {
                 .collect(),
             shift: -lowest,
         }
+    }
+
+    /// Whole numbers w in the data's own coordinates as whole numbers in scaled ones.
+    pub(crate) fn from_units(&self, radix: u64, w: Vec<IBig>) -> Vec<IBig> {
+        let used = w.iter().zip(&self.shift).filter(|(w, _)| !w.is_zero());
+        let least = used.map(|(_, &s)| s).min().unwrap_or(0);
+        let scaled = w.into_iter().zip(&self.shift);
+        scaled
+            .map(|(w, &s)| match usize::try_from(s - least) {
+                Ok(0) | Err(_) => w,
+                Ok(up) => w * power(radix, up),
+            })
+            .collect()
     }
 
     /// Whole numbers v in scaled coordinates as whole numbers in the data's own.

@@ -11,9 +11,12 @@ use std::collections::HashMap;
 
 use dashu_int::IBig;
 
+use super::decide::WIDE;
 use super::dixon::Solver;
+use super::echelon::Echelon;
 use super::exact_walk::{RoundOutcome, exact_walk};
-use super::modulo::{Echelon, Residues};
+use super::limits::{Doing, Limits, OrStopped};
+use super::modulo::Residues;
 use super::passes::{ExactWeights, Scales};
 use super::rows::SignedRows;
 use rosenblatt_core::internal::{NearestPoint, Walk, add_direction};
@@ -81,33 +84,41 @@ pub(crate) struct Search<'a, T: ?Sized> {
     pub(crate) perceptron: bool,
     /// A working set to go on from, orthogonal to the face.
     pub(crate) hull: Option<NearestPoint>,
+    pub(crate) limits: &'a Limits<'a>,
+    /// What is known so far, for those who listen.
+    pub(crate) doing: Doing,
 }
 
 impl<T: SignedRows + ?Sized> Search<'_, T> {
     /// Decides the rows outside `face`, of which there must be one.
-    pub(crate) fn round(&mut self, face: &Face) -> RoundOutcome {
+    pub(crate) fn round(&mut self, face: &Face) -> OrStopped<RoundOutcome> {
         let dimension = self.rows.dimension();
         let mut guess = None;
         if self.perceptron {
-            let (w, clean) = self.passes(if dimension < 500 { 3 } else { 40 });
-            if clean && let Some(weights) = self.rounded(&w, face) {
-                return RoundOutcome::Separated(weights);
+            let (w, clean) = self.passes(if dimension < 500 { 3 } else { 40 })?;
+            if clean && let Some(weights) = self.rounded(&w, face)? {
+                return Ok(RoundOutcome::Separated(weights));
             }
             guess = Some(w);
-            // In many dimensions a step of the walk is dear and data are often separable.
-            if dimension >= 1000
-                && let Some(v) = self.hard_margin(300)
-            {
-                if let Some(weights) = self.rounded(&v, face) {
-                    return RoundOutcome::Separated(weights);
-                }
-                guess = Some(v);
-            }
         }
-        let mut hull = self
-            .hull
-            .take()
-            .unwrap_or_else(|| NearestPoint::new(dimension, face.near.clone()));
+        // In many dimensions a step of the walk is dear and data are often separable.
+        if dimension >= WIDE
+            && self.hull.is_none()
+            && let Some(v) = self.hard_margin(300, face)?
+        {
+            if let Some(weights) = self.rounded(&v, face)? {
+                return Ok(RoundOutcome::Separated(weights));
+            }
+            guess = Some(v);
+        }
+        let mut hull = match self.hull.take() {
+            Some(hull) => hull,
+            None => {
+                let mut face = face.clone();
+                face.orthonormalise(self.rows, self.scales);
+                NearestPoint::new(dimension, face.near)
+            }
+        };
         let mut known = vec![false; self.rows.limit()];
         hull.rows().for_each(|row| known[row] = true);
         for row in std::mem::take(&mut self.hints) {
@@ -129,17 +140,25 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
             }
         }
         loop {
-            let walk = hull.walk(FAR_ENOUGH, NEAR_ZERO, MOST_STEPS);
+            let over = || self.limits.over();
+            let walk = hull.walk_unless(&over, FAR_ENOUGH, NEAR_ZERO, MOST_STEPS);
+            self.limits.check()?;
             let mut ended = walk != Walk::Reached;
             if !ended {
                 let p = hull.nearest().to_vec();
                 let (worst, count) = self
                     .scales
                     .violated(self.rows, &p, &face.inside, 0.0, batch);
+                let inside = face.inside.iter().filter(|&&inside| inside).count();
+                self.misclassified((count + inside).min(self.rows.groups()), || {
+                    let working = hull.working_set_len();
+                    let rank = face.basis.len();
+                    format!("nearest point: {working} rows considered, a face of rank {rank}")
+                });
                 if count == 0 {
-                    if let Some(weights) = self.rounded(&p, face) {
+                    if let Some(weights) = self.rounded(&p, face)? {
                         self.hints = hull.rows().collect();
-                        return RoundOutcome::Separated(weights);
+                        return Ok(RoundOutcome::Separated(weights));
                     }
                     ended = true;
                 } else {
@@ -162,16 +181,33 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
                 // The latest rows came in because they were violated: those are worth most.
                 let skip = hull.working_set_len().saturating_sub(4 * dimension + 64);
                 self.hints = hull.rows().skip(skip).collect();
+                self.tell(|| format!("exact weights of {} rows", start.len()));
                 return exact_walk(
                     self.rows,
                     self.scales,
                     self.residues,
+                    self.limits,
                     &face.basis,
                     &face.inside,
                     start,
                 );
             }
         }
+    }
+
+    /// Tells what is done.
+    fn tell(&mut self, what: impl FnOnce() -> String) {
+        if self.limits.listener.is_some() {
+            self.doing.what = what();
+            self.limits.tell(|| self.doing.clone());
+        }
+    }
+
+    /// Notes of how many groups a hyperplane leaves a row off its correct side.
+    fn misclassified(&mut self, rows: usize, what: impl FnOnce() -> String) {
+        let fewest = self.doing.fewest_misclassified.unwrap_or(usize::MAX);
+        self.doing.fewest_misclassified = Some(fewest.min(rows));
+        self.tell(what);
     }
 
     fn enter(&self, hull: &mut NearestPoint, known: &mut [bool], face: &Face, row: usize) -> bool {
@@ -196,7 +232,7 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
 
     /// A few passes of the perceptron on rows of unit length; whether the last was clean.
     /// Rows it still corrected at the end become hints.
-    fn passes(&mut self, passes: usize) -> (Vec<f64>, bool) {
+    fn passes(&mut self, passes: usize) -> OrStopped<(Vec<f64>, bool)> {
         let squares: Vec<f64> = self.scales.factor.iter().map(|f| f * f).collect();
         let mut w = vec![0.0; self.rows.dimension()];
         let mut corrected: Vec<usize> = Vec::new();
@@ -204,6 +240,7 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
         let mut before = usize::MAX;
         for _ in 0..passes {
             corrected.clear();
+            self.limits.check()?;
             for group in 0..self.rows.groups() {
                 let worst = self.worst(group, &w);
                 if worst.0 <= 0.0 {
@@ -222,20 +259,36 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
         let most = 4 * self.rows.dimension().min(500);
         let skip = corrected.len().saturating_sub(most);
         self.hints.extend(&corrected[skip..]);
-        (self.scales.scale(&w), clean)
+        Ok((self.scales.scale(&w), clean))
     }
 
     /// Dual coordinate descent on ½‖v‖² subject to v·z ≥ 1 for unit rows (Hsieh et al.,
     /// 2008), visiting mostly the rows that still matter. Returns v once every row is on the
-    /// positive side, `None` if that does not come about.
-    fn hard_margin(&self, passes: usize) -> Option<Vec<f64>> {
+    /// positive side, `None` if that does not come about. The rows of a face are to score 0.
+    fn hard_margin(&mut self, passes: usize, face: &Face) -> OrStopped<Option<Vec<f64>>> {
         let squares: Vec<f64> = self.scales.factor.iter().map(|f| f * f).collect();
         let mut w = vec![0.0; self.rows.dimension()];
         let mut alpha: HashMap<usize, f64> = HashMap::new();
         let groups = self.rows.groups();
-        let mut active: Vec<usize> = (0..groups).collect();
+        let outside = |&group: &usize| {
+            let mut any = face.basis.is_empty();
+            let look = &mut |row: usize| any |= !face.inside[row];
+            self.rows.members(group, look);
+            any
+        };
+        let all: Vec<usize> = (0..groups).filter(outside).collect();
+        let mut active = all.clone();
         for pass in 0..passes {
-            let full = active.len() == groups;
+            self.limits.check()?;
+            let full = active.len() == all.len();
+            for &row in &face.basis {
+                let norm = self.scales.norm[self.rows.group_of(row)].max(1e-300);
+                let mut score = 0.0;
+                self.rows.each(row, &mut |j, z| score += w[j] * z);
+                let step = -score / (norm * norm);
+                self.rows
+                    .each(row, &mut |j, z| w[j] += step * squares[j] * z);
+            }
             let mut kept = Vec::new();
             let mut wrong = false;
             for &group in &active {
@@ -257,34 +310,44 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
             }
             let size = alpha.values().fold(0.0f64, |m, &a| m.max(a));
             if size.is_nan() || size > 1e7 {
-                return None;
+                return Ok(None);
             }
-            if !wrong && full && pass > 0 {
+            if full {
                 // v moved during the pass: it separates if it does so standing still.
                 let v = self.scales.scale(&w);
-                if self.scales.violated(self.rows, &v, &[], 0.0, 1).1 == 0 {
-                    return Some(v);
+                let violated = self.scales.violated(self.rows, &v, &face.inside, 0.0, 1).1;
+                if violated == 0 {
+                    return Ok(Some(v));
                 }
+                self.misclassified(violated, || format!("maximum margin: pass {}", pass + 1));
             }
             // Back to all rows now and then, and whenever the rest looks done.
             active = if !wrong || pass % 8 == 7 {
-                (0..groups).collect()
+                all.clone()
             } else {
                 kept
             };
         }
-        None
+        Ok(None)
     }
 
     /// v in as few bits as still separate the rows outside the face, orthogonal to it.
-    pub(crate) fn rounded(&self, v: &[f64], face: &Face) -> Option<ExactWeights> {
+    pub(crate) fn rounded(&self, v: &[f64], face: &Face) -> OrStopped<Option<ExactWeights>> {
         let top = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         if !(top > 0.0 && top.is_finite()) {
-            return None;
+            return Ok(None);
         }
-        let solver = self.pivot_solver(face)?;
+        let solver = match face.basis.is_empty() {
+            // Nothing to be orthogonal to.
+            true => None,
+            false => match PivotSolver::new(self.rows, self.scales, face, self.limits)? {
+                None => return Ok(None),
+                solver => solver,
+            },
+        };
         let mut last_bad = None;
         for length in LENGTHS {
+            self.limits.check()?;
             // A face makes the pivots' weights long anyway, and each try costs a solution.
             if !face.basis.is_empty() && ![4, 8, 15, 28, 42, 52].contains(&length) {
                 continue;
@@ -293,7 +356,7 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
             let short: Vec<i64> = v.iter().map(|x| (x * unit).round() as i64).collect();
             let exact = match &solver {
                 None => short.into_iter().map(IBig::from).collect(),
-                Some(solver) => solver.complete(&short),
+                Some(solver) => solver.complete(&short, self.limits)?,
             };
             let weights = ExactWeights::new(exact);
             // The row that refuted the last try will often refute this one.
@@ -303,19 +366,11 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
                 continue;
             }
             match self.scales.refutes(self.rows, &weights, &face.inside) {
-                None => return Some(weights),
+                None => return Ok(Some(weights)),
                 Some(row) => last_bad = Some(row),
             }
         }
-        None
-    }
-
-    /// What makes weights orthogonal to the face: `Some(None)` if there is nothing to do.
-    fn pivot_solver(&self, face: &Face) -> Option<Option<PivotSolver>> {
-        if face.basis.is_empty() {
-            return Some(None);
-        }
-        PivotSolver::new(self.rows, self.scales, face).map(Some)
+        Ok(None)
     }
 }
 
@@ -332,7 +387,8 @@ impl PivotSolver {
         rows: &T,
         scales: &Scales,
         face: &Face,
-    ) -> Option<Self> {
+        limits: &Limits<'_>,
+    ) -> OrStopped<Option<Self>> {
         let pivots = face.echelon.pivots().to_vec();
         let n = pivots.len();
         let places = face.echelon.places(rows.dimension());
@@ -348,16 +404,17 @@ impl PivotSolver {
             }
             rest.push(others);
         }
-        Some(PivotSolver {
-            solver: Solver::new(n, matrix)?,
+        let solver = Solver::new(n, matrix, limits)?;
+        Ok(solver.map(|solver| PivotSolver {
+            solver,
             pivots,
             rest,
-        })
+        }))
     }
 
     /// The weights with the given ones off the pivots (up to one positive factor) that are
     /// orthogonal to the face.
-    pub(crate) fn complete(&self, short: &[i64]) -> Vec<IBig> {
+    pub(crate) fn complete(&self, short: &[i64], limits: &Limits<'_>) -> OrStopped<Vec<IBig>> {
         let target: Vec<IBig> = self
             .rest
             .iter()
@@ -366,12 +423,12 @@ impl PivotSolver {
                 -sum
             })
             .collect();
-        let solution = self.solver.solve(&target);
+        let solution = self.solver.solve(&target, limits)?;
         let mut weights: Vec<IBig> = short.iter().map(|&s| &solution.denominator * s).collect();
         for (&pivot, value) in self.pivots.iter().zip(solution.numerators) {
             weights[pivot] = value;
         }
         super::number::reduce(&mut weights);
-        weights
+        Ok(weights)
     }
 }

@@ -60,8 +60,10 @@ pub enum Witness {
     Overlapping {
         /// The multipliers.
         lambda: Multipliers,
-        /// A basis of the vectors orthogonal to every row; empty at full rank.
-        null_space: Vec<Direction>,
+        /// A basis of the vectors orthogonal to every row, empty at full rank; `None` if it would
+        /// have more vectors than [`MOST_NULL_VECTORS`] and λ weighs every row, which shows as
+        /// much.
+        null_space: Option<Vec<Direction>>,
     },
 }
 

@@ -29,7 +29,7 @@ const STYLES: Styles = Styles::styled()
     subcommand_required = true,
     arg_required_else_help = true,
     after_help = "Results go to stdout, messages to stderr. A data file named - is stdin; -o - is stdout (train, predict, generate).\n\
-        Exit status: 0 success, 1 failure, 2 usage error, 3 certificate does not hold, 130 interrupted."
+        Exit status: 0 success, 1 failure, 2 usage error, 3 certificate does not hold, 4 check ran into its time limit undecided, 130 interrupted."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -332,6 +332,12 @@ pub struct CheckArgs {
     /// With several classes: also decide each pair
     #[arg(long)]
     pub pairs: bool,
+    /// Stop after so many seconds: undecided (status 4) where there is no verdict yet, else without what is missing behind it
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    pub time_limit: Option<f64>,
+    /// Only the verdict and its certificate: no margin, no coefficients
+    #[arg(long)]
+    pub verdict_only: bool,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,

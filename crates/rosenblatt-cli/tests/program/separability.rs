@@ -347,3 +347,105 @@ fn several_classes_over_a_kernel_have_a_bound() {
     );
     assert!(updates > 0 && updates <= bound.unwrap(), "{found}");
 }
+
+#[test]
+fn a_time_limit_ends_with_undecided() {
+    let place = Place::new();
+    let and = place.file("and.csv", AND);
+    let output = run(&["check", &and, "--time-limit", "0"]);
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.starts_with("undecided: the time limit of 0 s"),
+        "{text}"
+    );
+    assert!(text.contains("nothing is proved yet"), "{text}");
+    let proof = place.to("none.json");
+    let output = run(&[
+        "check",
+        &and,
+        "--json",
+        "--time-limit",
+        "0",
+        "--certificate",
+        &proof,
+    ]);
+    assert_eq!(output.status.code(), Some(4));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["verdict"], "undecided");
+    assert_eq!(found["stop"], "time_limit");
+    assert!(found["separable"].is_null() && found["certificate"].is_null());
+    assert!(!std::path::Path::new(&proof).exists());
+    for ample in ["1e9", "inf"] {
+        assert_eq!(
+            json(&["check", &and, "--time-limit", ample])["verdict"],
+            "separable"
+        );
+    }
+    for kind in [["--kernel", "quadratic"], ["--label", "0"]] {
+        let output = run(&[&["check", &and, "--time-limit", "0"], &kind[..]].concat());
+        assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    }
+    assert_eq!(
+        run(&["check", &and, "--time-limit", "-1"]).status.code(),
+        Some(2)
+    );
+}
+
+#[test]
+fn only_the_verdict_where_that_is_asked() {
+    let place = Place::new();
+    let quasi = place.file("quasi.csv", "x,label\n0,n\n1,n\n1,p\n2,p\n");
+    let proof = place.to("p.json");
+    let found = json(&["check", &quasi, "--verdict-only", "--certificate", &proof]);
+    assert_eq!(found["verdict"], "quasi-separable");
+    assert_eq!(found["certified_verdict"], "quasi-separable");
+    assert!(found["radius"].is_null());
+    ok(&["verify", &proof, &quasi]);
+    let text = ok(&["check", &quasi, "--verdict-only"]);
+    assert!(!text.contains("coefficients"), "{text}");
+    let three = place.file("three.csv", "x,label\n0,a\n1,b\n2,c\n");
+    let text = ok(&["check", &three, "--verdict-only"]);
+    assert!(text.starts_with("jointly separable"), "{text}");
+    assert!(!text.contains("each class"), "{text}");
+}
+
+/// A search that hears nothing, here because it waits for rows, is ended from outside.
+#[cfg(unix)]
+#[test]
+fn what_does_not_hear_of_a_limit_ends_all_the_same() {
+    use std::process::Stdio;
+    let start = |args: &[&str]| {
+        let mut command = crate::common::program(args);
+        let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        piped.stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let mut waiting = start(&["check", "-", "--time-limit", "0.1"]);
+    let open = waiting.stdin.take();
+    let output = waiting.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    assert!(output.stdout.starts_with(b"undecided"));
+    drop(open);
+    // Until it listens to Ctrl-C there is nothing to see, and the signal kills it.
+    let status = |milliseconds| {
+        let mut waiting = start(&["check", "-"]);
+        let open = waiting.stdin.take();
+        std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+        let interrupted = std::process::Command::new("kill")
+            .args(["-INT", &waiting.id().to_string()])
+            .status();
+        assert!(interrupted.unwrap().success());
+        let output = waiting.wait_with_output().unwrap();
+        drop(open);
+        output
+    };
+    let mut outputs = [200, 1000, 5000].into_iter().map(status);
+    let output = outputs.find(|output| output.status.code().is_some());
+    let output = output.expect("a run that listened");
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert!(
+        output
+            .stdout
+            .starts_with(b"undecided: the search was interrupted")
+    );
+}

@@ -43,6 +43,8 @@ pub enum Walk {
     Origin,
     /// Rounding stopped the walk.
     Stalled,
+    /// The caller stopped it.
+    Stopped,
 }
 
 #[inline]
@@ -190,7 +192,18 @@ impl NearestPoint {
 
     /// Walks until every point has p·point ≥ `ratio`·‖p‖² (below 1), or ‖p‖ falls below
     /// `zero`.
-    pub fn walk(&mut self, ratio: f64, zero: f64, mut steps: usize) -> Walk {
+    pub fn walk(&mut self, ratio: f64, zero: f64, steps: usize) -> Walk {
+        self.walk_unless(&|| false, ratio, zero, steps)
+    }
+
+    /// The same, asking before each step whether to stop.
+    pub fn walk_unless(
+        &mut self,
+        stop: &dyn Fn() -> bool,
+        ratio: f64,
+        zero: f64,
+        mut steps: usize,
+    ) -> Walk {
         if self.points.is_empty() {
             return Walk::Stalled;
         }
@@ -203,13 +216,16 @@ impl NearestPoint {
                 return Walk::Origin;
             }
             self.weights = vec![1.0];
-        } else {
-            self.refactor();
+        } else if !self.refactor(stop) {
+            return Walk::Stopped;
         }
         self.place();
         let mut best = f64::INFINITY;
         let mut idle = 0;
         loop {
+            if stop() {
+                return Walk::Stopped;
+            }
             let squared = dot(&self.nearest, &self.nearest);
             if squared.sqrt() <= zero {
                 return Walk::Origin;
@@ -373,19 +389,24 @@ impl NearestPoint {
         self.q.truncate(k);
     }
 
-    /// Factors the corral anew, so that rounding does not pile up.
-    fn refactor(&mut self) {
+    /// Factors the corral anew, so that rounding does not pile up; false if stopped, which leaves
+    /// the working set of no further use.
+    fn refactor(&mut self, stop: &dyn Fn() -> bool) -> bool {
         let corral = std::mem::take(&mut self.corral);
         let weights = std::mem::take(&mut self.weights);
         self.q.clear();
         self.r.clear();
         for (c, w) in corral.into_iter().zip(weights) {
+            if stop() {
+                return false;
+            }
             if self.push(c) {
                 self.weights.push(w);
             }
         }
         let sum: f64 = self.weights.iter().sum();
         self.weights.iter_mut().for_each(|w| *w /= sum);
+        true
     }
 }
 

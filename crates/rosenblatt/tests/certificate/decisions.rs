@@ -4,9 +4,10 @@
 use dashu_int::IBig;
 use rosenblatt::data::{Classes, Dataset, Matrix, Precision};
 use rosenblatt::internal::random::{Random, Stream};
+use rosenblatt::progress::Stop;
 use rosenblatt::proof::{
-    BiasTerm, ExactRows, ExactText, Notation, ProvedVerdict, SignedRows, TwoSides, Verdict,
-    Witness, decide,
+    BiasTerm, Decision, Doing, ExactRows, ExactText, Limits, Notation, ProvedVerdict, SignedRows,
+    TwoSides, Verdict, Witness, decide,
 };
 
 use crate::oracle;
@@ -490,4 +491,122 @@ fn threads_do_not_change_the_verdict() {
     let one = decide(&sides, 1).expect("rows").verdict();
     assert_eq!(one, decide(&sides, 3).expect("rows").verdict());
     assert_ne!(one, Verdict::Separable);
+}
+
+#[test]
+fn a_decision_that_is_stopped_says_what_it_knows() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Instant;
+    // Quasi-separable in two rounds: the first refutes, the second separates what is left.
+    let rows: Vec<Vec<f64>> = [
+        [0.0, 0.0],
+        [1.0, 0.0],
+        [1.0, 0.0],
+        [2.0, 0.0],
+        [1.0, 5.0],
+        [1.0, -4.0],
+    ]
+    .map(Vec::from)
+    .to_vec();
+    let data = dataset(&rows, &[false, false, true, true, true, false]);
+    let exact = ExactRows::new(&data, Notation::Decimal, &[]).expect("no exceptions");
+    let rows = TwoSides::positive_against_rest(&exact, BiasTerm::Lifted);
+    let late = Limits {
+        deadline: Some(Instant::now()),
+        ..Limits::default()
+    };
+    let known = Decision::new(&rows, 1, &late)
+        .expect("rows")
+        .expect_err("no time");
+    assert_eq!(known.stop, Stop::TimeLimit);
+    assert!(known.refutation.is_empty() && known.fewest_misclassified.is_none());
+    let interrupt = AtomicBool::new(false);
+    let listener = |doing: &Doing| {
+        if doing.refuted {
+            interrupt.store(true, Ordering::Relaxed);
+        }
+    };
+    let limits = Limits {
+        interrupt: Some(&interrupt),
+        listener: Some(&listener),
+        ..Limits::default()
+    };
+    let known = Decision::new(&rows, 1, &limits)
+        .expect("rows")
+        .expect_err("interrupted");
+    assert_eq!(known.stop, Stop::Interrupted);
+    let mut sum = vec![IBig::ZERO; 3];
+    for (row, weight) in &known.refutation {
+        assert!(weight > &IBig::ZERO);
+        rows.each(*row, &mut |j, z| sum[j] += weight * IBig::from(z as i64));
+    }
+    assert!(!known.refutation.is_empty() && sum.iter().all(IBig::is_zero));
+    assert!(
+        known
+            .fewest_misclassified
+            .is_some_and(|rows| (1..=6).contains(&rows))
+    );
+    interrupt.store(false, Ordering::Relaxed);
+    let quiet = Limits::default();
+    let decision = Decision::new(&rows, 1, &quiet)
+        .expect("rows")
+        .expect("no limit");
+    assert_eq!(decision.proved.verdict(), Verdict::QuasiSeparable);
+    assert_eq!(decision.coefficients().map(|c| c.rank), Ok(3));
+}
+
+/// Few columns of small whole numbers among many that are empty: what signs and equal rows
+/// settle first in sparse rows changes no verdict.
+#[test]
+fn sparse_rows_in_many_dimensions_agree_with_the_oracle() {
+    let mut random = Random::new(39, Stream::Sample, 0);
+    let mut counts = [0usize; 3];
+    for case in 0..240 {
+        let wide = if case % 8 == 0 { 1100 } else { 300 };
+        let d = 2 + case % 9;
+        let mut n = 2 + random.below(9) as usize;
+        let density = 2 + random.below(4);
+        let mut rows: Vec<Vec<i64>> = (0..n)
+            .map(|_| {
+                let entry = |random: &mut Random| match random.below(density) {
+                    0 => 1 + random.below(3) as i64,
+                    1 if case % 2 == 0 => -1 - random.below(2) as i64,
+                    _ => 0,
+                };
+                (0..d).map(|_| entry(&mut random)).collect()
+            })
+            .collect();
+        let mut positive: Vec<bool> = (0..n).map(|_| random.below(2) == 1).collect();
+        for _ in 0..random.below(4) {
+            let copied = random.below(n as u64) as usize;
+            rows.push(rows[copied].clone());
+            positive.push(positive[copied] ^ (random.below(2) == 1));
+            n += 1;
+        }
+        let bias = [BiasTerm::Lifted, BiasTerm::None][case % 2];
+        let expected = oracle::separable_rows(&signed(&rows, &positive, bias));
+        let places: Vec<usize> = (0..d).map(|j| (j * 97 + case) % wide).collect();
+        let spread: Vec<Vec<i64>> = rows
+            .iter()
+            .map(|row| {
+                let mut full = vec![0; wide];
+                places.iter().zip(row).for_each(|(&j, &x)| full[j] = x);
+                full
+            })
+            .collect();
+        let floats: Vec<Vec<f64>> = spread
+            .iter()
+            .map(|row| row.iter().map(|&x| x as f64).collect())
+            .collect();
+        let decision = decided(&sparse(&floats, &positive), Notation::Decimal, bias);
+        oracle::check(&big(&signed(&spread, &positive, bias)), &decision);
+        let verdict = decision.verdict();
+        assert_eq!(verdict, oracle::verdict(&expected), "{rows:?} {positive:?}");
+        if let Witness::QuasiSeparable { separated, .. } = &decision.witness {
+            let all: Vec<usize> = (0..n).filter(|&i| expected[i]).collect();
+            assert_eq!(separated, &all);
+        }
+        counts[verdict as usize] += 1;
+    }
+    assert!(counts.iter().all(|&count| count > 20), "{counts:?}");
 }

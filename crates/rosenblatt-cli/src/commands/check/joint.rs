@@ -5,15 +5,18 @@ use std::fmt::Write;
 
 use rosenblatt::bounds;
 use rosenblatt::data::Dataset;
+use rosenblatt::progress::Stop;
 use rosenblatt::proof::{
-    BiasTerm, Bracket, Claim, ExactRows, JointRows, Notation, ProvedVerdict, Sides, TwoSides,
-    Verdict, Witness, decide, joint_margin, radius,
+    BiasTerm, Bracket, Claim, Decision, ExactRows, Integer, JointRows, Notation, ProvedVerdict,
+    Sides, TwoSides, Verdict, Witness, joint_margin_within, radius,
 };
 use serde_json::{Value, json};
 
 use super::examined::Examined;
 use super::margin::{bound_text, bracket, effort, weighted_text};
 use super::proof::{prove, proved_text};
+use super::undecided::undecided;
+use super::watch::Watch;
 use crate::args::CheckArgs;
 use crate::commands::context::{Context, in_data};
 use crate::output::{self, Done, Outcome};
@@ -28,10 +31,10 @@ struct Findings {
     /// The same of the rows times their weights, where there are weights.
     weighted: Option<(Bracket, f64)>,
     updates_at_most: Option<u64>,
-    /// Each class against the rest.
-    against_rest: Vec<(u32, Verdict)>,
+    /// Each class against the rest, as far as that is decided.
+    against_rest: Vec<(u32, Option<Verdict>)>,
     /// Each pair of classes, where that was asked.
-    pairs: Vec<(u32, u32, Verdict)>,
+    pairs: Vec<(u32, u32, Option<Verdict>)>,
     /// The verdict that the certificate proves.
     proved: Option<String>,
 }
@@ -42,24 +45,36 @@ pub(super) fn run(
     examined: &Examined,
     exact: &ExactRows<'_>,
     bias: BiasTerm,
+    watch: &Watch,
 ) -> Outcome {
     let data = &examined.data;
     let jointly = JointRows::new(exact, bias);
-    let decision = decide(&jointly, context.threads).map_err(|e| in_data(e, &args.data))?;
+    let limits = watch.limits();
+    let decided = Decision::new(&jointly, context.threads, &limits);
+    let decision = match decided.map_err(|e| in_data(e, &args.data))? {
+        Ok(decision) => decision.proved,
+        Err(found) => return undecided(args, examined, bias, &found),
+    };
+    watch.settled();
+    let proved = prove(args, examined, bias, Claim::Jointly(&jointly, &decision))?;
+    let wanted = !args.verdict_only;
+    let joint_margin = |rows: &JointRows<'_>, w: &[Integer]| {
+        joint_margin_within(&limits, rows, w, effort(args), context.threads)
+    };
     let r = radius(
         &TwoSides::positive_against_rest(exact, bias),
         context.threads,
     );
     let margin = match &decision.witness {
-        Witness::Separable { w } => Some(joint_margin(&jointly, w, effort(args), context.threads)),
+        Witness::Separable { w } if wanted => Some(joint_margin(&jointly, w)),
         _ => None,
     };
     let weighted = match (examined.weighted(bias), &decision.witness) {
-        (Some(data), Witness::Separable { w }) => {
+        (Some(data), Witness::Separable { w }) if wanted => {
             let exact =
                 ExactRows::new(&data, Notation::Binary, &[]).map_err(|e| in_data(e, &args.data))?;
             let rows = JointRows::new(&exact, BiasTerm::None);
-            let found = joint_margin(&rows, w, effort(args), context.threads);
+            let found = joint_margin(&rows, w);
             let rows = TwoSides::positive_against_rest(&exact, BiasTerm::None);
             Some((found, radius(&rows, context.threads)))
         }
@@ -71,10 +86,13 @@ pub(super) fn run(
         let longest = r * std::f64::consts::SQRT_2 * (1.0 + f64::EPSILON);
         bounds::count(bounds::from_zero(longest, m.lower))
     });
-    let verdict = |sides| -> rosenblatt::Result<Verdict> {
-        Ok(decide(&TwoSides::new(exact, bias, sides), context.threads)?.verdict())
+    let verdict = |sides| -> rosenblatt::Result<Option<Verdict>> {
+        let rows = TwoSides::new(exact, bias, sides);
+        let decided = Decision::new(&rows, context.threads, &limits)?;
+        Ok(decided.ok().map(|decision| decision.proved.verdict()))
     };
-    let k = data.classes.len() as u32;
+    watch.doing("each class against the rest");
+    let k = if wanted { data.classes.len() as u32 } else { 0 };
     let mut against_rest = Vec::new();
     for class in 0..k {
         against_rest.push((class, verdict(Sides::AgainstRest(class))?));
@@ -88,7 +106,7 @@ pub(super) fn run(
         }
     }
     let findings = Findings {
-        proved: prove(args, examined, bias, Claim::Jointly(&jointly, &decision))?,
+        proved,
         decision,
         margin,
         radius: r,
@@ -106,7 +124,15 @@ pub(super) fn run(
     } else {
         output::print(&text(args, data, &findings))?;
     }
-    Ok(Done::Finished)
+    Ok(match limits.now() {
+        Some(Stop::Interrupted) => Done::Interrupted,
+        _ => Done::Finished,
+    })
+}
+
+/// The name of a verdict, if there is one.
+fn named(verdict: Option<Verdict>) -> &'static str {
+    verdict.map_or("undecided", Verdict::name)
 }
 
 fn json(args: &CheckArgs, data: &Dataset, findings: &Findings, support: &BTreeSet<usize>) -> Value {
@@ -123,8 +149,8 @@ fn json(args: &CheckArgs, data: &Dataset, findings: &Findings, support: &BTreeSe
         "updates_at_most": findings.updates_at_most,
         "infinite_coefficients": [],
         "support": support,
-        "against_rest": findings.against_rest.iter().map(|(c, v)| json!({"class": name(*c), "verdict": v.name()})).collect::<Vec<_>>(),
-        "pairs": findings.pairs.iter().map(|(a, b, v)| json!({"classes": [name(*a), name(*b)], "verdict": v.name()})).collect::<Vec<_>>(),
+        "against_rest": findings.against_rest.iter().map(|(c, v)| json!({"class": name(*c), "verdict": named(*v)})).collect::<Vec<_>>(),
+        "pairs": findings.pairs.iter().map(|(a, b, v)| json!({"classes": [name(*a), name(*b)], "verdict": named(*v)})).collect::<Vec<_>>(),
         "certificate": args.certificate.as_ref().map(|path| path.display().to_string()),
         "verified": findings.proved.as_ref().map(|_| true),
         "certified_verdict": findings.proved,
@@ -159,13 +185,15 @@ fn text(args: &CheckArgs, data: &Dataset, findings: &Findings) -> String {
         text.push_str(&bound_text(findings.updates_at_most));
     }
     let rows: Vec<Vec<String>> = (findings.against_rest.iter())
-        .map(|(c, v)| vec![name(*c), v.name().to_owned()])
+        .map(|(c, v)| vec![name(*c), named(*v).to_owned()])
         .collect();
-    let _ = writeln!(text, "each class against the rest:");
-    text.push_str(&columns(&rows, &[Align::Left, Align::Left], 2));
+    if !rows.is_empty() {
+        let _ = writeln!(text, "each class against the rest:");
+        text.push_str(&columns(&rows, &[Align::Left, Align::Left], 2));
+    }
     if !findings.pairs.is_empty() {
         let rows: Vec<Vec<String>> = (findings.pairs.iter())
-            .map(|(a, b, v)| vec![name(*a), name(*b), v.name().to_owned()])
+            .map(|(a, b, v)| vec![name(*a), name(*b), named(*v).to_owned()])
             .collect();
         let _ = writeln!(text, "each pair:");
         text.push_str(&columns(&rows, &[Align::Left; 3], 2));

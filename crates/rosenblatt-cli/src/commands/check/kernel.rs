@@ -6,14 +6,16 @@ use rosenblatt::Error;
 use rosenblatt::data::Dataset;
 use rosenblatt::kernel::Kernel;
 use rosenblatt::proof::{
-    BiasTerm, Claim, DualCounts, ExactRows, Gram, ProvedVerdict, StrictKernel, TwoSides, Verdict,
-    decide, dual_counts, has_exact_values, strict_kernel,
+    BiasTerm, Claim, Decision, DualCounts, ExactRows, Gram, ProvedVerdict, StrictKernel, TwoSides,
+    Verdict, dual_counts, has_exact_values, strict_kernel,
 };
 use serde_json::json;
 
 use super::examined::Examined;
 use super::proof::{prove, proved_text};
 use super::support::{separated, support};
+use super::undecided::undecided;
+use super::watch::Watch;
 use crate::args::CheckArgs;
 use crate::commands::context::Context;
 use crate::output::{self, Done, Failure, Outcome};
@@ -62,6 +64,7 @@ pub(super) fn run(
     examined: &Examined,
     exact: &ExactRows<'_>,
     bias: BiasTerm,
+    watch: &Watch,
 ) -> Outcome {
     let data = &examined.data;
     let kernel = args.kernel.unwrap_or(Kernel::Linear);
@@ -76,10 +79,15 @@ pub(super) fn run(
     } else {
         None
     };
+    let limits = watch.limits();
     let decided = match &gram {
-        Some(gram) => Decided::Exactly(decide(gram, context.threads)?),
+        Some(gram) => match Decision::new(gram, context.threads, &limits)? {
+            Ok(decision) => Decided::Exactly(decision.proved),
+            Err(found) => return undecided(args, examined, bias, &found),
+        },
         None => Decided::ByEqualRows(strict_kernel(&rows)),
     };
+    watch.settled();
     let program = match (args.dual_lp, gram) {
         (false, _) => None,
         (true, Some(gram)) => Some(dual_counts(&gram)),

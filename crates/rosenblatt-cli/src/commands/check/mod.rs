@@ -8,16 +8,22 @@ mod margin;
 mod proof;
 mod support;
 mod two_classes;
+mod undecided;
+mod watch;
 
 use rosenblatt::proof::{BiasTerm, ExactRows};
 
 use self::examined::examine;
+use self::watch::Watch;
 use super::context::{Context, in_data};
 use crate::args::{CheckArgs, CheckBias};
 use crate::output::Outcome;
 
 pub fn run(context: Context, args: &CheckArgs) -> Outcome {
+    let watch = Watch::start(context, args);
+    watch.doing("reading");
     let examined = examine(context, args)?;
+    watch.doing("deciding");
     let rows = ExactRows::new(&examined.data, examined.notation, &examined.exceptions)
         .map_err(|e| in_data(e, &args.data))?;
     let bias = match (args.bias, &args.kernel) {
@@ -25,11 +31,11 @@ pub fn run(context: Context, args: &CheckArgs) -> Outcome {
         (Some(CheckBias::None), _) | (None, Some(_)) => BiasTerm::None,
     };
     if args.kernel.is_some() || args.dual_lp {
-        return kernel::run(context, args, &examined, &rows, bias);
+        return kernel::run(context, args, &examined, &rows, bias, &watch);
     }
     if examined.data.classes.len() <= 2 {
-        two_classes::run(context, args, &examined, &rows, bias)
+        two_classes::run(context, args, &examined, &rows, bias, &watch)
     } else {
-        joint::run(context, args, &examined, &rows, bias)
+        joint::run(context, args, &examined, &rows, bias, &watch)
     }
 }

@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use rosenblatt::bounds;
 use rosenblatt::data::Dataset;
+use rosenblatt::progress::Stop;
 use rosenblatt::proof::{
-    BiasTerm, Bracket, Claim, Coefficients, Estimate, ExactRows, MarginKind, Notation,
-    ProvedVerdict, SignedRows, TwoSides, Witness, coefficients, decide, margin, radius,
+    BiasTerm, Bracket, Claim, Decision, Estimate, ExactRows, MarginKind, Notation, ProvedVerdict,
+    SignedRows, TwoSides, Witness, margin_within, radius,
 };
 use serde_json::{Value, json};
 
@@ -15,30 +16,31 @@ use super::inseparable::{Inseparable, inseparable, inseparable_text};
 use super::margin::{bound_text, bracket, effort, weighted_text};
 use super::proof::{prove, proved_text};
 use super::support::{separated, support};
+use super::undecided::undecided;
+use super::watch::Watch;
 use crate::args::CheckArgs;
 use crate::commands::context::{Context, in_data};
-use crate::output::{self, Done, Outcome};
+use crate::output::{self, Done, Failure, Outcome};
 use crate::render::numbers::{count, short};
 use crate::render::table::{Align, clipped, columns};
 
-/// What was found out.
+/// What was found out beside the verdict.
+#[derive(Default)]
 struct Findings {
-    coefficients: Coefficients,
-    /// Whether the coefficients were classified.
-    classified: bool,
-    /// Those without a finite or unique estimate, by name.
-    infinite: Vec<(String, Estimate)>,
+    /// Coefficients without a finite or unique estimate, by name, and the rank of all rows; none
+    /// where they were not classified.
+    infinite: Option<(Vec<(String, Estimate)>, usize)>,
     /// The largest margin, with the bias among the weights and without.
     lifted: Option<Bracket>,
     plain: Option<Bracket>,
-    radius: f64,
+    radius: Option<f64>,
     /// The same of the rows times their weights, where there are weights.
     weighted: Option<(Bracket, f64)>,
     /// What bounds a perceptron where no hyperplane separates.
     inseparable: Option<Inseparable>,
     updates_at_most: Option<u64>,
-    /// The verdict that the certificate proves.
-    proved: Option<String>,
+    /// What cut the search for all this short.
+    stop: Option<Stop>,
 }
 
 pub(super) fn run(
@@ -47,39 +49,85 @@ pub(super) fn run(
     examined: &Examined,
     exact: &ExactRows<'_>,
     bias: BiasTerm,
+    watch: &Watch,
 ) -> Outcome {
     let data = &examined.data;
     let rows = TwoSides::positive_against_rest(exact, bias);
     let class = data.classes.len().saturating_sub(1) as u32;
-    // Classifying every coefficient costs a solve each; the verdict alone does not.
-    let classified = rows.dimension() <= args.coefficients;
-    let found = if classified {
-        coefficients(&rows, context.threads)?
-    } else {
-        let decision = decide(&rows, context.threads).map_err(|e| in_data(e, &args.data))?;
-        Coefficients {
-            estimates: Vec::new(),
-            recession: None,
-            rank: decision.balanced_rank,
-            decision,
-        }
+    let limits = watch.limits();
+    let decided = Decision::new(&rows, context.threads, &limits);
+    let decision = match decided.map_err(|e| in_data(e, &args.data))? {
+        Ok(decision) => decision,
+        Err(found) => return undecided(args, examined, bias, &found),
     };
-    let separator = match &found.decision.witness {
+    watch.settled();
+    // The verdict and its certificate first: what follows may take much longer.
+    watch.doing("certificate");
+    let proved = prove(
+        args,
+        examined,
+        bias,
+        Claim::AgainstRest(class, &decision.proved),
+    )?;
+    if !args.json {
+        let verdict = decision.proved.verdict().name();
+        output::print(&format!("{verdict}: {}\n", explain(&decision.proved, data)))?;
+    }
+    let findings = match args.verdict_only {
+        true => Findings::default(),
+        false => findings(context, args, examined, &rows, &decision, watch)?,
+    };
+    let proved = proved.as_deref();
+    match args.json {
+        true => output::print_json(&json(args, data, &decision.proved, &findings, proved))?,
+        false => {
+            let found = &decision.proved;
+            output::print(&text(
+                args,
+                data,
+                found,
+                &findings,
+                rows.dimension(),
+                proved,
+            ))?;
+        }
+    }
+    Ok(match findings.stop {
+        Some(Stop::Interrupted) => Done::Interrupted,
+        _ => Done::Finished,
+    })
+}
+
+/// What is found out beside the verdict, within the limits.
+fn findings(
+    context: Context,
+    args: &CheckArgs,
+    examined: &Examined,
+    rows: &TwoSides<'_>,
+    decision: &Decision<'_, TwoSides<'_>>,
+    watch: &Watch,
+) -> Result<Findings, Failure> {
+    let data = &examined.data;
+    let (bias, limits) = (rows.bias(), watch.limits());
+    let separator = match &decision.proved.witness {
         Witness::Separable { w } => Some(w.as_slice()),
         _ => None,
     };
-    let r = radius(&rows, context.threads);
+    let r = radius(rows, context.threads);
     let effort = effort(args);
+    watch.doing("margin");
+    let margin = |rows: &TwoSides<'_>, kind, w| {
+        margin_within(&limits, rows, kind, Some(w), effort, context.threads)
+    };
     let [lifted, plain] = [MarginKind::Lifted, MarginKind::Plain]
-        .map(|kind| separator.map(|w| margin(&rows, kind, Some(w), effort, context.threads)));
+        .map(|kind| separator.map(|w| margin(rows, kind, w)));
     // The bound is that of the rows that a perceptron adds: times their weights.
     let weighted = match (examined.weighted(bias), separator) {
         (Some(data), Some(w)) => {
             let exact =
                 ExactRows::new(&data, Notation::Binary, &[]).map_err(|e| in_data(e, &args.data))?;
             let rows = TwoSides::positive_against_rest(&exact, BiasTerm::None);
-            let kind = MarginKind::Lifted;
-            let found = margin(&rows, kind, Some(w), effort, context.threads);
+            let found = margin(&rows, MarginKind::Lifted, w);
             Some((found, radius(&rows, context.threads)))
         }
         _ => None,
@@ -87,46 +135,46 @@ pub(super) fn run(
     let updates_at_most = weighted
         .or(lifted.map(|margin| (margin, r)))
         .and_then(|(margin, r)| bounds::count(bounds::from_zero(r, margin.lower)));
-    let proved = prove(
-        args,
-        examined,
-        bias,
-        Claim::AgainstRest(class, &found.decision),
-    )?;
-    let infinite = found
-        .estimates
-        .iter()
-        .enumerate()
-        .filter(|(_, t)| !matches!(t, Estimate::Finite))
-        .map(|(j, t)| (coordinate_name(data, bias, j), *t))
-        .collect();
+    // Classifying every coefficient costs a solve each; the verdict alone does not.
+    let classified = match rows.dimension() <= args.coefficients {
+        true => decision.coefficients().ok(),
+        false => None,
+    };
+    let infinite = classified.map(|found| {
+        let estimates = found.estimates.iter().enumerate();
+        let infinite = estimates
+            .filter(|(_, t)| !matches!(t, Estimate::Finite))
+            .map(|(j, t)| (coordinate_name(data, bias, j), *t));
+        (infinite.collect(), found.rank)
+    });
+    watch.doing("bound on a perceptron's updates");
     let inseparable = match separator {
-        None if data.weights.is_none() => inseparable(data, bias, context.threads)?,
+        None if data.weights.is_none() && limits.now().is_none() => {
+            inseparable(data, bias, context.threads)?
+        }
         _ => None,
     };
-    let findings = Findings {
-        inseparable,
-        coefficients: found,
-        classified,
+    Ok(Findings {
         infinite,
         lifted,
         plain,
-        radius: r,
+        radius: Some(r),
         weighted,
+        inseparable,
         updates_at_most,
-        proved,
-    };
-    match args.json {
-        true => output::print_json(&json(args, data, &findings))?,
-        false => output::print(&text(args, data, &findings, rows.dimension()))?,
-    }
-    Ok(Done::Finished)
+        stop: limits.now(),
+    })
 }
 
-fn json(args: &CheckArgs, data: &Dataset, findings: &Findings) -> Value {
-    let decision = &findings.coefficients.decision;
+fn json(
+    args: &CheckArgs,
+    data: &Dataset,
+    decision: &ProvedVerdict,
+    findings: &Findings,
+    proved: Option<&str>,
+) -> Value {
     let those = |wanted: &[Estimate]| -> Vec<_> {
-        let all = findings.infinite.iter();
+        let all = findings.infinite.iter().flat_map(|(all, _)| all);
         all.filter(|(_, trend)| wanted.contains(trend)).collect()
     };
     let infinite = those(&[Estimate::PlusInfinity, Estimate::MinusInfinity]);
@@ -153,23 +201,27 @@ fn json(args: &CheckArgs, data: &Dataset, findings: &Findings) -> Value {
         "not_identified": not_identified.iter().map(|(name, _)| name).collect::<Vec<_>>(),
         "support": support(data, decision),
         "separated_rows": separated_rows,
-        "rank": findings.coefficients.rank,
+        "rank": findings.infinite.as_ref().map_or(decision.balanced_rank, |(_, rank)| *rank),
+        "stop": findings.stop.map(Stop::name),
         "certificate": args.certificate.as_ref().map(|path| path.display().to_string()),
-        "verified": findings.proved.as_ref().map(|_| true),
-        "certified_verdict": findings.proved,
+        "verified": proved.map(|_| true),
+        "certified_verdict": proved,
     })
 }
 
-fn text(args: &CheckArgs, data: &Dataset, findings: &Findings, dimension: usize) -> String {
-    let decision = &findings.coefficients.decision;
+/// What follows the line with the verdict.
+fn text(
+    args: &CheckArgs,
+    data: &Dataset,
+    decision: &ProvedVerdict,
+    findings: &Findings,
+    dimension: usize,
+    proved: Option<&str>,
+) -> String {
     let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "{}: {}",
-        decision.verdict().name(),
-        explain(decision, data)
-    );
-    if let (Some(lifted), Some(plain)) = (findings.lifted, findings.plain) {
+    if let (Some(lifted), Some(plain), Some(radius)) =
+        (findings.lifted, findings.plain, findings.radius)
+    {
         let _ = writeln!(
             text,
             "margin in [{}, {}] lifted, [{}, {}] plain; R = {}",
@@ -177,7 +229,7 @@ fn text(args: &CheckArgs, data: &Dataset, findings: &Findings, dimension: usize)
             short(lifted.upper),
             short(plain.lower),
             short(plain.upper),
-            short(findings.radius)
+            short(radius)
         );
         text.push_str(&weighted_text(findings.weighted));
         text.push_str(&bound_text(findings.updates_at_most));
@@ -199,21 +251,22 @@ fn text(args: &CheckArgs, data: &Dataset, findings: &Findings, dimension: usize)
             shown.join(", ")
         );
     }
-    if findings.classified {
-        text.push_str(&logistic(&findings.infinite));
-    } else {
-        let _ = writeln!(
-            text,
-            "coefficients were not classified: there are {}, more than --coefficients {}",
-            count(dimension as u64),
-            args.coefficients
-        );
+    match &findings.infinite {
+        Some((infinite, _)) => text.push_str(&logistic(infinite)),
+        None if args.verdict_only => {}
+        None if dimension <= args.coefficients => {
+            text.push_str("coefficients were not classified: the time was up\n");
+        }
+        None => {
+            let _ = writeln!(
+                text,
+                "coefficients were not classified: there are {}, more than --coefficients {}",
+                count(dimension as u64),
+                args.coefficients
+            );
+        }
     }
-    text.push_str(&proved_text(
-        args,
-        findings.proved.as_deref(),
-        decision.verdict(),
-    ));
+    text.push_str(&proved_text(args, proved, decision.verdict()));
     text
 }
 
