@@ -40,6 +40,10 @@ impl Learner for Perceptron {
         true
     }
 
+    fn bounds_updates(&self) -> bool {
+        true
+    }
+
     fn unfinished(&self) -> Option<&'static str> {
         Some("not separated")
     }
