@@ -15,10 +15,10 @@
 
 use std::time::Instant;
 
-use crate::data::{Classes, Dataset};
+use crate::data::{Classes, Dataset, Matrix, Precision};
 use crate::error::{Error, Result};
 use crate::hypothesis::{FromStart, starting_weights};
-use crate::learner::LearnerEntry;
+use crate::learner::{self, LearnerEntry, Logistic, Penalty};
 use crate::model::{Decision, Fingerprint, LinearState, Model};
 use crate::options::{Bias, DataSize, Options, Readout, Start};
 use crate::progress::{Limits, Pass, Progress, Stop};
@@ -94,6 +94,21 @@ pub fn check(options: &Options) -> Result<()> {
     .remedy("leave it out where examples lie in parts"))
 }
 
+/// The weights before the first pass, and what the read-out keeps beside them.
+pub fn start(options: &Options, classes: Classes, features: usize) -> Result<LinearState> {
+    check(options)?;
+    let mut row = Matrix::empty_sparse(features, Precision::F64);
+    row.push_sparse([]);
+    let nothing = Dataset::new(row, vec![0], classes, None)?;
+    let made = Made::default();
+    Ok(run_part(options, &nothing, None, made, Part::Sweep)?.0)
+}
+
+/// What the read-out makes of a state.
+pub fn decision(options: &Options, scheme: Scheme, state: &LinearState) -> Decision {
+    Decision::Linear(state.read_out(scheme, options.readout()))
+}
+
 /// One pass over a part of the examples, from these weights, or from the start.
 ///
 /// # Errors
@@ -136,6 +151,12 @@ fn run_part(
     part: Part,
 ) -> Result<(LinearState, Progress)> {
     check_data(data)?;
+    // These are limits of the whole run, for whoever counts its passes.
+    let options = &Options {
+        patience: None,
+        time_limit: None,
+        ..options.clone()
+    };
     let scheme = scheme(options, data.classes.len());
     if made.passes == 0 {
         fits_memory(scheme, data.features())?;
@@ -184,6 +205,41 @@ fn run_part(
     } = LearnerEntry::fit(training)?.model;
     let state = state.ok_or_else(|| Error::options("the learner keeps no weights"))?;
     Ok((state, progress))
+}
+
+/// What the weights of a logistic regression lose on a part of the examples, for each group of
+/// discriminators learned together, and the slope of the losses downhill. Weights and slope stand
+/// feature by feature, the biases last. Of all parts the sums count; half the squared length of the
+/// difference between weights and slope is the duality gap with the L2 penalty.
+pub fn log_losses(
+    options: &Options,
+    data: &Dataset,
+    weights: &[f64],
+) -> Result<(Vec<f64>, Vec<f64>)> {
+    options.validate()?;
+    let learner = match options.learner.settings::<Logistic>() {
+        Some(learner) if learner.penalty == Penalty::L2 => learner,
+        _ => {
+            return Err(Error::options(
+                "only the loss of logistic regression with the penalty l2 is summed over parts",
+            )
+            .remedy("use ⟨learner logistic⟩ with ⟨penalty l2⟩"));
+        }
+    };
+    let scheme = scheme(options, data.classes.len());
+    if weights.len() != (data.features() + 1) * scheme.discriminators() {
+        return Err(Error::data("the weights do not fit the examples"));
+    }
+    let sample_weights = SampleWeights::new(data, &options.class_weight)?;
+    let lifted = options.bias() == Bias::Lifted;
+    let shape = (scheme, lifted);
+    Ok(learner::log_losses(
+        learner,
+        data,
+        &sample_weights,
+        shape,
+        weights,
+    ))
 }
 
 /// What a part of the examples says of itself.
@@ -307,10 +363,10 @@ pub fn fitted(options: &Options, finished: Finished) -> Result<Fitted> {
     let model = template(options, classes, scheme, None);
     Ok(Fitted {
         model: Model {
-            decision: Decision::Linear(state.read_out(scheme, options.readout())),
+            decision: decision(options, scheme, &state),
             progress,
             trained_on: finished.trained_on,
-            state: Some(state),
+            state: options.learner.is_mistake_driven().then_some(state),
             ..model
         },
         radius: measured.squared_radius.sqrt(),
@@ -326,7 +382,6 @@ pub fn fitted(options: &Options, finished: Finished) -> Result<Fitted> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Matrix, Precision};
     use crate::random::{Random, Stream};
     use crate::session::Session;
 
@@ -431,6 +486,45 @@ mod tests {
                 assert_eq!(parts.margin, whole.margin, "{told}");
                 assert_eq!(parts.updates_at_most, whole.updates_at_most, "{told}");
                 assert_eq!(parts.radius, whole.radius);
+            }
+        }
+    }
+
+    #[test]
+    fn log_losses_of_parts_sum_to_those_of_the_whole_and_vanish_at_its_minimum() {
+        for (k, multiclass) in [(2, "auto"), (3, "argmax"), (3, "ovr")] {
+            let mut options = Options::default();
+            options
+                .set_all([
+                    ("learner", "logistic"),
+                    ("tolerance", "1e-12"),
+                    ("multiclass", multiclass),
+                ])
+                .unwrap();
+            let data = clouds(90, k);
+            let whole = Session::new(&options).threads(1).train(&data).unwrap();
+            let weights = whole.model.weights().unwrap();
+            let flat = [&weights.packed()[..], weights.biases()].concat();
+            let (losses, slope) = log_losses(&options, &data, &flat).unwrap();
+            let gap: f64 = flat
+                .iter()
+                .zip(&slope)
+                .map(|(w, v)| 0.5 * (w - v) * (w - v))
+                .sum();
+            assert!((0.0..1e-9).contains(&gap), "{k} {gap}");
+            let rows: Vec<usize> = (0..90).collect();
+            let mut sums = vec![0.0; losses.len()];
+            for part in rows.chunks(31) {
+                let (part, _) = log_losses(&options, &data.select(part), &flat).unwrap();
+                sums.iter_mut()
+                    .zip(part)
+                    .for_each(|(sum, loss)| *sum += loss);
+            }
+            for (sum, loss) in sums.iter().zip(&losses) {
+                assert!(
+                    (sum - loss).abs() < 1e-9 * loss && *loss > 1.0,
+                    "{sum} {loss}"
+                );
             }
         }
     }

@@ -19,6 +19,7 @@ pub(crate) use fit::Fit;
 pub use fit::LearnerEntry;
 pub use kernel_perceptron::KernelPerceptron;
 pub use linear_unit::{Gradient, LinearUnit};
+pub(crate) use logistic::losses as log_losses;
 pub use logistic::{Logistic, Penalty};
 pub use max_margin::MaxMargin;
 pub use network::{Loss, NetworkLearner};
