@@ -45,6 +45,11 @@ MIXING = ("uniform", "rows", "mistakes")
 ENOUGH_ROWS = 2000
 
 
+#: What bounds the work of a run where no number of passes is given takes a pass over several
+#: partitions for one over so many numbers at least: even the shortest costs some milliseconds.
+FEWEST_NUMBERS = 3_000_000
+
+
 def Partition(X: Any, y: Any, classes: Any, sample_weight: Any = None) -> _core.Partition:
     """Rows that are learned together.
 
@@ -74,6 +79,19 @@ def Partition(X: Any, y: Any, classes: Any, sample_weight: Any = None) -> _core.
     rows = _data.rows(rows.tocsr() if hasattr(rows, "tocsr") else rows)
     weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)
     return _core.Partition(rows, numbers, _data.names(classes), weight)
+
+
+def _rebuilt(
+    rows: Any, labels: np.ndarray, classes: list[str], weights: np.ndarray | None, permuted: bool
+) -> _core.Partition:
+    """A partition that was sent: what came over a network may lie anywhere in memory."""
+    rows = tuple(map(_aligned, rows)) if isinstance(rows, tuple) else _aligned(rows)
+    return _core.Partition(rows, _aligned(labels), classes, _aligned(weights), permuted)
+
+
+def _aligned(found: Any) -> Any:
+    """An array as the core takes it."""
+    return np.require(found, requirements="CA") if isinstance(found, np.ndarray) else found
 
 
 class Pass(NamedTuple):
@@ -181,7 +199,7 @@ def one_pass(partition: _core.Partition, task: Task) -> Update:
         What :func:`mix` takes.
     """
     state, happened, squared_steps, broken_off = partition.one_pass(
-        task.options, _aligned(task.state), task.passes, task.updates
+        task.options, _aligned_state(task), task.passes, task.updates
     )
     update = Update(
         places=None,
@@ -197,17 +215,14 @@ def one_pass(partition: _core.Partition, task: Task) -> Update:
     return update if "correction" in task.state else _changes(update, task.state)
 
 
-def _aligned(state: dict[str, Any]) -> dict[str, Any]:
-    """The state as the core takes it: what came over a network may lie anywhere in memory."""
-    return {
-        name: np.require(found, requirements="CA") if isinstance(found, np.ndarray) else found
-        for name, found in state.items()
-    }
+def _aligned_state(task: Task) -> dict[str, Any]:
+    """The weights of a task as the core takes them."""
+    return {name: _aligned(found) for name, found in task.state.items()}
 
 
 def _margin(partition: _core.Partition, task: Task) -> tuple[float, float]:
     """The smallest margin of a task's weights, and the length of the shortest row."""
-    return partition.margin(task.options, _aligned(task.state))
+    return partition.margin(task.options, _aligned_state(task))
 
 
 def _changes(update: Update, before: dict[str, Any]) -> Update:
@@ -363,7 +378,7 @@ def sweep(partition: _core.Partition, task: Task) -> Pass:
         Its ``mistakes`` are the rows that are classified wrongly, its ``updates`` those that call
         for an update.
     """
-    return Pass(*partition.sweep(task.options, _aligned(task.state)))
+    return Pass(*partition.sweep(task.options, _aligned_state(task)))
 
 
 class Survey(NamedTuple):
@@ -551,6 +566,8 @@ class Mixing:
             progress.stop = "time_limit"
         else:
             size = self.survey[:4]
+            if self.count > 1:
+                size = (max(size[0], FEWEST_NUMBERS), max(size[1], FEWEST_NUMBERS), *size[2:])
             told = [tuple(each) for each in progress.passes]
             progress.stop = _core.mixing_stop(
                 self.options, len(self.names), size, told, self.updates, progress.best

@@ -195,7 +195,8 @@ impl Partition {
             weights,
             permuted,
         );
-        Ok((slf.get_type().into_any(), arguments.into_pyobject(py)?))
+        let rebuilt = py.import("rosenblatt.mixing")?.getattr("_rebuilt")?;
+        Ok((rebuilt, arguments.into_pyobject(py)?))
     }
 
     fn __sizeof__(&self) -> usize {

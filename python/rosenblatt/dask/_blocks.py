@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .. import _core, _data
+from ..mixing import _aligned as aligned
 
 
 @dataclass(frozen=True)
@@ -115,11 +116,6 @@ def facts(block: Block) -> Facts:
     )
 
 
-def aligned(found: np.ndarray) -> np.ndarray:
-    """As the core takes it: what came over a network may lie anywhere in memory."""
-    return np.require(found, requirements="CA")
-
-
 def partition(block: Block, plan: Plan) -> tuple[_core.Partition, _core.Partition | None]:
     """The rows of a block to be learned, and those that are held out."""
     rows, classes = block.rows, plan.classes
@@ -137,7 +133,7 @@ def partition(block: Block, plan: Plan) -> tuple[_core.Partition, _core.Partitio
     if not plan.single and rows.dtype == np.float32:
         rows = rows.astype(np.float64)
     numbers = np.searchsorted(classes, block.labels).astype(np.uint32)
-    weights = None if block.weights is None else aligned(block.weights)
+    weights = aligned(block.weights)
     if plan.class_weights is not None:
         ones = np.ones(len(numbers)) if weights is None else weights
         weights = ones * plan.class_weights[numbers]

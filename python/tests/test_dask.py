@@ -1,0 +1,231 @@
+"""Learning on a cluster of processes: one answer, whatever the workers do."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from rosenblatt import Arow, PassiveAggressive, Perceptron, load, save
+
+distributed = pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+from rosenblatt.dask import DaskArow, DaskPassiveAggressive, DaskPerceptron  # noqa: E402
+
+PAIRS = [
+    (DaskPerceptron, Perceptron),
+    (DaskArow, Arow),
+    (DaskPassiveAggressive, PassiveAggressive),
+]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    with distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def threads():
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=3, processes=False, dashboard_address=None
+    ) as cluster, distributed.Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+def rows(n=600, d=8, classes=2, noise=0.5, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d))
+    score = X @ random.normal(size=d) + noise * random.normal(size=n)
+    return X, np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
+
+
+def parts(X, y, *lengths):
+    """The rows as dask arrays, cut into blocks of these lengths."""
+    return da.from_array(X, chunks=(lengths, X.shape[1])), da.from_array(y, chunks=(lengths,))
+
+
+def same(one, other):
+    assert one.stop_reason_ == other.stop_reason_
+    assert one.n_iter_ == other.n_iter_ and one.n_updates_ == other.n_updates_
+    assert one.mistakes_per_epoch_.tolist() == other.mistakes_per_epoch_.tolist()
+    for name in ("coef_", "intercept_"):
+        a, b = getattr(one, name), getattr(other, name)
+        assert a.dtype == b.dtype and a.tobytes() == b.tobytes(), name
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+@pytest.mark.parametrize("of_dask, of_one", PAIRS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "given, classes, noise",
+    [
+        ({"max_iter": 4}, 2, 0.5),
+        ({"max_iter": 4, "readout": "last"}, 3, 0.5),
+        ({"max_iter": 3, "multiclass": "ovr", "class_weight": "balanced"}, 3, 0.5),
+        ({"max_iter": 6, "early_stopping": True, "n_iter_no_change": 2}, 2, 0.5),
+        ({"max_updates": 30, "random_state": 4}, 2, 0.5),
+        ({"max_iter": 50}, 2, 0.0),
+    ],
+)
+def test_one_partition_is_one_machine(client, of_dask, of_one, given, classes, noise):
+    X, y = rows(200, classes=classes, noise=noise)
+    one = of_one(**given).fit(X, y)
+    found = of_dask(client=client, **given).fit(*parts(X, y, 200))
+    same(one, found)
+    assert one.margin_ == found.margin_ and one.mistake_bound_ == found.mistake_bound_
+    assert one.radius_ == found.radius_
+    assert one.loss_curve_.tolist() == found.loss_curve_.tolist()
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_stops_are_those_of_one_machine(client):
+    for n, given in (
+        (60, {"tol": 1e-3, "max_iter": 100}),
+        (60, {"order": "random", "max_iter": 3}),
+        (20_000, {}),
+    ):
+        X, y = rows(n)
+        same(
+            Perceptron(**given).fit(X, y),
+            DaskPerceptron(client=client, **given).fit(*parts(X, y, n)),
+        )
+
+
+@pytest.mark.parametrize("mixing", ["uniform", "rows", "mistakes"])
+@pytest.mark.filterwarnings("ignore:.*")
+def test_who_does_the_work_changes_nothing(client, threads, mixing):
+    X, y = rows(700, classes=3)
+    cut = (1, 300, 0, 17, 182, 100, 50, 20, 10, 20)  # More than one task mixes.
+    kinds = [kind for kind, _ in PAIRS] if mixing == "uniform" else [DaskPerceptron]
+    found = {kind: kind(client=client, mixing=mixing, max_iter=4).fit(*parts(X, y, *cut)) for kind in kinds}
+    for kind, clf in found.items():
+        assert clf.n_partitions_ == len(cut) - 1 and clf.score(X, y) > 0.8
+        # On threads of this process, and again.
+        same(clf, kind(client=threads, mixing=mixing, max_iter=4).fit(*parts(X, y, *cut)))
+        same(clf, kind(client=client, mixing=mixing, max_iter=4).fit(*parts(X, y, *cut)))
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_the_number_of_workers_changes_nothing(cluster, client):
+    X, y = rows(700, classes=3)
+    cut = (100, 300, 100, 200)
+    found = []
+    for workers in (1, 4, 2):
+        cluster.scale(workers)
+        client.wait_for_workers(workers)
+        while len(client.scheduler_info(n_workers=-1)["workers"]) != workers:
+            time.sleep(0.05)
+        found.append(DaskPerceptron(client=client, max_iter=4).fit(*parts(X, y, *cut)))
+    same(found[0], found[1])
+    same(found[0], found[2])
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_sparse_blocks_are_dense_ones(client):
+    X, y = rows(300)
+    X[np.random.default_rng(1).random(X.shape) < 0.7] = 0
+    dense, labels = parts(X, y, 100, 150, 50)
+    cut = dense.map_blocks(sparse.csr_matrix, meta=sparse.csr_matrix((0, 0)))
+    given = {"client": client, "max_iter": 5}
+    same(DaskPerceptron(**given).fit(dense, labels), DaskPerceptron(**given).fit(cut, labels))
+
+
+def test_partitions_without_rows_or_with_one_class(client):
+    X, y = rows(300, classes=3)
+    order = np.argsort(y, kind="stable")
+    X, y = X[order], np.array(["a", "b", "c"])[y[order]]
+    assert set(y[:90]) == {"a"} and set(y[250:]) == {"c"}
+    found = DaskPerceptron(client=client, max_iter=20).fit(*parts(X, y, 90, 0, 160, 50))
+    assert found.classes_.tolist() == ["a", "b", "c"] and found.n_partitions_ == 3
+    assert found.score(X, y) > 0.6
+    empty = DaskPerceptron(client=client, max_iter=20).fit(*parts(X, y, 0, 300, 0))
+    same(empty, Perceptron(max_iter=20).fit(X, y))
+    with pytest.raises(ValueError, match="greater than one; got 1 class"):
+        DaskPerceptron(client=client).fit(*parts(X[:90], y[:90], 40, 50))
+    with pytest.raises(ValueError, match="no rows"):
+        DaskPerceptron(client=client).fit(*parts(X[:0], y[:0], 0))
+
+
+def test_separated_is_said_after_a_sweep_over_all(client):
+    X, y = rows(400, noise=0.0)
+    X += 0.1 * (2 * y - 1)[:, None] * np.sign(np.linalg.lstsq(X, 2 * y - 1, rcond=None)[0])
+    found = DaskPerceptron(client=client).fit(*parts(X, y, 150, 50, 200))
+    assert found.stop_reason_ == "separated" and found.score(X, y) == 1.0
+    assert found.mistakes_per_epoch_[-1] == 0 and found.mistakes_per_epoch_[:-1].all()
+    # The theorem's bound for mixing, and what follows of it for all partitions.
+    assert 0 < found.mixed_updates_ <= found.mistake_bound_
+    assert found.n_updates_ <= 3 * found.mistake_bound_
+    assert found.margin_.lower <= found.margin_.upper
+    best = np.linalg.norm(np.hstack([found._model.weights[0][0], found._model.weights[1]]))
+    assert best > 0
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_a_worker_that_is_killed_changes_nothing_but_the_time(cluster, client):
+    X, y = rows(4000, d=30)
+    cut = (1000, 500, 1500, 1000)
+    given = {"client": client, "max_iter": 12}
+    expected = DaskPerceptron(**given).fit(*parts(X, y, *cut))
+
+    def kill():
+        one = sorted(client.run(os.getpid).items())[0][1]
+        os.kill(one, signal.SIGKILL)
+
+    def at_pass(record):
+        if record["epoch"] == 4:
+            kill()
+
+    same(expected, DaskPerceptron(**given).fit(*parts(X, y, *cut), progress=at_pass))
+    client.wait_for_workers(2)
+    timer = threading.Timer(0.15, kill)
+    timer.start()
+    same(expected, DaskPerceptron(**given).fit(*parts(X, y, *cut)))
+    timer.join()
+    client.wait_for_workers(2)
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_prediction_is_lazy_where_the_rows_are(client, tmp_path):
+    for classes in (2, 3):
+        X, y = rows(200, classes=classes)
+        rows_, labels = parts(X, y, 80, 120)
+        clf = DaskPerceptron(client=client, max_iter=5).fit(rows_, labels)
+        for name in ("predict", "decision_function"):
+            lazy = getattr(clf, name)(rows_)
+            assert isinstance(lazy, da.Array)
+            assert lazy.compute().tobytes() == getattr(clf, name)(X).tobytes()
+        assert float(clf.score(rows_, labels).compute()) == clf.score(X, y)
+    save(clf, tmp_path / "a.rbm")
+    again = load(tmp_path / "a.rbm")
+    assert isinstance(again, Perceptron) and again.coef_.tobytes() == clf.coef_.tobytes()
+    assert again.predict(X).tolist() == clf.predict(X).tolist()
+    before = clf.n_updates_
+    clf.partial_fit(X, y)
+    assert clf.n_updates_ > before and clf.n_iter_ == 1
+
+
+def test_what_is_wrong_is_said(client):
+    X, y = rows(100)
+    rows_, labels = parts(X, y, 40, 60)
+    with pytest.raises(ValueError, match="voted needs all examples"):
+        DaskPerceptron(client=client, readout="voted").fit(rows_, labels)
+    with pytest.raises(ValueError, match="mixing must be one of"):
+        DaskPerceptron(client=client, mixing="median").fit(rows_, labels)
+    with pytest.raises(ValueError, match="y has 99 values for 100 rows"):
+        DaskPerceptron(client=client).fit(rows_, labels[:99])
+    with pytest.raises(TypeError, match="without Dask"):
+        DaskPerceptron(client=client).fit(X, y)
+    X[70, 3] = np.nan
+    with pytest.raises(ValueError, match="partition 1: row 31 has the value NaN at feature 3"):
+        DaskPerceptron(client=client).fit(*parts(X, y, 40, 60))
