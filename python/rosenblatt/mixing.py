@@ -28,7 +28,10 @@ perceptron", NAACL (2010).
 
 from __future__ import annotations
 
+import json
+import os
 import time
+import zipfile
 from dataclasses import dataclass, field, replace
 from typing import Any, Iterable, NamedTuple, Sequence
 
@@ -44,6 +47,9 @@ MIXING = ("uniform", "rows", "mistakes")
 #: From so many rows a partition on, mixing costs little accuracy.
 ENOUGH_ROWS = 2000
 
+
+#: Stops at limits, which a run that goes on may have raised.
+LIMITS = ("epoch_limit", "update_limit", "time_limit")
 
 #: What bounds the work of a run where no number of passes is given takes a pass over several
 #: partitions for one over so many numbers at least: even the shortest costs some milliseconds.
@@ -565,13 +571,84 @@ class Mixing:
         elif self._until is not None and time.monotonic() >= self._until:
             progress.stop = "time_limit"
         else:
-            size = self.survey[:4]
-            if self.count > 1:
-                size = (max(size[0], FEWEST_NUMBERS), max(size[1], FEWEST_NUMBERS), *size[2:])
-            told = [tuple(each) for each in progress.passes]
-            progress.stop = _core.mixing_stop(
-                self.options, len(self.names), size, told, self.updates, progress.best
-            )
+            progress.stop = self._stop_after_passes()
+
+    def save(self, path: Any) -> None:
+        """Write how far the run has come; a file that is there is replaced at once."""
+        progress = self.progress
+        arrays = {f"state.{n}": v for n, v in progress.state.items()}
+        arrays |= {f"best.{n}": v for n, v in (progress.best_state or {}).items()}
+        for name in ("summed", "visits"):
+            if getattr(progress, name) is not None:
+                arrays[name] = getattr(progress, name)
+        plateau = progress.plateau
+        facts = {
+            **self._of_run(),
+            "passes": progress.passes,
+            "current": progress.current,
+            "squared_steps": progress.squared_steps.hex(),
+            "mixed_updates": progress.mixed_updates.hex(),
+            "best": progress.best,
+            "plateau": plateau and (plateau.best, plateau.since),
+            "stop": progress.stop,
+        }
+        aside = f"{os.fspath(path)}.part"
+        with open(aside, "wb") as file:
+            np.savez(file, facts=np.array(json.dumps(facts)), **arrays)
+        os.replace(aside, path)
+
+    def restore(self, path: Any) -> None:
+        """Go on from where :meth:`save` was called, perhaps on another cluster."""
+        path = os.fspath(path)
+        try:
+            with np.load(path, allow_pickle=False) as found:
+                arrays = {name: found[name] for name in found.files}
+            facts = json.loads(str(arrays.pop("facts")))
+        except (KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{path}: this is no checkpoint of a run ({error})") from error
+        for name, now in self._of_run().items():
+            if facts[name] != now:
+                raise ValueError(
+                    f"{path}: the {name} of the checkpoint are {facts[name]}, but those of this "
+                    f"run {now}; go on with the same rows, partitions and parameters"
+                )
+        progress = self.progress
+
+        def state(prefix: str) -> dict[str, Any]:
+            named = {n.removeprefix(prefix): v for n, v in arrays.items() if n.startswith(prefix)}
+            return {n: float(v) if v.ndim == 0 else v for n, v in named.items()}
+
+        progress.state = state("state.")
+        progress.best_state = state("best.") or None
+        progress.summed, progress.visits = arrays.get("summed"), arrays.get("visits")
+        progress.passes = [Pass(*each) for each in facts["passes"]]
+        progress.current = facts["current"] and Pass(*facts["current"])
+        progress.squared_steps = float.fromhex(facts["squared_steps"])
+        progress.mixed_updates = float.fromhex(facts["mixed_updates"])
+        progress.best = facts["best"] and tuple(facts["best"])
+        if progress.plateau is not None:
+            progress.plateau.best, progress.plateau.since = facts["plateau"]
+        # A limit may be a higher one now.
+        progress.stop = None if facts["stop"] in LIMITS else facts["stop"]
+        if progress.stop is None and progress.current is None and progress.passes:
+            progress.stop = self._stop_after_passes()
+
+    def _of_run(self) -> dict[str, Any]:
+        """What a run keeps from its beginning to its end."""
+        limits = ("epochs", "max-updates", "patience", "time-limit")
+        options = {n: v for n, v in sorted(self.options.items()) if n not in limits}
+        survey = [*map(str, self.survey), self.count, self.features]
+        return {"options": options, "classes": self.names, "rows": survey, "mixing": self.mixing}
+
+    def _stop_after_passes(self) -> str | None:
+        """Why the run ends after the passes that were made, unless it goes on."""
+        progress, size = self.progress, self.survey[:4]
+        if self.count > 1:
+            size = (max(size[0], FEWEST_NUMBERS), max(size[1], FEWEST_NUMBERS), *size[2:])
+        told = [tuple(each) for each in progress.passes]
+        return _core.mixing_stop(
+            self.options, len(self.names), size, told, self.updates, progress.best
+        )
 
     def _validated(self, happened: Pass, accuracy: Any) -> Pass:
         """The pass with what held-out rows say of it."""

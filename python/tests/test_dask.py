@@ -215,6 +215,80 @@ def test_prediction_is_lazy_where_the_rows_are(client, tmp_path):
     assert clf.n_updates_ > before and clf.n_iter_ == 1
 
 
+@pytest.mark.filterwarnings("ignore:.*")
+def test_a_run_goes_on_from_its_checkpoint(client, threads, tmp_path):
+    X, y = rows(600)
+    cut = (200, 100, 300)
+    for given in ({"early_stopping": True}, {"tol": 1e-3}):
+        given = {"max_iter": 9, "checkpoint": tmp_path / "run", "checkpoint_passes": 2, **given}
+
+        def fall(record):
+            if record["epoch"] == 5:
+                raise KeyboardInterrupt
+
+        clf = DaskPerceptron(client=client, **given)
+        expected = DaskPerceptron(client=client, **given).fit(*parts(X, y, *cut))
+        with pytest.raises(KeyboardInterrupt):
+            clf.fit(*parts(X, y, *cut), progress=fall)
+        passes = []
+        other = DaskPerceptron(client=threads, **given)
+        other.fit(*parts(X, y, *cut), resume=True, progress=lambda r: passes.append(r["epoch"]))
+        assert passes[0] == 5 and passes[-1] == len(expected.mistakes_per_epoch_)
+        same(expected, other)
+        with pytest.raises(ValueError, match="the rows of the checkpoint are"):
+            clf.fit(*parts(X, y, 300, 300), resume=True)
+    (tmp_path / "run").write_text("nonsense")
+    with pytest.raises(ValueError, match="this is no checkpoint"):
+        clf.fit(*parts(X, y, *cut), resume=True)
+
+
+def libsvm(path, X, y, first=1):
+    with open(path, "w") as file:
+        for row, label in zip(X, y):
+            numbers = " ".join(f"{j + first}:{float(x)!r}" for j, x in enumerate(row) if x)
+            file.write(f"{label:+d} {numbers}\n")
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_files_are_read_in_parts_by_the_workers(client, tmp_path):
+    X, y = rows(500, d=5)
+    X[np.random.default_rng(1).random(X.shape) < 0.5] = 0
+    X[:300, 4] = 0  # A feature that only the second file has.
+    y = 2 * y - 1
+    libsvm(tmp_path / "1.svm", X[:300], y[:300])
+    libsvm(tmp_path / "2.svm", X[300:], y[300:])
+    libsvm(tmp_path / "all.svm", X, y)
+    given = {"client": client, "max_iter": 5}
+    from rosenblatt import read_libsvm
+
+    whole = Perceptron(max_iter=5).fit(*read_libsvm(tmp_path / "all.svm"))
+    same(whole, DaskPerceptron(**given).fit(str(tmp_path / "all.svm")))
+    assert whole.classes_.tolist() == [-1, 1]
+    two = DaskPerceptron(**given).fit(str(tmp_path / "[12].svm"))
+    assert two.n_partitions_ == 2 and two.n_features_in_ == 5
+    Xs, ys = read_libsvm(tmp_path / "all.svm")
+    dense = da.from_array(Xs.toarray(), chunks=((300, 200), 5))
+    same(two, DaskPerceptron(**given).fit(dense, da.from_array(ys, chunks=((300, 200),))))
+    # Ranges of bytes hold every row once, wherever they are cut.
+    for size in (7000, 1231):
+        found = DaskPerceptron(**given).fit([tmp_path / "all.svm"], read={"partition_bytes": size})
+        assert found.n_partitions_ == -(-(tmp_path / "all.svm").stat().st_size // size)
+        assert found._model.visits == 500 * found.n_iter_
+
+
+def test_a_broken_partition_names_file_line_and_column(client, tmp_path):
+    X, y = rows(300)
+    libsvm(tmp_path / "a.svm", X, y)
+    lines = (tmp_path / "a.svm").read_text().splitlines()
+    lines[250] = "+1 1:0.5 2:oops"
+    (tmp_path / "b.svm").write_text("\n".join(lines))
+    for read in ({}, {"partition_bytes": 3000}):
+        with pytest.raises(ValueError, match=r'b\.svm:251:\d+: .*oops'):
+            DaskPerceptron(client=client).fit(str(tmp_path / "?.svm"), read=read)
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        DaskPerceptron(client=client).fit(str(tmp_path / "c*.svm"))
+
+
 def test_what_is_wrong_is_said(client):
     X, y = rows(100)
     rows_, labels = parts(X, y, 40, 60)

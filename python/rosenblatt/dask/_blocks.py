@@ -17,13 +17,15 @@ class Block:
     """Rows of one partition, before the others are known."""
 
     rows: Any
-    #: The label of each row.
+    #: The label of each row; of a file the number of its text.
     labels: np.ndarray
     weights: np.ndarray | None
     #: Which partition it is, for messages.
     name: str
     #: What indices count from, in rows of a libsvm file.
     first: int = 0
+    #: The labels as a file spells them.
+    texts: list[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class Facts:
     labels: np.ndarray
     #: How many rows have each label.
     counts: np.ndarray
+    #: Whether labels are texts of a file.
+    texts: bool
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,8 @@ class Plan:
     """What all blocks together decide."""
 
     classes: np.ndarray
+    #: The numbers of classes by the texts that files have for them.
+    spelled: dict[str, int] | None
     features: int
     first: int
     single: bool
@@ -105,6 +111,8 @@ def block(X: Any, y: Any, weight: Any, number: int) -> Block:
 def facts(block: Block) -> Facts:
     """What a block says of itself."""
     labels, counts = np.unique(block.labels, return_counts=True)
+    if block.texts is not None:
+        labels = np.array(block.texts, dtype=object)[labels]
     return Facts(
         rows=len(block.labels),
         features=block.rows.shape[1],
@@ -113,6 +121,7 @@ def facts(block: Block) -> Facts:
         sparse=sparse.issparse(block.rows),
         labels=labels,
         counts=counts,
+        texts=block.texts is not None,
     )
 
 
@@ -132,7 +141,11 @@ def partition(block: Block, plan: Plan) -> tuple[_core.Partition, _core.Partitio
         rows = aligned(rows)
     if not plan.single and rows.dtype == np.float32:
         rows = rows.astype(np.float64)
-    numbers = np.searchsorted(classes, block.labels).astype(np.uint32)
+    if block.texts is None:
+        numbers = np.searchsorted(classes, block.labels).astype(np.uint32)
+    else:
+        of_text = np.array([plan.spelled[text] for text in block.texts], dtype=np.uint32)
+        numbers = of_text[block.labels]
     weights = aligned(block.weights)
     if plan.class_weights is not None:
         ones = np.ones(len(numbers)) if weights is None else weights
@@ -206,7 +219,15 @@ def plan(found: list[Facts], estimator: Any) -> Plan:
     there = [each for each in found if each.rows]
     if not there:
         raise ValueError("there are no rows")
-    classes = np.unique(np.concatenate([each.labels for each in there]))
+    spelled = None
+    every = np.concatenate([each.labels for each in there])
+    if there[0].texts:
+        texts = list(dict.fromkeys(every.tolist()))
+        ordered = _core.classes_of(texts)
+        classes = _data.labels(ordered)
+        spelled = dict(zip(texts, _core.class_numbers(ordered, texts)))
+    else:
+        classes = np.unique(every)
     if len(classes) < 2:
         raise ValueError(
             f"The number of classes has to be greater than one; got {len(classes)} class"
@@ -214,16 +235,21 @@ def plan(found: list[Facts], estimator: Any) -> Plan:
     first = min(each.first for each in there)
     counts = np.zeros(len(classes), dtype=np.int64)
     for each in there:
-        counts[np.searchsorted(classes, each.labels)] += each.counts
+        if spelled is None:
+            numbers = np.searchsorted(classes, each.labels)
+        else:
+            numbers = [spelled[text] for text in each.labels]
+        np.add.at(counts, numbers, each.counts)
     weights = None
     if getattr(estimator, "class_weight", None) == "balanced":
         weights = counts.sum() / (len(classes) * counts)
-    session, options = estimator._session(), None
+    session = estimator._session()
     estimator.classes_ = classes
     options = estimator._options()
     share = session.get("validate")
     return Plan(
         classes=classes,
+        spelled=spelled,
         features=max(each.features + each.first for each in there) - first,
         first=first,
         single=all(each.single for each in there),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import time
 from typing import Any, Callable
 
 import numpy as np
@@ -12,10 +13,16 @@ from ..arow import Arow
 from ..mixing import Mixing
 from ..passive_aggressive import PassiveAggressive
 from ..perceptron import Perceptron
-from . import _blocks, _run
+from . import _blocks, _files, _run
 
 #: Parameters that the estimators on one machine have not.
-OWN = {"client": None, "mixing": "uniform"}
+OWN = {
+    "client": None,
+    "mixing": "uniform",
+    "checkpoint": None,
+    "checkpoint_passes": None,
+    "checkpoint_seconds": 60.0,
+}
 
 
 def with_own(kind: type) -> Callable[..., None]:
@@ -53,18 +60,26 @@ class OnCluster:
         y: Any = None,
         sample_weight: Any = None,
         *,
+        resume: bool = False,
+        read: dict[str, Any] | None = None,
         progress: Progress | None = None,
     ) -> Any:
         """Fit the classifier.
 
         Parameters
         ----------
-        X : dask array or dask dataframe
-            Training rows; each block of rows is a partition.
-        y : dask array, dask series or array-like
-            Labels.
+        X : dask array, dask dataframe, or names of libsvm files
+            Training rows; each block of rows is a partition. Names of files, or patterns of them,
+            are for workers, which read each its part.
+        y : dask array, dask series or array-like, default=None
+            Labels; None where files hold them.
         sample_weight : dask array, dask series or array-like, default=None
             Multiplies the updates of each row; rows of weight 0 are left out.
+        resume : bool, default=False
+            Go on from the file ``checkpoint``, perhaps on another cluster, with the same rows.
+        read : dict, default=None
+            How files are read: ``format``, ``precision``, and ``partition_bytes``, the text that
+            makes a partition (64 MiB).
         progress : callable, default=None
             Called after each pass with a dictionary, as on one machine.
 
@@ -74,18 +89,26 @@ class OnCluster:
             The fitted estimator.
         """
         with self._all_or_nothing():
+            if resume and self.checkpoint is None:
+                raise ValueError("resume needs the file to go on from: set checkpoint")
             cluster = _run.Cluster(self.client)
-            blocks = cluster.client.compute(_blocks.delayed_blocks(X, y, sample_weight))
+            if _files.is_files(X):
+                if y is not None or sample_weight is not None:
+                    raise ValueError("files hold their labels: y and sample_weight must be None")
+                blocks = [cluster.submit(_files.block, *part) for part in _files.parts(X, read)]
+            else:
+                delayed = _blocks.delayed_blocks(X, y, sample_weight)
+                blocks = cluster.client.compute(delayed)
             rows = _run.Rows(cluster, blocks, self)
             del blocks
             self._single = rows.plan.single
-            self._run(rows, progress)
+            self._run(rows, progress, resume)
             if hasattr(X, "columns"):
                 self.feature_names_in_ = np.asarray(X.columns, dtype=object)
             self._warn_if_unfinished()
             return self
 
-    def _run(self, rows: _run.Rows, progress: Progress | None) -> None:
+    def _run(self, rows: _run.Rows, progress: Progress | None, resume: bool) -> None:
         options = self._options()
         made = Mixing(
             self,
@@ -96,9 +119,21 @@ class OnCluster:
             count=len(rows.parts),
         )
 
+        if resume:
+            made.restore(self.checkpoint)
+        saved = [time.monotonic(), len(made.progress.passes)]
+
         def after(run: Mixing) -> None:
-            if progress is not None and run.progress.passes:
-                passes = run.progress.passes
+            passes = run.progress.passes
+            if self.checkpoint is not None:
+                waited = self.checkpoint_seconds is not None and (
+                    time.monotonic() - saved[0] >= self.checkpoint_seconds
+                )
+                every = self.checkpoint_passes
+                if waited or run.stop or (every and len(passes) - saved[1] >= every):
+                    run.save(self.checkpoint)
+                    saved[:] = time.monotonic(), len(passes)
+            if progress is not None and passes:
                 progress(passes[-1].record(len(passes)))
 
         _run.run(made, rows, after)
