@@ -1,5 +1,6 @@
 """Learning on a cluster of processes: one answer, whatever the workers do."""
 
+import json
 import os
 import signal
 import threading
@@ -9,11 +10,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from rosenblatt import Arow, PassiveAggressive, Perceptron, load, save
+from rosenblatt import Arow, Logistic, PassiveAggressive, Perceptron, load, save
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
-from rosenblatt.dask import DaskArow, DaskPassiveAggressive, DaskPerceptron  # noqa: E402
+from rosenblatt.dask import (  # noqa: E402
+    DaskArow,
+    DaskLogistic,
+    DaskPassiveAggressive,
+    DaskPerceptron,
+)
 
 PAIRS = [
     (DaskPerceptron, Perceptron),
@@ -303,3 +309,47 @@ def test_what_is_wrong_is_said(client):
     X[70, 3] = np.nan
     with pytest.raises(ValueError, match="partition 1: row 31 has the value NaN at feature 3"):
         DaskPerceptron(client=client).fit(*parts(X, y, 40, 60))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_logistic_regression_is_that_of_one_machine(client, classes):
+    X, y = rows(300, classes=classes)
+    given = {"tol": 1e-12, "class_weight": "balanced", "fit_intercept": classes == 2}
+    one = Logistic(**given).fit(X, y)
+    found = DaskLogistic(client=client, **given).fit(*parts(X, y, 120, 0, 180))
+    assert found.stop_reason_ == "converged"
+    np.testing.assert_allclose(found.coef_, one.coef_, atol=1e-5)
+    np.testing.assert_allclose(found.intercept_, one.intercept_, atol=1e-5)
+    lazy = found.predict_proba(parts(X, y, 120, 180)[0])
+    assert lazy.compute().tobytes() == found.predict_proba(X).tobytes()
+    again = DaskLogistic(client=client, **given).fit(*parts(X, y, 120, 0, 180))
+    assert again.coef_.tobytes() == found.coef_.tobytes()
+    assert found.coef_.any()
+
+
+def test_the_program_trains_and_reports(cluster, tmp_path, capfd):
+    from rosenblatt.dask._cli import main
+
+    X, y = rows(400)
+    libsvm(tmp_path / "a.svm", X[:150], 2 * y[:150] - 1)
+    libsvm(tmp_path / "b.svm", X[150:], 2 * y[150:] - 1)
+    model = tmp_path / "m.rbm"
+    told = ["train", str(tmp_path / "*.svm"), "--scheduler", cluster.scheduler_address]
+    assert main([*told, "-o", str(model), "--epochs", "5", "--seed", "3", "--json"]) == 0
+    out, err = capfd.readouterr()
+    report = json.loads(out)
+    assert "dashboard: " in err
+    assert (report["examples"], report["partitions"], report["epochs"]) == (400, 2, 5)
+    assert report["stop"] == "epoch_limit" and report["seed"] == 3
+    clf = load(model)
+    assert abs(clf.score(X, 2 * y - 1) - report["train_accuracy"]) < 0.01
+    assert main([*told, "--epochs", "5", "--validate", "0.2"]) == 0
+    out = capfd.readouterr().out
+    assert "320 examples, 8 features, 2 classes, 2 partitions" in out and "held-out" in out
+    assert main([*told, "--epochs", "none"]) == 1
+    assert "error: " in capfd.readouterr().err
+    assert main(["train", str(tmp_path / "c"), *told[2:]]) == 1
+    assert "there is no file" in capfd.readouterr().err
+    with pytest.raises(SystemExit) as stopped:
+        main(["train", "--nonsense"])
+    assert stopped.value.code == 2

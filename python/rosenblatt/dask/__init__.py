@@ -17,6 +17,6 @@ partition it is that of the estimator on one machine.
 ('separated', [0, 0, 0, 1])
 """
 
-from ._estimators import DaskArow, DaskPassiveAggressive, DaskPerceptron
+from ._estimators import DaskArow, DaskLogistic, DaskPassiveAggressive, DaskPerceptron
 
-__all__ = ["DaskArow", "DaskPassiveAggressive", "DaskPerceptron"]
+__all__ = ["DaskArow", "DaskLogistic", "DaskPassiveAggressive", "DaskPerceptron"]

@@ -8,12 +8,13 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .._base import UNFINISHED, Progress
+from .._base import Progress
 from ..arow import Arow
+from ..logistic import Logistic
 from ..mixing import Mixing
 from ..passive_aggressive import PassiveAggressive
 from ..perceptron import Perceptron
-from . import _blocks, _files, _run
+from . import _blocks, _files, _logistic, _run
 
 #: Parameters that the estimators on one machine have not.
 OWN = {
@@ -46,6 +47,10 @@ def with_own(kind: type) -> Callable[..., None]:
 
 class OnCluster:
     """Fitting and predicting with rows on a cluster."""
+
+    #: Whether the training rows are classified at the end, and how many then rightly.
+    _wants_accuracy = False
+    _train_accuracy: float | None = None
 
     def __getstate__(self):
         # A client belongs to its process.
@@ -138,6 +143,16 @@ class OnCluster:
 
         _run.run(made, rows, after)
         made.finish(margin=rows.margin)
+        self._describe_rows(rows)
+
+    def _describe_rows(self, rows: _run.Rows) -> None:
+        """What is known of the rows at the end."""
+        self.n_rows_ = sum(rows.rows)
+        self.n_partitions_ = len(rows.parts)
+        self._first_index = rows.plan.first
+        self._held_out = rows.held_out
+        if self._wants_accuracy:
+            self._train_accuracy = rows.accuracy(self._model, of=0)
 
     def _lazily(self, X: Any, method: Callable[..., np.ndarray], width: int | None, dtype: Any) -> Any:
         """What a method of the estimator gives for each block."""
@@ -234,6 +249,37 @@ class _Method:
         return getattr(self.estimator, self.name)(X)
 
 
+class DaskLogistic(OnCluster, Logistic):
+    __doc__ = "Logistic regression with rows on a cluster."
+    _own = Logistic._own | frozenset(OWN)
+    __init__ = with_own(Logistic)
+
+    def _run(self, rows: _run.Rows, progress: Progress | None, resume: bool) -> None:
+        if resume or self.checkpoint is not None:
+            raise ValueError("a logistic regression needs a few dozen steps, and has no checkpoint")
+        _logistic.fit(self, rows, progress)
+        self._describe_rows(rows)
+        self.mixed_updates_ = None
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities of the classes; lazily where the rows are.
+
+        Parameters
+        ----------
+        X : dask array, dask dataframe, or rows in memory
+            Rows.
+
+        Returns
+        -------
+        probabilities : dask array or ndarray of shape (n_samples, n_classes)
+            A column for each class, in the order of ``classes_``.
+        """
+        if not _blocks.is_lazy(X):
+            return super().predict_proba(X)
+        method = self._on_one_machine("predict_proba")
+        return self._lazily(X, method, len(self.classes_), np.float64)
+
+
 class DaskPerceptron(OnCluster, Perceptron):
     __doc__ = "The perceptron with rows on a cluster."
     _own = Perceptron._own | frozenset(OWN)
@@ -251,5 +297,3 @@ class DaskArow(OnCluster, Arow):
     _own = Arow._own | frozenset(OWN)
     __init__ = with_own(Arow)
 
-
-__all__ = ["DaskArow", "DaskPassiveAggressive", "DaskPerceptron", "UNFINISHED"]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import uuid
 import warnings
 from typing import Any, Callable
 
+import numpy as np
+
 from .. import _core, mixing
 from ..mixing import Mixing, Mixture, Pass, Survey, Task, Update
 from . import _blocks
-from ._blocks import Block, Plan
+from ._blocks import Plan
 
 #: How many neighbours one task mixes.
 FAN = 8
@@ -93,14 +97,25 @@ def smallest(parts: tuple[_core.Partition, Any], task: Task) -> tuple[float, flo
     return mixing._margin(parts[0], task)
 
 
-def right(parts: tuple[_core.Partition, _core.Partition], model: _core.Model) -> tuple[int, int]:
-    """How many of the held-out rows a model has right."""
-    return parts[1].right(model), len(parts[1])
+def right(parts: tuple[Any, Any], model: _core.Model, of: int) -> tuple[int, int]:
+    """How many of the rows to be learned (0) or held out (1) a model has right."""
+    return parts[of].right(model), len(parts[of])
 
 
-def size(parts: tuple[_core.Partition, Any]) -> int:
-    """Rows to be learned."""
-    return len(parts[0])
+def sizes(parts: tuple[_core.Partition, Any]) -> tuple[int, int]:
+    """Rows to be learned, and rows that are held out."""
+    return len(parts[0]), 0 if parts[1] is None else len(parts[1])
+
+
+def losses(parts: tuple[_core.Partition, Any], options: dict[str, str], weights: Any) -> Any:
+    """The losses of a partition, and their slope downhill."""
+    found, slope = parts[0].log_losses(options, mixing._aligned(weights))
+    return np.array(found), slope
+
+
+def total(found: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+    """Losses and slopes together, in the order given."""
+    return tuple(functools.reduce(operator.add, each) for each in zip(*found))
 
 
 def survey(parts: tuple[_core.Partition, Any], options: dict[str, str], first: int) -> Survey:
@@ -117,9 +132,13 @@ class Rows:
         self.cluster = cluster
         there = [block for block, found in zip(blocks, facts) if found.rows]
         parts = [cluster.submit(_blocks.partition, block, self.plan) for block in there]
-        rows = cluster.gather([cluster.submit(size, part) for part in parts])
-        self.parts = [part for part, n in zip(parts, rows) if n]
-        self.rows = [n for n in rows if n]
+        found = cluster.gather([cluster.submit(sizes, part) for part in parts])
+        # (Of a part with a single row it may be the one that is held out.)
+        self.parts = [part for part, (n, _) in zip(parts, found) if n]
+        self.rows = [n for n, _ in found if n]
+        self.held_out = sum(held_out for n, held_out in found if n)
+        if not self.parts:
+            raise ValueError("all rows are held out; use a smaller validation_fraction")
 
     def survey(self, options: dict[str, str]) -> Survey:
         """What all say of themselves."""
@@ -134,6 +153,15 @@ class Rows:
         before = self.cluster.hold(task, len(self.parts))
         updates = [self.cluster.submit(learn, part, before) for part in self.parts]
         return self.cluster.tree(updates, task, before)
+
+    def log_losses(self, options: dict[str, str], weights: Any) -> tuple[Any, Any]:
+        """The losses of a logistic regression, and their slope downhill."""
+        there = self.cluster.submit(held, weights)
+        leaves = [self.cluster.submit(losses, p, options, there) for p in self.parts]
+        while len(leaves) > 1:
+            groups = [leaves[i : i + FAN] for i in range(0, len(leaves), FAN)]
+            leaves = [self.cluster.submit(total, group) for group in groups]
+        return leaves[0].result()
 
     def sweep(self, task: Task) -> Pass:
         """A look at all rows."""
@@ -151,10 +179,11 @@ class Rows:
         least, shortest = zip(*found)
         return min(least), min(shortest)
 
-    def accuracy(self, model: _core.Model) -> float:
-        """Of a model on the held-out rows."""
+    def accuracy(self, model: _core.Model, of: int = 1) -> float:
+        """Of a model on the held-out rows, or those that are learned (0)."""
         there = self.cluster.submit(held, model)
-        found = self.cluster.gather([self.cluster.submit(right, p, there) for p in self.parts])
+        tasks = [self.cluster.submit(right, part, there, of) for part in self.parts]
+        found = self.cluster.gather(tasks)
         good, rows = map(sum, zip(*found))
         if not rows:
             raise ValueError("the validation set is empty; use a larger validation_fraction")
@@ -167,6 +196,3 @@ def run(mixing_run: Mixing, rows: Rows, after: Callable[[Mixing], None]) -> None
     while mixing_run.stop is None:
         mixing_run.take(rows.one_pass(mixing_run.task()), accuracy, rows.sweep)
         after(mixing_run)
-
-
-__all__ = ["Block", "Cluster", "Rows", "run"]
