@@ -17,6 +17,7 @@ pub mod internal;
 pub mod kernel;
 pub mod learner;
 pub mod metrics;
+pub mod mixing;
 pub mod model;
 #[doc(hidden)]
 pub mod optimisations;

@@ -8,6 +8,7 @@ use pyo3::types::{PyDict, PyRange, PyTuple};
 use rosenblatt::data::{FeatureNames, Layout, Matrix, Precision, Storage, Values};
 use rosenblatt::read::{self, ColumnKind, Format, OnError, Preparation, ReadOptions, Scale};
 
+use crate::mixing::Span;
 use crate::model::Model;
 use crate::{arrays, raised, worded};
 
@@ -15,6 +16,24 @@ fn values<'py>(py: Python<'py>, values: &Values) -> Bound<'py, PyAny> {
     match values {
         Values::F32(v) => arrays::array(py, v.to_vec()).into_any(),
         Values::F64(v) => arrays::array(py, v.to_vec()).into_any(),
+    }
+}
+
+/// The same with offsets as [`arrays::matrix`] takes them.
+pub(crate) fn core_rows<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Bound<'py, PyAny>> {
+    let found = rows(py, matrix)?;
+    match found.cast::<PyTuple>() {
+        Ok(parts) => {
+            let offsets = parts.get_item(1)?.call_method1("view", ("uintp",))?;
+            let parts = (
+                parts.get_item(0)?,
+                offsets,
+                parts.get_item(2)?,
+                parts.get_item(3)?,
+            );
+            Ok(parts.into_pyobject(py)?.into_any())
+        }
+        Err(_) => Ok(found),
     }
 }
 
@@ -55,12 +74,14 @@ fn rows<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Bound<'py, PyAny>> {
 /// Reads a labelled file; `given` holds the words of the command line, in its spelling.
 /// With a model, its features are made of the file as the model's own training file was.
 #[pyfunction]
-#[pyo3(signature = (path, given, model=None))]
+/// A span (first byte, byte after the last, text to put in front) reads a part of a text.
+#[pyo3(signature = (path, given, model=None, span=None))]
 pub(crate) fn read_file<'py>(
     py: Python<'py>,
     path: PathBuf,
     given: &Bound<'py, PyDict>,
     model: Option<PyRef<'py, Model>>,
+    span: Option<(u64, u64, Vec<u8>)>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (mut options, scale) = read_options(given)?;
     let known = match &model {
@@ -74,9 +95,14 @@ pub(crate) fn read_file<'py>(
         }
         None => None,
     };
+    let span = span.map(|(start, end, head)| Span { start, end, head });
     let (data, report) = py
         .detach(|| {
-            let raw = read::read(&path, &options)?;
+            let raw = match &span {
+                None => read::read(&path, &options)?,
+                Some(span) => read::read_from(span.bytes(&path)?, &path, &options)
+                    .map_err(|error| span.placed(error, &path))?,
+            };
             let (preparation, report) = match known {
                 Some(preparation) => (preparation, raw.report().clone()),
                 None => Preparation::fit_and_report(&raw, None, Some(scale))?,

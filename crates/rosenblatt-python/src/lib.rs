@@ -7,6 +7,7 @@
 
 mod arrays;
 mod files;
+mod mixing;
 mod model;
 mod separability;
 mod training;
@@ -120,6 +121,13 @@ fn expected(name: &str, text: &str) -> Option<String> {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<model::Model>()?;
+    module.add_class::<mixing::Partition>()?;
+    module.add_function(wrap_pyfunction!(mixing::mixing_start, module)?)?;
+    module.add_function(wrap_pyfunction!(mixing::mixing_check, module)?)?;
+    module.add_function(wrap_pyfunction!(mixing::mixing_stop, module)?)?;
+    module.add_function(wrap_pyfunction!(mixing::mixed_model, module)?)?;
+    module.add_function(wrap_pyfunction!(mixing::classes_of, module)?)?;
+    module.add_function(wrap_pyfunction!(mixing::class_numbers, module)?)?;
     module.add_function(wrap_pyfunction!(parameters, module)?)?;
     module.add_function(wrap_pyfunction!(sklearn_names, module)?)?;
     module.add_function(wrap_pyfunction!(defaults, module)?)?;

@@ -56,7 +56,7 @@
 
 pub use rosenblatt_core::{
     Classifier, Error, ErrorKind, Options, Position, Result, RowSource, Session, Wording, bounds,
-    calibration, data, embedding, geometry, kernel, learner, metrics, model, options, progress,
+    calibration, data, embedding, geometry, kernel, learner, metrics, mixing, model, options, progress,
     readout, report, scheme, synthetic, threshold, training, weights,
 };
 #[cfg(feature = "files")]

@@ -124,15 +124,6 @@ impl<'a> Linear<'a> {
         &self.state.weights
     }
 
-    /// The running weights in units of 1.
-    fn weights_now(&self) -> Weights {
-        let mut weights = self.state.weights.clone();
-        if self.state.unit != 1.0 {
-            (0..self.scheme.discriminators()).for_each(|d| weights.map(d, |w| w * self.state.unit));
-        }
-        weights
-    }
-
     /// Counts so many visits of `group` for the read-outs that want to know.
     #[inline]
     fn count(&mut self, group: usize, visits: usize) {
@@ -459,20 +450,7 @@ impl Snapshot for Linear<'_> {
         if let (Readout::Voted, Some(log)) = (readout, &state.log) {
             return Decision::Voted(Box::new(Voted::new(data, log.clone(), self.constant)));
         }
-        Decision::Linear(if let Some(average) = &state.average {
-            // A direction has no unit.
-            let unit = match readout {
-                Readout::AveragedNormalised => 1.0,
-                _ => state.unit,
-            };
-            average.mean(self.scheme, &state.weights, unit)
-        } else if let Some(kept) = &state.kept {
-            let mut kept = kept.clone();
-            (0..self.scheme.discriminators()).for_each(|d| kept.map(d, |w| w * state.unit));
-            kept
-        } else {
-            self.weights_now()
-        })
+        Decision::Linear(state.read_out(self.scheme, readout))
     }
 
     fn state(&mut self) -> Option<LinearState> {

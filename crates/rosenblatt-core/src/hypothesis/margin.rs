@@ -8,11 +8,11 @@ use super::dual::Dual;
 use super::linear::Linear;
 use crate::bounds;
 use crate::data::{Dataset, Rows};
-use crate::options::{Bias, Start};
+use crate::options::{Bias, Options, Start};
 use crate::parallel;
 use crate::progress::Stop;
 use crate::scheme::{Scheme, leader};
-use crate::training::{Hypothesis, MarginBracket, Training};
+use crate::training::{Hypothesis, MarginBracket, SampleWeights, Training};
 use crate::weights::{GROUP, Weights};
 
 /// What weights that separate say about the margin.
@@ -34,56 +34,112 @@ pub(crate) fn separator_margin(
     let (data, sample_weights) = (training.data, training.sample_weights);
     let (scheme, options) = (training.scheme, training.options);
     let joint = matches!(scheme, Scheme::Argmax { .. });
-    if training.progress.stop != Some(Stop::Separated) || !(scheme == Scheme::Binary || joint) {
+    if training.part.is_some()
+        || training.progress.stop != Some(Stop::Separated)
+        || !(scheme == Scheme::Binary || joint)
+    {
         return None;
     }
     let threads = parallel::worth(training.resources.threads, data.len());
-    sample_weights.measure(threads);
     let weights = linear.weights();
-    let up = |x: f64| x * (1.0 + rounding(data.features() * scheme.discriminators()));
-    let with_bias = weights.squared_norms(true);
-    let norms = weights.squared_norms(options.bias() == Bias::Lifted);
-    let norm = up(norms.iter().sum::<f64>().sqrt());
-    // What rounding may have added to a score: one of t products is off by at most
-    // (t + 4)ε Σ|w_j x_j|, and that sum is at most ‖w‖‖x‖ and at most √t max|w| ‖x‖, the constant
-    // feature included.
-    let longest = up(with_bias.into_iter().fold(0.0, f64::max).sqrt());
-    let largest = weights.largest();
-    let doubt = |i: usize| {
-        let terms = data.row(i).stored();
-        let weight = (largest * (terms as f64 + 1.0).sqrt()).min(longest);
-        (sample_weights.squared_norm(i) + 1.0).sqrt() * weight * rounding(terms)
-    };
-    let least = margins(data, weights, scheme, threads);
-    // A difference of two scores is in doubt by both.
-    let scores = if joint { 4.0 } else { 2.0 };
-    let mut lower = f64::INFINITY;
-    let mut shortest = f64::INFINITY;
-    for (i, least) in least.into_iter().enumerate() {
-        let c = sample_weights.of(i, data.labels[i]);
-        let least = least - scores * doubt(i);
-        lower = lower.min(c * least * (1.0 - 4.0 * f64::EPSILON));
-        shortest = shortest.min(c * (sample_weights.squared_norm(i) + training.lift()).sqrt());
+    let swept = SweptMargin::of(
+        data,
+        sample_weights,
+        weights,
+        scheme,
+        training.lift(),
+        threads,
+    );
+    swept.separator(weights, scheme, options, || sample_weights.squared_radius())
+}
+
+/// What a sweep over rows says of the margin of weights; of parts of the rows the smaller of each.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SweptMargin {
+    /// At least this is the smallest margin, weighted.
+    pub least: f64,
+    /// The length of the shortest row, weighted.
+    pub shortest: f64,
+}
+
+impl SweptMargin {
+    /// Of these rows.
+    pub(crate) fn of(
+        data: &Dataset,
+        sample_weights: &SampleWeights<'_>,
+        weights: &Weights,
+        scheme: Scheme,
+        lift: f64,
+        threads: usize,
+    ) -> Self {
+        sample_weights.measure(threads);
+        let up = |x: f64| x * (1.0 + rounding(data.features() * scheme.discriminators()));
+        let with_bias = weights.squared_norms(true);
+        // What rounding may have added to a score: one of t products is off by at most
+        // (t + 4)ε Σ|w_j x_j|, and that sum is at most ‖w‖‖x‖ and at most √t max|w| ‖x‖, the constant
+        // feature included.
+        let longest = up(with_bias.into_iter().fold(0.0, f64::max).sqrt());
+        let largest = weights.largest();
+        let doubt = |i: usize| {
+            let terms = data.row(i).stored();
+            let weight = (largest * (terms as f64 + 1.0).sqrt()).min(longest);
+            (sample_weights.squared_norm(i) + 1.0).sqrt() * weight * rounding(terms)
+        };
+        let least = margins(data, weights, scheme, threads);
+        // A difference of two scores is in doubt by both.
+        let scores = if matches!(scheme, Scheme::Argmax { .. }) {
+            4.0
+        } else {
+            2.0
+        };
+        let mut swept = SweptMargin {
+            least: f64::INFINITY,
+            shortest: f64::INFINITY,
+        };
+        for (i, least) in least.into_iter().enumerate() {
+            let c = sample_weights.of(i, data.labels[i]);
+            let least = least - scores * doubt(i);
+            swept.least = swept.least.min(c * least * (1.0 - 4.0 * f64::EPSILON));
+            swept.shortest = swept
+                .shortest
+                .min(c * (sample_weights.squared_norm(i) + lift).sqrt());
+        }
+        swept
     }
-    lower /= norm;
-    if lower.is_nan() || lower <= 0.0 {
-        return None;
+
+    /// What it says of all rows; the squared length of the longest one is asked for where the bias
+    /// is not lifted.
+    pub(crate) fn separator(
+        self,
+        weights: &Weights,
+        scheme: Scheme,
+        options: &Options,
+        squared_radius: impl FnOnce() -> f64,
+    ) -> Option<SeparatorMargin> {
+        let joint = matches!(scheme, Scheme::Argmax { .. });
+        let up = |x: f64| x * (1.0 + rounding(weights.features() * scheme.discriminators()));
+        let norms = weights.squared_norms(options.bias() == Bias::Lifted);
+        let norm = up(norms.iter().sum::<f64>().sqrt());
+        let lower = self.least / norm;
+        if lower.is_nan() || lower <= 0.0 {
+            return None;
+        }
+        let unlifted = matches!(options.bias(), Bias::Unlifted(_));
+        // No example is farther from a plane through the origin than from the origin itself; for
+        // two discriminators of joint norm 1 the difference is at most √2 times that.
+        let upper = up(match (unlifted, joint) {
+            (false, false) => self.shortest,
+            (false, true) => self.shortest * std::f64::consts::SQRT_2,
+            (true, false) => squared_radius().sqrt(),
+            (true, true) => f64::INFINITY,
+        });
+        Some(SeparatorMargin {
+            lower,
+            upper,
+            norm,
+            joint,
+        })
     }
-    let unlifted = matches!(options.bias(), Bias::Unlifted(_));
-    // No example is farther from a plane through the origin than from the origin itself; for
-    // two discriminators of joint norm 1 the difference is at most √2 times that.
-    let upper = up(match (unlifted, joint) {
-        (false, false) => shortest,
-        (false, true) => shortest * std::f64::consts::SQRT_2,
-        (true, false) => sample_weights.squared_radius().sqrt(),
-        (true, true) => f64::INFINITY,
-    });
-    Some(SeparatorMargin {
-        lower,
-        upper,
-        norm,
-        joint,
-    })
 }
 
 impl SeparatorMargin {
@@ -98,19 +154,54 @@ pub(crate) fn linear_margin(
     training: &Training<'_>,
     linear: &Linear<'_>,
 ) -> Option<(MarginBracket, Option<u64>)> {
-    let options = training.options;
-    let mut found = separator_margin(training, linear)?;
-    let unlifted = matches!(options.bias(), Bias::Unlifted(_));
-    let from_zero = options.start == Start::Zero && !options.normalise_weights;
-    if from_zero && !unlifted && training.progress.updates > 0 {
-        // M updates from zero have ηMγ ≤ u·w ≤ ‖w‖.
-        let kept_rate = linear.unit() == 1.0;
-        let rate = if kept_rate { options.rate() } else { 1.0 };
-        let updates = training.progress.updates as f64;
-        found.upper = found.upper.min(found.norm / (updates * rate));
+    let sample_weights = training.sample_weights;
+    let found = separator_margin(training, linear)?;
+    let run = FromStart {
+        weights: linear.weights(),
+        unit: linear.unit(),
+        constant: linear.constant(),
+        start: linear.start(),
+        updates: training.progress.updates as f64,
+        squared_radius: sample_weights.squared_radius_with(linear.constant()),
+        largest_weight: sample_weights.largest(),
+    };
+    Some(found.after(&run, training.options))
+}
+
+/// A perceptron's way from its start to weights that separate.
+pub(crate) struct FromStart<'a> {
+    /// In units of `unit`.
+    pub weights: &'a Weights,
+    pub unit: f64,
+    /// What the constant feature contributes to an inner product.
+    pub constant: f64,
+    /// Where the weights began, unless at zero.
+    pub start: Option<&'a Weights>,
+    pub updates: f64,
+    /// R², the constant feature included.
+    pub squared_radius: f64,
+    /// The largest weight of an example.
+    pub largest_weight: f64,
+}
+
+impl SeparatorMargin {
+    /// The bracket, and the bound on updates, of a perceptron's run.
+    pub(crate) fn after(
+        mut self,
+        run: &FromStart<'_>,
+        options: &Options,
+    ) -> (MarginBracket, Option<u64>) {
+        let unlifted = matches!(options.bias(), Bias::Unlifted(_));
+        let from_zero = options.start == Start::Zero && !options.normalise_weights;
+        if from_zero && !unlifted && run.updates > 0.0 {
+            // M updates from zero have ηMγ ≤ u·w ≤ ‖w‖.
+            let kept_rate = run.unit == 1.0;
+            let rate = if kept_rate { options.rate() } else { 1.0 };
+            self.upper = self.upper.min(self.norm / (run.updates * rate));
+        }
+        let most = update_bound(run, options, &self);
+        (self.bracket(options.bias()), bounds::count(most))
     }
-    let most = update_bound(training, linear, &found);
-    Some((found.bracket(options.bias()), bounds::count(most)))
 }
 
 /// The same for a dual run: two classes or several jointly, from zero, under a kernel that is an
@@ -184,14 +275,17 @@ pub(crate) fn dual_margin(
 /// A bias with its own rate ηρ² is a lifted one behind the constant ρ, in coordinates where
 /// it is divided by ρ; and a correction of two discriminators at once is one of a row √2
 /// times as long. So one theorem serves every bias and several classes.
-fn update_bound(training: &Training<'_>, linear: &Linear<'_>, found: &SeparatorMargin) -> f64 {
-    let (options, sample_weights) = (training.options, training.sample_weights);
+fn update_bound(run: &FromStart<'_>, options: &Options, found: &SeparatorMargin) -> f64 {
     let &SeparatorMargin {
         lower, norm, joint, ..
     } = found;
     let least = lower * norm;
-    let constant = linear.constant();
-    let weights = linear.weights();
+    let &FromStart {
+        weights,
+        constant,
+        start,
+        ..
+    } = run;
     let up = |x: f64| x * (1.0 + rounding(weights.features() * weights.discriminators()));
     let length = match options.bias() {
         Bias::Unlifted(_) => up(inner(weights, weights, constant).sqrt()),
@@ -199,7 +293,7 @@ fn update_bound(training: &Training<'_>, linear: &Linear<'_>, found: &SeparatorM
     };
     let margin = least / length * (1.0 - 4.0 * f64::EPSILON);
     let reach = if joint { std::f64::consts::SQRT_2 } else { 1.0 };
-    let radius = up(sample_weights.squared_radius_with(constant).sqrt() * reach);
+    let radius = up(run.squared_radius.sqrt() * reach);
     let from_zero = options.start == Start::Zero && options.margin_demand == 0.0;
     if options.normalise_weights {
         // An unlifted bias is divided by a norm that leaves it out: no theorem covers that.
@@ -210,7 +304,6 @@ fn update_bound(training: &Training<'_>, linear: &Linear<'_>, found: &SeparatorM
     if from_zero {
         return bounds::from_zero(radius, margin);
     }
-    let start = linear.start();
     bounds::general(
         radius,
         margin,
@@ -221,7 +314,7 @@ fn update_bound(training: &Training<'_>, linear: &Linear<'_>, found: &SeparatorM
             ),
             rate: options.rate(),
             // An update adds at most 2ηcβ + η²c²‖x‖² to ‖w‖².
-            demand: options.margin_demand * sample_weights.largest(),
+            demand: options.margin_demand * run.largest_weight,
         },
     )
 }

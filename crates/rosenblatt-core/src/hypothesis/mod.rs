@@ -9,6 +9,7 @@ mod start;
 
 pub(crate) use dual::{Dual, squared_radius};
 pub(crate) use linear::Linear;
-pub(crate) use margin::{dual_margin, linear_margin, separator_margin};
+pub use margin::SweptMargin;
+pub(crate) use margin::{FromStart, dual_margin, linear_margin, separator_margin};
 pub(crate) use penalised::{Penalised, Shrinkage};
 pub(crate) use start::starting_weights;

@@ -21,6 +21,7 @@ pub use fit::LearnerEntry;
 pub use kernel_perceptron::KernelPerceptron;
 pub use linear_unit::{Gradient, LinearUnit};
 pub use logistic::Logistic;
+pub(crate) use logistic::losses as log_losses;
 pub use max_margin::MaxMargin;
 pub use network::{Loss, NetworkLearner};
 pub use passive_aggressive::{PaVariant, PassiveAggressive};

@@ -117,6 +117,10 @@ impl Learner for Perceptron {
         true
     }
 
+    fn bounds_updates(&self) -> bool {
+        true
+    }
+
     fn unfinished(&self) -> Option<&'static str> {
         (self.penalty == Penalty::None).then_some("not separated")
     }

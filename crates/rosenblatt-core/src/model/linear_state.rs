@@ -1,7 +1,9 @@
 //! The state of a run with explicit weights: the running weights and whatever its read-out
 //! needs. It is saved with the model, so that a run can be resumed as if it had never stopped.
 
+use crate::options::Readout;
 use crate::readout::{Average, UpdateLog};
+use crate::scheme::Scheme;
 use crate::weights::Weights;
 
 /// The running weights and what the read-out keeps beside them.
@@ -44,6 +46,26 @@ impl LinearState {
         ("confidence", |s| &s.confidence, |s| &mut s.confidence),
         ("cut", |s| &s.cut, |s| &mut s.cut),
     ];
+
+    /// The weights that a read-out makes of it, in units of 1; that of votes is made of its log.
+    pub(crate) fn read_out(&self, scheme: Scheme, readout: Readout) -> Weights {
+        if let Some(average) = &self.average {
+            // A direction has no unit.
+            let unit = match readout {
+                Readout::AveragedNormalised => 1.0,
+                _ => self.unit,
+            };
+            return average.mean(scheme, &self.weights, unit);
+        }
+        let (mut weights, scaled) = match &self.kept {
+            Some(kept) => (kept.clone(), true),
+            None => (self.weights.clone(), self.unit != 1.0),
+        };
+        if scaled {
+            (0..scheme.discriminators()).for_each(|d| weights.map(d, |w| w * self.unit));
+        }
+        weights
+    }
 
     /// These weights and nothing beside them.
     pub(crate) fn of(weights: Weights) -> Self {

@@ -83,6 +83,11 @@ pub trait Learner: Any + fmt::Debug + Send + Sync {
         ))
     }
 
+    /// Whether a theorem bounds the number of its updates.
+    fn bounds_updates(&self) -> bool {
+        false
+    }
+
     /// What is missing where a run ended at a limit, to be added to the reason.
     fn unfinished(&self) -> Option<&'static str> {
         None

@@ -127,7 +127,7 @@ impl BestPass {
 
 impl Progress {
     /// Adds what a pass did to the totals.
-    pub(crate) fn count(&mut self, pass: &Pass) {
+    pub fn count(&mut self, pass: &Pass) {
         self.visits += pass.visits;
         self.mistakes += pass.mistakes;
         self.updates += pass.updates;

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use self::resume::{check_resumable, check_same};
-use crate::data::{Dataset, FeatureNames};
+use crate::data::{Classes, Dataset, FeatureNames};
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
 use crate::learner::LearnerEntry;
@@ -224,13 +224,14 @@ impl<'a> Session<'a> {
                 template: Model {
                     trained_on: fingerprint,
                     seen_rows,
-                    ..template(options, data, scheme, embedding.clone())
+                    ..template(options, data.classes.clone(), scheme, embedding.clone())
                 },
                 data,
                 threads: self.threads,
                 best,
                 pass_to_keep,
             },
+            part: None,
         };
         LearnerEntry::fit(training).map(|mut fitted| {
             let chosen = options.keeps_best_pass() && fitted.model.progress.best.is_some();
@@ -318,14 +319,14 @@ impl<'a> Session<'a> {
 }
 
 /// The model but for what training finds.
-fn template(
+pub(crate) fn template(
     options: &Options,
-    data: &Dataset,
+    classes: Classes,
     scheme: Scheme,
     embedding: Option<Embedding>,
 ) -> Model {
     Model {
-        classes: data.classes.clone(),
+        classes,
         scheme,
         decision: Decision::Linear(Weights::zero(0, 0)),
         options: options.clone(),
@@ -344,7 +345,7 @@ fn template(
 }
 
 /// Refuses data that no learner can learn from.
-fn check_data(data: &Dataset) -> Result<()> {
+pub(crate) fn check_data(data: &Dataset) -> Result<()> {
     data.classes.require_two()?;
     if data.features() == 0 {
         return Err(
@@ -361,7 +362,7 @@ fn check_data(data: &Dataset) -> Result<()> {
 }
 
 /// Refuses weights that cannot fit, early and with their size.
-fn fits_memory(scheme: Scheme, features: usize) -> Result<()> {
+pub(crate) fn fits_memory(scheme: Scheme, features: usize) -> Result<()> {
     const LIMIT: u64 = 1 << 36;
     /// The running weights, their average, and what is saved.
     const COPIES: usize = 3;

@@ -33,6 +33,18 @@ pub(crate) struct Training<'f> {
     pub finished: Option<Stop>,
     pub progress: Progress,
     pub recorder: Recorder<'f>,
+    /// What is to be done where the examples are a part of those of a run that is spread over
+    /// machines; what a run says of its examples at its end is then not asked for.
+    pub part: Option<Part>,
+}
+
+/// What a run over a part of the examples does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// One pass.
+    Pass,
+    /// A look at every example, which changes nothing.
+    Sweep,
 }
 
 /// How much memory and how many threads a learner may use; its results depend on neither.
@@ -96,6 +108,10 @@ impl Training<'_> {
     ) -> Result<()> {
         let stop = match self.finished {
             Some(stop) => stop,
+            None if self.part == Some(Part::Sweep) => {
+                Run::new(self, hypothesis, rule, step).count_sweep();
+                return Ok(());
+            }
             None => Run::new(self, hypothesis, rule, step).go()?,
         };
         self.progress.stop = Some(stop);
@@ -114,8 +130,12 @@ impl Training<'_> {
 
     /// What is the same for all learners.
     pub(crate) fn fitted(&self, learner: &mut impl Snapshot) -> Result<Fitted> {
-        self.sample_weights.measure(self.resources.threads);
-        let squared_radius = self.sample_weights.squared_radius_with(self.lift());
+        let squared_radius = if self.part.is_some() {
+            0.0
+        } else {
+            self.sample_weights.measure(self.resources.threads);
+            self.sample_weights.squared_radius_with(self.lift())
+        };
         Ok(Fitted {
             model: require_finite(self.recorder.last_model(learner, &self.progress))?,
             radius: squared_radius.sqrt(),

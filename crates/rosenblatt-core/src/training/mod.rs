@@ -26,7 +26,7 @@ mod step;
 pub use callback::{Callback, Step};
 pub(crate) use callback::{NoCallback, Recorder};
 pub use fit::{Fitted, MarginBracket};
-pub(crate) use fit::{Resources, Training};
+pub(crate) use fit::{Part, Resources, Training};
 pub(crate) use hypothesis::{Hypothesis, Snapshot};
 pub use order::BLOCK;
 pub(crate) use order::PassOrder;

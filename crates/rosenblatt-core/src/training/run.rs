@@ -401,6 +401,24 @@ impl<'a, 'f, H: Hypothesis, S: StepSize> Run<'a, 'f, H, S> {
         sweep
     }
 
+    /// Counts in the pass under way what a look at every example finds: as updates those that
+    /// are called for.
+    pub(crate) fn count_sweep(&mut self) {
+        for number in 0..self.training.data.len() {
+            let i = self.training.data.position(number);
+            let scores = self.hypothesis.scores(i);
+            let label = self.training.data.labels[i];
+            let found = &mut self.judgement;
+            self.rule.judge(self.scheme, label, scores, found);
+            let current = &mut self.training.progress.current;
+            found.count_in(current, found.mistakes);
+            current.updates += found.updates;
+            if self.squared_loss {
+                current.squared_error += found.squared_hinge_loss;
+            }
+        }
+    }
+
     fn begin_pass(&mut self) {
         if self.training.progress.current.visits == 0 {
             self.hypothesis.begin_pass();

@@ -37,9 +37,9 @@ use crate::options::{
 use crate::parallel;
 use crate::progress::{Pass, Stop};
 use crate::scheme::Scheme;
-use crate::training::{Fitted, Snapshot, Training};
+use crate::training::{Fitted, SampleWeights, Snapshot, Training};
 use crate::weights::Weights;
-use newton::{Found, minimise};
+use newton::{Found, Loss, minimise};
 use one_plane::OnePlane;
 use softmax::Softmax;
 
@@ -215,6 +215,45 @@ impl Fit for Logistic {
         training.progress.stop = Some(stop.unwrap_or(Stop::Converged));
         training.fitted(&mut planes)
     }
+}
+
+/// What these weights lose on a part of the examples, for each group of discriminators learned
+/// together, and along what they are pulled: the loss's slope downhill. Weights and pulls stand
+/// feature by feature, the biases last.
+pub(crate) fn losses(
+    learner: &Logistic,
+    data: &Dataset,
+    sample_weights: &SampleWeights<'_>,
+    (scheme, lifted): (Scheme, bool),
+    weights: &[f64],
+) -> (Vec<f64>, Vec<f64>) {
+    let k = scheme.discriminators();
+    let mut pulls = vec![0.0; weights.len()];
+    let together = scheme.members(0).len();
+    let unknowns = data.features() + usize::from(lifted);
+    let losses = (0..scheme.groups()).map(|group| {
+        let here = |j: usize| j * k + group * together..j * k + (group + 1) * together;
+        let w: Vec<f64> = (0..unknowns)
+            .flat_map(|j| &weights[here(j)])
+            .copied()
+            .collect();
+        let plane = Plane::new(data, sample_weights, scheme, group, Some(learner.c));
+        let slope = match scheme {
+            Scheme::Argmax { .. } => {
+                let loss = Softmax::new(data, &plane, lifted);
+                loss.slope(&loss.scores(&w))
+            }
+            _ => {
+                let loss = OnePlane::new(data, &plane, lifted, Penalty::L2);
+                loss.slope(&loss.scores(&w))
+            }
+        };
+        for (j, pull) in slope.pull.chunks_exact(together).enumerate() {
+            pulls[here(j)].copy_from_slice(pull);
+        }
+        slope.loss
+    });
+    (losses.collect(), pulls)
 }
 
 /// What was found: a plane after the other, or all at once.

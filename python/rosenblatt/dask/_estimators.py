@@ -1,0 +1,299 @@
+"""Estimators whose rows lie in partitions on a cluster."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from typing import Any, Callable
+
+import numpy as np
+
+from .._base import Progress
+from ..arow import Arow
+from ..logistic import Logistic
+from ..mixing import Mixing
+from ..passive_aggressive import PassiveAggressive
+from ..perceptron import Perceptron
+from . import _blocks, _files, _logistic, _run
+
+#: Parameters that the estimators on one machine have not.
+OWN = {
+    "client": None,
+    "mixing": "uniform",
+    "checkpoint": None,
+    "checkpoint_passes": None,
+    "checkpoint_seconds": 60.0,
+}
+
+
+def with_own(kind: type) -> Callable[..., None]:
+    """The constructor of a kind of estimator with the parameters that Dask adds."""
+    parameters = list(inspect.signature(kind.__init__).parameters.values())
+    own = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+        for name, default in OWN.items()
+    ]
+    signature = inspect.Signature(parameters + own)
+
+    def __init__(self, *given, **named):
+        bound = signature.bind(self, *given, **named)
+        bound.apply_defaults()
+        for name, value in list(bound.arguments.items())[1:]:
+            setattr(self, name, value)
+
+    __init__.__signature__ = signature
+    return __init__
+
+
+class OnCluster:
+    """Fitting and predicting with rows on a cluster."""
+
+    #: Whether the training rows are classified at the end, and how many then rightly.
+    _wants_accuracy = False
+    _train_accuracy: float | None = None
+
+    def __getstate__(self):
+        # A client belongs to its process.
+        return {**super().__getstate__(), "client": None}
+
+    def __sklearn_clone__(self):
+        return type(self)(**self.get_params(deep=False))
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        resume: bool = False,
+        read: dict[str, Any] | None = None,
+        progress: Progress | None = None,
+    ) -> Any:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : dask array, dask dataframe, or names of libsvm files
+            Training rows; each block of rows is a partition. Names of files, or patterns of them,
+            are for workers, which read each its part.
+        y : dask array, dask series or array-like, default=None
+            Labels; None where files hold them.
+        sample_weight : dask array, dask series or array-like, default=None
+            Multiplies the updates of each row; rows of weight 0 are left out.
+        resume : bool, default=False
+            Go on from the file ``checkpoint``, perhaps on another cluster, with the same rows.
+        read : dict, default=None
+            How files are read: ``format``, ``precision``, and ``partition_bytes``, the text that
+            makes a partition (64 MiB).
+        progress : callable, default=None
+            Called after each pass with a dictionary, as on one machine.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with self._all_or_nothing():
+            if resume and self.checkpoint is None:
+                raise ValueError("resume needs the file to go on from: set checkpoint")
+            cluster = _run.Cluster(self.client)
+            if _files.is_files(X):
+                if y is not None or sample_weight is not None:
+                    raise ValueError("files hold their labels: y and sample_weight must be None")
+                blocks = [cluster.submit(_files.block, *part) for part in _files.parts(X, read)]
+            else:
+                delayed = _blocks.delayed_blocks(X, y, sample_weight)
+                blocks = cluster.client.compute(delayed)
+            rows = _run.Rows(cluster, blocks, self)
+            del blocks
+            self._single = rows.plan.single
+            self._run(rows, progress, resume)
+            if hasattr(X, "columns"):
+                self.feature_names_in_ = np.asarray(X.columns, dtype=object)
+            self._warn_if_unfinished()
+            return self
+
+    def _run(self, rows: _run.Rows, progress: Progress | None, resume: bool) -> None:
+        options = self._options()
+        made = Mixing(
+            self,
+            rows.survey({n: v for n, v in options.items() if (n, v) != ("class-weight", "balanced")}),
+            self.mixing,
+            classes=rows.plan.classes,
+            features=rows.plan.features,
+            count=len(rows.parts),
+        )
+
+        if resume:
+            made.restore(self.checkpoint)
+        saved = [time.monotonic(), len(made.progress.passes)]
+
+        def after(run: Mixing) -> None:
+            passes = run.progress.passes
+            if self.checkpoint is not None:
+                waited = self.checkpoint_seconds is not None and (
+                    time.monotonic() - saved[0] >= self.checkpoint_seconds
+                )
+                every = self.checkpoint_passes
+                if waited or run.stop or (every and len(passes) - saved[1] >= every):
+                    run.save(self.checkpoint)
+                    saved[:] = time.monotonic(), len(passes)
+            if progress is not None and passes:
+                progress(passes[-1].record(len(passes)))
+
+        _run.run(made, rows, after)
+        made.finish(margin=rows.margin)
+        self._describe_rows(rows)
+
+    def _describe_rows(self, rows: _run.Rows) -> None:
+        """What is known of the rows at the end."""
+        self.n_rows_ = sum(rows.rows)
+        self.n_partitions_ = len(rows.parts)
+        self._first_index = rows.plan.first
+        self._held_out = rows.held_out
+        if self._wants_accuracy:
+            self._train_accuracy = rows.accuracy(self._model, of=0)
+
+    def _lazily(self, X: Any, method: Callable[..., np.ndarray], width: int | None, dtype: Any) -> Any:
+        """What a method of the estimator gives for each block."""
+        import dask.array as da
+
+        if not hasattr(X, "chunks"):
+            shape = (0,) if width is None else (0, width)
+            return X.map_partitions(method, meta=np.empty(shape, dtype))
+        if X.numblocks[1] > 1:
+            X = X.rechunk({1: -1})
+        if width is None:
+            return da.map_blocks(method, X, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype))
+        chunks = (X.chunks[0], (width,))
+        return da.map_blocks(method, X, dtype=dtype, chunks=chunks, meta=np.empty((0, width), dtype))
+
+    def _on_one_machine(self, name: str) -> Callable[..., np.ndarray]:
+        """A method for rows in memory, of a copy that knows no client."""
+        return _Method(self, name)
+
+    def predict(self, X: Any) -> Any:
+        """Labels of rows; lazily where the rows are.
+
+        Parameters
+        ----------
+        X : dask array, dask dataframe, or rows in memory
+            Rows.
+
+        Returns
+        -------
+        labels : dask array or ndarray of shape (n_samples,)
+            A label for each row.
+        """
+        if not _blocks.is_lazy(X):
+            return super().predict(X)
+        return self._lazily(X, self._on_one_machine("predict"), None, self.classes_.dtype)
+
+    def decision_function(self, X: Any) -> Any:
+        """Scores of rows; lazily where the rows are.
+
+        Parameters
+        ----------
+        X : dask array, dask dataframe, or rows in memory
+            Rows.
+
+        Returns
+        -------
+        scores : dask array or ndarray of shape (n_samples,) or (n_samples, n_discriminators)
+            As on one machine.
+        """
+        if not _blocks.is_lazy(X):
+            return super().decision_function(X)
+        k = len(self.classes_)
+        width = None if k == 2 else k
+        return self._lazily(X, self._on_one_machine("decision_function"), width, np.float64)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """The share of rows that are classified rightly; lazily where the rows are.
+
+        Parameters
+        ----------
+        X : dask array, dask dataframe, or rows in memory
+            Rows.
+        y : dask array, dask series or array-like
+            Labels.
+        sample_weight : dask array or array-like, default=None
+            How much each row counts.
+
+        Returns
+        -------
+        accuracy : dask array of no dimension, or float
+            The share.
+        """
+        if not _blocks.is_lazy(X):
+            return super().score(X, y, sample_weight)
+        import dask.array as da
+
+        labels = y.values if hasattr(y, "to_dask_array") else y
+        good = self.predict(X) == labels
+        if sample_weight is None:
+            return good.mean()
+        return (good * sample_weight).sum() / da.asarray(sample_weight).sum()
+
+
+class _Method:
+    """A method of an estimator for rows in memory, which can be sent to workers."""
+
+    def __init__(self, estimator: Any, name: str) -> None:
+        self.estimator, self.name = estimator, name
+        self.__name__ = name
+
+    def __call__(self, X: Any) -> np.ndarray:
+        if not hasattr(X, "columns"):
+            X = _blocks.array(X)
+        return getattr(self.estimator, self.name)(X)
+
+
+class DaskLogistic(OnCluster, Logistic):
+    __doc__ = "Logistic regression with rows on a cluster."
+    _own = Logistic._own | frozenset(OWN)
+    __init__ = with_own(Logistic)
+
+    def _run(self, rows: _run.Rows, progress: Progress | None, resume: bool) -> None:
+        if resume or self.checkpoint is not None:
+            raise ValueError("a logistic regression needs a few dozen steps, and has no checkpoint")
+        _logistic.fit(self, rows, progress)
+        self._describe_rows(rows)
+        self.mixed_updates_ = None
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities of the classes; lazily where the rows are.
+
+        Parameters
+        ----------
+        X : dask array, dask dataframe, or rows in memory
+            Rows.
+
+        Returns
+        -------
+        probabilities : dask array or ndarray of shape (n_samples, n_classes)
+            A column for each class, in the order of ``classes_``.
+        """
+        if not _blocks.is_lazy(X):
+            return super().predict_proba(X)
+        method = self._on_one_machine("predict_proba")
+        return self._lazily(X, method, len(self.classes_), np.float64)
+
+
+class DaskPerceptron(OnCluster, Perceptron):
+    __doc__ = "The perceptron with rows on a cluster."
+    _own = Perceptron._own | frozenset(OWN)
+    __init__ = with_own(Perceptron)
+
+
+class DaskPassiveAggressive(OnCluster, PassiveAggressive):
+    __doc__ = "Passive-aggressive learning with rows on a cluster."
+    _own = PassiveAggressive._own | frozenset(OWN)
+    __init__ = with_own(PassiveAggressive)
+
+
+class DaskArow(OnCluster, Arow):
+    __doc__ = "AROW with rows on a cluster."
+    _own = Arow._own | frozenset(OWN)
+    __init__ = with_own(Arow)
+

@@ -1,0 +1,198 @@
+"""A run on a cluster: what is asked of the workers, and in what order it is put together."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import uuid
+import warnings
+from typing import Any, Callable
+
+import numpy as np
+
+from .. import _core, mixing
+from ..mixing import Mixing, Mixture, Pass, Survey, Task, Update
+from . import _blocks
+from ._blocks import Plan
+
+#: How many neighbours one task mixes.
+FAN = 8
+
+#: Up to so many numbers in all that travel, it is not worth a task to hold or mix them.
+FEW = 1 << 18
+
+
+class Cluster:
+    """Tasks on the workers of a client.
+
+    Their keys are new ones in every run, so that nothing of another run is taken for theirs.
+    """
+
+    def __init__(self, client: Any) -> None:
+        if client is None:
+            from distributed import get_client
+
+            try:
+                client = get_client()
+            except ValueError:
+                raise ValueError(
+                    "there is no Dask client; make one with dask.distributed.Client, and give it "
+                    "as client"
+                ) from None
+        self.client = client
+        self.run = uuid.uuid4().hex[:12]
+        self.tasks = 0
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """A task."""
+        self.tasks += 1
+        key = f"rosenblatt-{function.__name__.strip('_')}-{self.run}-{self.tasks}"
+        with warnings.catch_warnings():
+            # Weights go through the scheduler on purpose: it can then give them to any worker,
+            # whichever is lost.
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            return self.client.submit(function, *arguments, key=key, pure=False)
+
+    def gather(self, futures: list[Any]) -> list[Any]:
+        """What tasks gave."""
+        return self.client.gather(futures)
+
+    def hold(self, task: Task, copies: int) -> Any:
+        """A task's weights where workers find them."""
+        return task if copies * _numbers(task) <= FEW else self.submit(held, task)
+
+    def tree(self, leaves: list[Any], task: Task, held: Any) -> Mixture:
+        """The mixture of updates: neighbours first, whichever come in first."""
+        if len(leaves) <= FAN and len(leaves) * _numbers(task) <= FEW:
+            return mixing.mix(self.gather(leaves), task)
+        while True:
+            groups = [leaves[i : i + FAN] for i in range(0, len(leaves), FAN)]
+            leaves = [self.submit(mixing.mix, group, held) for group in groups]
+            if len(leaves) == 1:
+                return leaves[0].result()
+
+
+def _numbers(task: Task) -> int:
+    """About how many numbers an update of the task is."""
+    return 2 * len(task.state["weights"])
+
+
+def held(task: Task) -> Task:
+    """What a pass begins with, on a worker."""
+    return task
+
+
+def learn(parts: tuple[_core.Partition, Any], task: Task) -> Update:
+    """One pass over a partition."""
+    return mixing.one_pass(parts[0], task)
+
+
+def look(parts: tuple[_core.Partition, Any], task: Task) -> Pass:
+    """A sweep over a partition."""
+    return mixing.sweep(parts[0], task)
+
+
+def smallest(parts: tuple[_core.Partition, Any], task: Task) -> tuple[float, float]:
+    """The margin of a partition."""
+    return mixing._margin(parts[0], task)
+
+
+def right(parts: tuple[Any, Any], model: _core.Model, of: int) -> tuple[int, int]:
+    """How many of the rows to be learned (0) or held out (1) a model has right."""
+    return parts[of].right(model), len(parts[of])
+
+
+def sizes(parts: tuple[_core.Partition, Any]) -> tuple[int, int]:
+    """Rows to be learned, and rows that are held out."""
+    return len(parts[0]), 0 if parts[1] is None else len(parts[1])
+
+
+def losses(parts: tuple[_core.Partition, Any], options: dict[str, str], weights: Any) -> Any:
+    """The losses of a partition, and their slope downhill."""
+    found, slope = parts[0].log_losses(options, mixing._aligned(weights))
+    return np.array(found), slope
+
+
+def total(found: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+    """Losses and slopes together, in the order given."""
+    return tuple(functools.reduce(operator.add, each) for each in zip(*found))
+
+
+def survey(parts: tuple[_core.Partition, Any], options: dict[str, str], first: int) -> Survey:
+    """What a partition says of itself."""
+    return Survey.of(parts[0], options, first)
+
+
+class Rows:
+    """Partitions on a cluster."""
+
+    def __init__(self, cluster: Cluster, blocks: list[Any], estimator: Any) -> None:
+        facts = cluster.gather([cluster.submit(_blocks.facts, block) for block in blocks])
+        self.plan: Plan = _blocks.plan(facts, estimator)
+        self.cluster = cluster
+        there = [block for block, found in zip(blocks, facts) if found.rows]
+        parts = [cluster.submit(_blocks.partition, block, self.plan) for block in there]
+        found = cluster.gather([cluster.submit(sizes, part) for part in parts])
+        # (Of a part with a single row it may be the one that is held out.)
+        self.parts = [part for part, (n, _) in zip(parts, found) if n]
+        self.rows = [n for n, _ in found if n]
+        self.held_out = sum(held_out for n, held_out in found if n)
+        if not self.parts:
+            raise ValueError("all rows are held out; use a smaller validation_fraction")
+
+    def survey(self, options: dict[str, str]) -> Survey:
+        """What all say of themselves."""
+        first, found = 0, []
+        for part, n in zip(self.parts, self.rows):
+            found.append(self.cluster.submit(survey, part, options, first))
+            first += n
+        return Survey.all(self.cluster.gather(found))
+
+    def one_pass(self, task: Task) -> Mixture:
+        """A pass over all."""
+        before = self.cluster.hold(task, len(self.parts))
+        updates = [self.cluster.submit(learn, part, before) for part in self.parts]
+        return self.cluster.tree(updates, task, before)
+
+    def log_losses(self, options: dict[str, str], weights: Any) -> tuple[Any, Any]:
+        """The losses of a logistic regression, and their slope downhill."""
+        there = self.cluster.submit(held, weights)
+        leaves = [self.cluster.submit(losses, p, options, there) for p in self.parts]
+        while len(leaves) > 1:
+            groups = [leaves[i : i + FAN] for i in range(0, len(leaves), FAN)]
+            leaves = [self.cluster.submit(total, group) for group in groups]
+        return leaves[0].result()
+
+    def sweep(self, task: Task) -> Pass:
+        """A look at all rows."""
+        before = self.cluster.hold(task, len(self.parts))
+        found = self.cluster.gather([self.cluster.submit(look, p, before) for p in self.parts])
+        first, *others = found
+        for other in others:
+            first = first.plus(other)
+        return first
+
+    def margin(self, task: Task) -> tuple[float, float]:
+        """The smallest margin, and the length of the shortest row."""
+        before = self.cluster.hold(task, len(self.parts))
+        found = self.cluster.gather([self.cluster.submit(smallest, p, before) for p in self.parts])
+        least, shortest = zip(*found)
+        return min(least), min(shortest)
+
+    def accuracy(self, model: _core.Model, of: int = 1) -> float:
+        """Of a model on the held-out rows, or those that are learned (0)."""
+        there = self.cluster.submit(held, model)
+        tasks = [self.cluster.submit(right, part, there, of) for part in self.parts]
+        found = self.cluster.gather(tasks)
+        good, rows = map(sum, zip(*found))
+        if not rows:
+            raise ValueError("the validation set is empty; use a larger validation_fraction")
+        return good / rows
+
+
+def run(mixing_run: Mixing, rows: Rows, after: Callable[[Mixing], None]) -> None:
+    """Make passes until one is the last."""
+    accuracy = None if rows.plan.hold_out is None else rows.accuracy
+    while mixing_run.stop is None:
+        mixing_run.take(rows.one_pass(mixing_run.task()), accuracy, rows.sweep)
+        after(mixing_run)

@@ -1,0 +1,355 @@
+"""Learning on a cluster of processes: one answer, whatever the workers do."""
+
+import json
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from rosenblatt import Arow, Logistic, PassiveAggressive, Perceptron, load, save
+
+distributed = pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+from rosenblatt.dask import (  # noqa: E402
+    DaskArow,
+    DaskLogistic,
+    DaskPassiveAggressive,
+    DaskPerceptron,
+)
+
+PAIRS = [
+    (DaskPerceptron, Perceptron),
+    (DaskArow, Arow),
+    (DaskPassiveAggressive, PassiveAggressive),
+]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    with distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def threads():
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=3, processes=False, dashboard_address=None
+    ) as cluster, distributed.Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+def rows(n=600, d=8, classes=2, noise=0.5, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d))
+    score = X @ random.normal(size=d) + noise * random.normal(size=n)
+    return X, np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
+
+
+def parts(X, y, *lengths):
+    """The rows as dask arrays, cut into blocks of these lengths."""
+    return da.from_array(X, chunks=(lengths, X.shape[1])), da.from_array(y, chunks=(lengths,))
+
+
+def same(one, other):
+    assert one.stop_reason_ == other.stop_reason_
+    assert one.n_iter_ == other.n_iter_ and one.n_updates_ == other.n_updates_
+    assert one.mistakes_per_epoch_.tolist() == other.mistakes_per_epoch_.tolist()
+    for name in ("coef_", "intercept_"):
+        a, b = getattr(one, name), getattr(other, name)
+        assert a.dtype == b.dtype and a.tobytes() == b.tobytes(), name
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+@pytest.mark.parametrize("of_dask, of_one", PAIRS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "given, classes, noise",
+    [
+        ({"max_iter": 4}, 2, 0.5),
+        ({"max_iter": 4, "readout": "last"}, 3, 0.5),
+        ({"max_iter": 3, "multiclass": "ovr", "class_weight": "balanced"}, 3, 0.5),
+        ({"max_iter": 6, "early_stopping": True, "n_iter_no_change": 2}, 2, 0.5),
+        ({"max_updates": 30, "random_state": 4}, 2, 0.5),
+        ({"max_iter": 50}, 2, 0.0),
+    ],
+)
+def test_one_partition_is_one_machine(client, of_dask, of_one, given, classes, noise):
+    X, y = rows(200, classes=classes, noise=noise)
+    one = of_one(**given).fit(X, y)
+    found = of_dask(client=client, **given).fit(*parts(X, y, 200))
+    same(one, found)
+    assert one.margin_ == found.margin_ and one.mistake_bound_ == found.mistake_bound_
+    assert one.radius_ == found.radius_
+    assert one.loss_curve_.tolist() == found.loss_curve_.tolist()
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_stops_are_those_of_one_machine(client):
+    for n, given in (
+        (60, {"tol": 1e-3, "max_iter": 100}),
+        (60, {"order": "random", "max_iter": 3}),
+        (20_000, {}),
+    ):
+        X, y = rows(n)
+        same(
+            Perceptron(**given).fit(X, y),
+            DaskPerceptron(client=client, **given).fit(*parts(X, y, n)),
+        )
+
+
+@pytest.mark.parametrize("mixing", ["uniform", "rows", "mistakes"])
+@pytest.mark.filterwarnings("ignore:.*")
+def test_who_does_the_work_changes_nothing(client, threads, mixing):
+    X, y = rows(700, classes=3)
+    cut = (1, 300, 0, 17, 182, 100, 50, 20, 10, 20)  # More than one task mixes.
+    kinds = [kind for kind, _ in PAIRS] if mixing == "uniform" else [DaskPerceptron]
+    found = {kind: kind(client=client, mixing=mixing, max_iter=4).fit(*parts(X, y, *cut)) for kind in kinds}
+    for kind, clf in found.items():
+        assert clf.n_partitions_ == len(cut) - 1 and clf.score(X, y) > 0.8
+        # On threads of this process, and again.
+        same(clf, kind(client=threads, mixing=mixing, max_iter=4).fit(*parts(X, y, *cut)))
+        same(clf, kind(client=client, mixing=mixing, max_iter=4).fit(*parts(X, y, *cut)))
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_the_number_of_workers_changes_nothing(cluster, client):
+    X, y = rows(700, classes=3)
+    cut = (100, 300, 100, 200)
+    found = []
+    for workers in (1, 4, 2):
+        cluster.scale(workers)
+        client.wait_for_workers(workers)
+        while len(client.scheduler_info(n_workers=-1)["workers"]) != workers:
+            time.sleep(0.05)
+        found.append(DaskPerceptron(client=client, max_iter=4).fit(*parts(X, y, *cut)))
+    same(found[0], found[1])
+    same(found[0], found[2])
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_sparse_blocks_are_dense_ones(client):
+    X, y = rows(300)
+    X[np.random.default_rng(1).random(X.shape) < 0.7] = 0
+    dense, labels = parts(X, y, 100, 150, 50)
+    cut = dense.map_blocks(sparse.csr_matrix, meta=sparse.csr_matrix((0, 0)))
+    given = {"client": client, "max_iter": 5}
+    same(DaskPerceptron(**given).fit(dense, labels), DaskPerceptron(**given).fit(cut, labels))
+
+
+def test_partitions_without_rows_or_with_one_class(client):
+    X, y = rows(300, classes=3)
+    order = np.argsort(y, kind="stable")
+    X, y = X[order], np.array(["a", "b", "c"])[y[order]]
+    assert set(y[:90]) == {"a"} and set(y[250:]) == {"c"}
+    found = DaskPerceptron(client=client, max_iter=20).fit(*parts(X, y, 90, 0, 160, 50))
+    assert found.classes_.tolist() == ["a", "b", "c"] and found.n_partitions_ == 3
+    assert found.score(X, y) > 0.6
+    empty = DaskPerceptron(client=client, max_iter=20).fit(*parts(X, y, 0, 300, 0))
+    same(empty, Perceptron(max_iter=20).fit(X, y))
+    with pytest.raises(ValueError, match="greater than one; got 1 class"):
+        DaskPerceptron(client=client).fit(*parts(X[:90], y[:90], 40, 50))
+    with pytest.raises(ValueError, match="no rows"):
+        DaskPerceptron(client=client).fit(*parts(X[:0], y[:0], 0))
+
+
+def test_separated_is_said_after_a_sweep_over_all(client):
+    X, y = rows(400, noise=0.0)
+    X += 0.1 * (2 * y - 1)[:, None] * np.sign(np.linalg.lstsq(X, 2 * y - 1, rcond=None)[0])
+    found = DaskPerceptron(client=client).fit(*parts(X, y, 150, 50, 200))
+    assert found.stop_reason_ == "separated" and found.score(X, y) == 1.0
+    assert found.mistakes_per_epoch_[-1] == 0 and found.mistakes_per_epoch_[:-1].all()
+    # The theorem's bound for mixing, and what follows of it for all partitions.
+    assert 0 < found.mixed_updates_ <= found.mistake_bound_
+    assert found.n_updates_ <= 3 * found.mistake_bound_
+    assert found.margin_.lower <= found.margin_.upper
+    best = np.linalg.norm(np.hstack([found._model.weights[0][0], found._model.weights[1]]))
+    assert best > 0
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_a_worker_that_is_killed_changes_nothing_but_the_time(cluster, client):
+    X, y = rows(4000, d=30)
+    cut = (1000, 500, 1500, 1000)
+    given = {"client": client, "max_iter": 12}
+    expected = DaskPerceptron(**given).fit(*parts(X, y, *cut))
+
+    def kill():
+        one = sorted(client.run(os.getpid).items())[0][1]
+        os.kill(one, signal.SIGKILL)
+
+    def at_pass(record):
+        if record["epoch"] == 4:
+            kill()
+
+    same(expected, DaskPerceptron(**given).fit(*parts(X, y, *cut), progress=at_pass))
+    client.wait_for_workers(2)
+    timer = threading.Timer(0.15, kill)
+    timer.start()
+    same(expected, DaskPerceptron(**given).fit(*parts(X, y, *cut)))
+    timer.join()
+    client.wait_for_workers(2)
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_prediction_is_lazy_where_the_rows_are(client, tmp_path):
+    for classes in (2, 3):
+        X, y = rows(200, classes=classes)
+        rows_, labels = parts(X, y, 80, 120)
+        clf = DaskPerceptron(client=client, max_iter=5).fit(rows_, labels)
+        for name in ("predict", "decision_function"):
+            lazy = getattr(clf, name)(rows_)
+            assert isinstance(lazy, da.Array)
+            assert lazy.compute().tobytes() == getattr(clf, name)(X).tobytes()
+        assert float(clf.score(rows_, labels).compute()) == clf.score(X, y)
+    save(clf, tmp_path / "a.rbm")
+    again = load(tmp_path / "a.rbm")
+    assert isinstance(again, Perceptron) and again.coef_.tobytes() == clf.coef_.tobytes()
+    assert again.predict(X).tolist() == clf.predict(X).tolist()
+    before = clf.n_updates_
+    clf.partial_fit(X, y)
+    assert clf.n_updates_ > before and clf.n_iter_ == 1
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_a_run_goes_on_from_its_checkpoint(client, threads, tmp_path):
+    X, y = rows(600)
+    cut = (200, 100, 300)
+    for given in ({"early_stopping": True}, {"tol": 1e-3}):
+        given = {"max_iter": 9, "checkpoint": tmp_path / "run", "checkpoint_passes": 2, **given}
+
+        def fall(record):
+            if record["epoch"] == 5:
+                raise KeyboardInterrupt
+
+        clf = DaskPerceptron(client=client, **given)
+        expected = DaskPerceptron(client=client, **given).fit(*parts(X, y, *cut))
+        with pytest.raises(KeyboardInterrupt):
+            clf.fit(*parts(X, y, *cut), progress=fall)
+        passes = []
+        other = DaskPerceptron(client=threads, **given)
+        other.fit(*parts(X, y, *cut), resume=True, progress=lambda r: passes.append(r["epoch"]))
+        assert passes[0] == 5 and passes[-1] == len(expected.mistakes_per_epoch_)
+        same(expected, other)
+        with pytest.raises(ValueError, match="the rows of the checkpoint are"):
+            clf.fit(*parts(X, y, 300, 300), resume=True)
+    (tmp_path / "run").write_text("nonsense")
+    with pytest.raises(ValueError, match="this is no checkpoint"):
+        clf.fit(*parts(X, y, *cut), resume=True)
+
+
+def libsvm(path, X, y, first=1):
+    with open(path, "w") as file:
+        for row, label in zip(X, y):
+            numbers = " ".join(f"{j + first}:{float(x)!r}" for j, x in enumerate(row) if x)
+            file.write(f"{label:+d} {numbers}\n")
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_files_are_read_in_parts_by_the_workers(client, tmp_path):
+    X, y = rows(500, d=5)
+    X[np.random.default_rng(1).random(X.shape) < 0.5] = 0
+    X[:300, 4] = 0  # A feature that only the second file has.
+    y = 2 * y - 1
+    libsvm(tmp_path / "1.svm", X[:300], y[:300])
+    libsvm(tmp_path / "2.svm", X[300:], y[300:])
+    libsvm(tmp_path / "all.svm", X, y)
+    given = {"client": client, "max_iter": 5}
+    from rosenblatt import read_libsvm
+
+    whole = Perceptron(max_iter=5).fit(*read_libsvm(tmp_path / "all.svm"))
+    same(whole, DaskPerceptron(**given).fit(str(tmp_path / "all.svm")))
+    assert whole.classes_.tolist() == [-1, 1]
+    two = DaskPerceptron(**given).fit(str(tmp_path / "[12].svm"))
+    assert two.n_partitions_ == 2 and two.n_features_in_ == 5
+    Xs, ys = read_libsvm(tmp_path / "all.svm")
+    dense = da.from_array(Xs.toarray(), chunks=((300, 200), 5))
+    same(two, DaskPerceptron(**given).fit(dense, da.from_array(ys, chunks=((300, 200),))))
+    # Ranges of bytes hold every row once, wherever they are cut.
+    for size in (7000, 1231):
+        found = DaskPerceptron(**given).fit([tmp_path / "all.svm"], read={"partition_bytes": size})
+        assert found.n_partitions_ == -(-(tmp_path / "all.svm").stat().st_size // size)
+        assert found._model.visits == 500 * found.n_iter_
+
+
+def test_a_broken_partition_names_file_line_and_column(client, tmp_path):
+    X, y = rows(300)
+    libsvm(tmp_path / "a.svm", X, y)
+    lines = (tmp_path / "a.svm").read_text().splitlines()
+    lines[250] = "+1 1:0.5 2:oops"
+    (tmp_path / "b.svm").write_text("\n".join(lines))
+    for read in ({}, {"partition_bytes": 3000}):
+        with pytest.raises(ValueError, match=r'b\.svm:251:\d+: .*oops'):
+            DaskPerceptron(client=client).fit(str(tmp_path / "?.svm"), read=read)
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        DaskPerceptron(client=client).fit(str(tmp_path / "c*.svm"))
+
+
+def test_what_is_wrong_is_said(client):
+    X, y = rows(100)
+    rows_, labels = parts(X, y, 40, 60)
+    with pytest.raises(ValueError, match="voted needs all examples"):
+        DaskPerceptron(client=client, readout="voted").fit(rows_, labels)
+    with pytest.raises(ValueError, match="mixing must be one of"):
+        DaskPerceptron(client=client, mixing="median").fit(rows_, labels)
+    with pytest.raises(ValueError, match="y has 99 values for 100 rows"):
+        DaskPerceptron(client=client).fit(rows_, labels[:99])
+    with pytest.raises(TypeError, match="without Dask"):
+        DaskPerceptron(client=client).fit(X, y)
+    X[70, 3] = np.nan
+    with pytest.raises(ValueError, match="partition 1: row 31 has the value NaN at feature 3"):
+        DaskPerceptron(client=client).fit(*parts(X, y, 40, 60))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_logistic_regression_is_that_of_one_machine(client, classes):
+    X, y = rows(300, classes=classes)
+    given = {"tol": 1e-12, "class_weight": "balanced", "fit_intercept": classes == 2}
+    one = Logistic(**given).fit(X, y)
+    found = DaskLogistic(client=client, **given).fit(*parts(X, y, 120, 0, 180))
+    assert found.stop_reason_ == "converged"
+    np.testing.assert_allclose(found.coef_, one.coef_, atol=1e-5)
+    np.testing.assert_allclose(found.intercept_, one.intercept_, atol=1e-5)
+    lazy = found.predict_proba(parts(X, y, 120, 180)[0])
+    assert lazy.compute().tobytes() == found.predict_proba(X).tobytes()
+    again = DaskLogistic(client=client, **given).fit(*parts(X, y, 120, 0, 180))
+    assert again.coef_.tobytes() == found.coef_.tobytes()
+    assert found.coef_.any()
+
+
+def test_the_program_trains_and_reports(cluster, tmp_path, capfd):
+    from rosenblatt.dask._cli import main
+
+    X, y = rows(400)
+    libsvm(tmp_path / "a.svm", X[:150], 2 * y[:150] - 1)
+    libsvm(tmp_path / "b.svm", X[150:], 2 * y[150:] - 1)
+    model = tmp_path / "m.rbm"
+    told = ["train", str(tmp_path / "*.svm"), "--scheduler", cluster.scheduler_address]
+    assert main([*told, "-o", str(model), "--epochs", "5", "--seed", "3", "--json"]) == 0
+    out, err = capfd.readouterr()
+    report = json.loads(out)
+    assert "dashboard: " in err
+    assert (report["examples"], report["partitions"], report["epochs"]) == (400, 2, 5)
+    assert report["stop"] == "epoch_limit" and report["seed"] == 3
+    clf = load(model)
+    assert abs(clf.score(X, 2 * y - 1) - report["train_accuracy"]) < 0.01
+    assert main([*told, "--epochs", "5", "--validate", "0.2"]) == 0
+    out = capfd.readouterr().out
+    assert "320 examples, 8 features, 2 classes, 2 partitions" in out and "held-out" in out
+    assert main([*told, "--epochs", "none"]) == 1
+    assert "error: " in capfd.readouterr().err
+    assert main(["train", str(tmp_path / "c"), *told[2:]]) == 1
+    assert "there is no file" in capfd.readouterr().err
+    with pytest.raises(SystemExit) as stopped:
+        main(["train", "--nonsense"])
+    assert stopped.value.code == 2
