@@ -15,7 +15,7 @@ use crate::answer::{Predicted, Shape, Wanted, push_text};
 use crate::app::App;
 use crate::learn::{Learned, Task};
 use crate::learner::Learner;
-use crate::model::Served;
+use crate::model::{Kind, Served};
 use crate::problem::{Answer, Problem};
 use crate::rows::{self, Form};
 use crate::{openapi, page, tensor};
@@ -260,6 +260,12 @@ async fn model_metadata(State(app): Shared, request: Request) -> Answer {
             json!({"name": "probabilities", "datatype": "FP64", "shape": [-1, model.classes.len()]}),
         );
     }
+    let first = match served.kind {
+        Kind::Sparse { first } => Some(first),
+        _ => None,
+    };
+    let columns = served.columns.iter().filter(|c| c.is_feature);
+    let columns: Vec<&str> = columns.map(|c| c.name.as_str()).collect();
     Ok(json_response(&json!({
         "name": served.name,
         "versions": [published.sequence.to_string()],
@@ -270,6 +276,9 @@ async fn model_metadata(State(app): Shared, request: Request) -> Answer {
             "learner": model.options.learner.name(),
             "classes": model.classes.names(),
             "learns": served.learner.is_some(),
+            "label": served.label(),
+            "columns": columns,
+            "first_index": first,
         },
     })))
 }

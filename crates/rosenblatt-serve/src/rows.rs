@@ -1,7 +1,7 @@
 //! From the body of a request to rows as the model takes them, by the reader that `predict` uses.
 
 use rosenblatt::data::Matrix;
-use rosenblatt::read::{Format, LabelFound};
+use rosenblatt::read::{Delimiter, Format, LabelFound};
 
 use crate::json;
 use crate::model::Served;
@@ -103,8 +103,8 @@ pub fn of_body(served: &Served, form: Form, body: Vec<u8>, most: usize) -> Answe
         Form::Csv { header } => of_text(served, body, Format::Csv, Some(header), most),
         Form::Tsv => of_text(served, body, Format::Tsv, None, most),
         Form::Libsvm => of_text(served, body, Format::Libsvm, None, most),
-        Form::Json => of_cells(served, &json::rows(served, &body, most)?, most),
-        Form::Ndjson => of_cells(served, &json::lines(served, &body, most)?, most),
+        Form::Json => of_cells(served, json::rows(served, &body, most)?, most),
+        Form::Ndjson => of_cells(served, json::lines(served, &body, most)?, most),
     }
 }
 
@@ -133,7 +133,7 @@ pub struct Cells {
 }
 
 /// Reads rows that were written for the reader; messages tell the row instead of the line.
-pub fn of_cells(served: &Served, cells: &Cells, most: usize) -> Answer<Rows> {
+pub fn of_cells(served: &Served, mut cells: Cells, most: usize) -> Answer<Rows> {
     if cells.lines.is_empty() {
         return Err(Problem::malformed("there are no rows; send at least one"));
     }
@@ -142,7 +142,7 @@ pub fn of_cells(served: &Served, cells: &Cells, most: usize) -> Answer<Rows> {
         .reader
         .read(cells.text.clone(), "", format, |options| {
             options.header = Some(false);
-            options.delimiter = None;
+            options.delimiter = Some(Delimiter::Byte(b','));
             options.comment = None;
             options.by_position = true;
         });

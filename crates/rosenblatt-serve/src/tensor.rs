@@ -227,7 +227,7 @@ fn table(served: &Served, tensors: &[(&Input<'_>, Elements)], most: usize) -> An
         let new = &cells.text[start..];
         cells.newlines += new.iter().filter(|&&b| b == b'\n').count() as u64;
     }
-    rows::of_cells(served, &cells, most)
+    rows::of_cells(served, cells, most)
 }
 
 /// Whether a tensor is meant to hold all columns.
@@ -256,7 +256,7 @@ fn one(
     }
     let mut cells = Cells::default();
     write(elements, &mut cells);
-    rows::of_cells(served, &cells, most)
+    rows::of_cells(served, cells, most)
 }
 
 /// The elements of an input, from its JSON or from the bytes that follow.

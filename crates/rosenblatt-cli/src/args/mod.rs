@@ -554,6 +554,9 @@ pub struct ServeArgs {
     /// Most rows of a request
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub max_rows: usize,
+    /// Seconds that a request may take to arrive
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_time: u64,
     /// Most connections at a time
     #[arg(long, value_name = "N", default_value_t = 1024)]
     pub max_connections: usize,

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rosenblatt::Error;
 use rosenblatt_serve::{LearnSettings, Limits, Loaded, Settings};
@@ -37,7 +38,7 @@ pub fn run(context: Context, args: &ServeArgs) -> Outcome {
             body: usize::try_from(args.max_body).unwrap_or(usize::MAX),
             rows: args.max_rows,
             connections: args.max_connections,
-            ..Limits::default()
+            time: Duration::from_secs(args.max_time),
         },
         threads: context.threads,
         quiet: context.quiet,
