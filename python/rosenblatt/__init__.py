@@ -16,6 +16,7 @@ array(['yes', 'no'], dtype='<U3')
 from ._core import __version__
 from ._trace import trace
 from .arow import Arow
+from .client import Client, ServerError
 from .files import Table, export, load, read_libsvm, read_table, save
 from .kernel import KernelPerceptron
 from .linear_unit import LinearUnit
@@ -28,6 +29,7 @@ from .separability import Verdict, check_separability
 
 __all__ = [
     "Arow",
+    "Client",
     "KernelPerceptron",
     "LinearUnit",
     "Logistic",

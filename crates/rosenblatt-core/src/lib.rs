@@ -41,4 +41,4 @@ pub mod weights;
 pub use classifier::{Classifier, RowSource};
 pub use error::{Error, ErrorKind, Position, Result, Wording};
 pub use options::Options;
-pub use session::Session;
+pub use session::{OnlineLearner, Session};

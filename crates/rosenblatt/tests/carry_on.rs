@@ -4,13 +4,13 @@ mod common;
 
 use std::sync::Arc;
 
-use rosenblatt::Session;
-use rosenblatt::data::{Buffer, Dataset, Matrix, Precision, Storage, StringTable, Values};
-use rosenblatt::learner::{Gradient, KernelPerceptron, LinearUnit};
+use rosenblatt::data::{Buffer, Classes, Dataset, Matrix, Precision, Storage, StringTable, Values};
+use rosenblatt::learner::{Gradient, KernelPerceptron, LearnerEntry, LinearUnit};
 use rosenblatt::model::Model;
-use rosenblatt::options::{Bias, ClassWeight, Order, Readout};
+use rosenblatt::options::{Bias, ClassWeight, Multiclass, Order, Readout};
 use rosenblatt::read::{Batches, Preparation, ReadOptions};
-use rosenblatt::{Options, Result};
+use rosenblatt::training::{Callback, Step};
+use rosenblatt::{OnlineLearner, Options, Result, Session};
 
 /// One pass over `data`, going on from `model`.
 fn one_more(model: Option<&Model>, data: &Dataset, options: &Options) -> Result<Model> {
@@ -215,4 +215,171 @@ fn a_model_of_arrays_takes_files() {
         assert_eq!(rows, [vec![0.5, 2.0], vec![3.0, -1.0]], "{file}");
         std::fs::remove_dir_all(&folder).unwrap();
     }
+}
+
+/// Wants to know each visit, which takes another way through the loop.
+struct Curious(Vec<bool>);
+
+impl Callback for Curious {
+    fn wants_steps(&self) -> bool {
+        true
+    }
+
+    fn wants_weights(&self) -> bool {
+        false
+    }
+
+    fn step(&mut self, step: Step) {
+        self.0.push(step.correct);
+    }
+}
+
+struct Quiet;
+
+impl Callback for Quiet {}
+
+/// Learns the rows in parts of these lengths; between them the learner is saved and loaded.
+fn learned_online(model: &Model, data: &Dataset, parts: &[usize]) -> (Vec<u8>, usize) {
+    let mut learner = OnlineLearner::new(model.clone()).unwrap();
+    let (mut first, mut updates) = (0, 0);
+    for (i, part) in parts.iter().cycle().enumerate() {
+        let end = (first + part).min(data.len());
+        let rows = data.select(&(first..end).collect::<Vec<_>>());
+        if i % 2 == 0 {
+            learner.learn(rows.matrix, rows.labels, &mut Quiet).unwrap();
+        } else {
+            let mut curious = Curious(Vec::new());
+            learner
+                .learn(rows.matrix, rows.labels, &mut curious)
+                .unwrap();
+            updates += curious.0.iter().filter(|correct| !**correct).count();
+            let saved = learner.model().to_bytes().unwrap();
+            learner = OnlineLearner::resume(Model::from_bytes(&saved).unwrap()).unwrap();
+        }
+        first = end;
+        if first == data.len() {
+            break;
+        }
+    }
+    assert_eq!(learner.predictor().decision, learner.model().decision);
+    (learner.model().to_bytes().unwrap(), updates)
+}
+
+#[test]
+fn an_online_learner_depends_on_the_examples_alone() {
+    let options = |learner: &str| Options {
+        learner: LearnerEntry::find(learner).unwrap().default_settings(),
+        ..Options::default()
+    };
+    let mut all: Vec<Options> = learners().into_iter().take(4).collect();
+    all.extend(["arow", "passive-aggressive"].map(options));
+    all.push(Options {
+        normalise_weights: true,
+        ..options("perceptron")
+    });
+    all.push(Options {
+        multiclass: Some(Multiclass::Ovr),
+        ..options("perceptron")
+    });
+    for classes in [2, 4] {
+        let whole = common::reals(7, 120, 5, classes).dataset();
+        let (before, after): (Vec<usize>, Vec<usize>) = (0..120).partition(|i| *i < 40);
+        let after = whole.select(&after);
+        for options in &all {
+            let options = Options {
+                epochs: Some(2),
+                ..options.clone()
+            };
+            let begun = Session::new(&options).train(&whole.select(&before));
+            let begun = begun.unwrap().model;
+            let (at_once, _) = learned_online(&begun, &after, &[80]);
+            let (one_by_one, updates) = learned_online(&begun, &after, &[1]);
+            assert!(updates > 0);
+            assert!(at_once == one_by_one, "{options:?}");
+            let (in_parts, _) = learned_online(&begun, &after, &[3, 7, 30, 1]);
+            assert!(at_once == in_parts, "{options:?}");
+            // It is a pass in the order given.
+            let given = Options {
+                order: Order::Given,
+                ..options.clone()
+            };
+            let mut with_order = begun.clone();
+            with_order.options.order = Order::Given;
+            let passed = one_more(Some(&with_order), &after, &given).unwrap();
+            let online = Model::from_bytes(&at_once).unwrap();
+            assert_eq!(online.decision, passed.decision, "{options:?}");
+            assert_eq!(online.progress.mistakes, passed.progress.mistakes);
+            assert_eq!(
+                online.progress.current,
+                *passed.progress.passes.last().unwrap()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_new_class_changes_no_prediction_until_it_is_learned() {
+    let whole = common::reals(9, 150, 4, 3).dataset();
+    for classes in [2u32, 3] {
+        let rows: Vec<usize> = (0..150).filter(|&i| whole.labels[i] < classes).collect();
+        let mut known = whole.select(&rows);
+        known.classes = Classes::from_labels(["a", "b", "c"].into_iter().take(classes as usize));
+        for learner in ["perceptron", "arow"] {
+            let options = Options {
+                learner: LearnerEntry::find(learner).unwrap().default_settings(),
+                readout: Some(Readout::Last),
+                ..Options::default()
+            };
+            let model = Session::new(&options).train(&known).unwrap().model;
+            let expected = model.predict(&whole.matrix, 1).unwrap();
+            let mut online = OnlineLearner::new(model).unwrap();
+            assert_eq!(online.add_class("new").unwrap(), classes);
+            assert!(online.add_class("new").is_err());
+            assert_eq!(
+                online.predictor().predict(&whole.matrix, 1).unwrap(),
+                expected
+            );
+            let far = Matrix::dense(1, 4, vec![50.0, -50.0, 50.0, 50.0]).unwrap();
+            for _ in 0..30 {
+                online
+                    .learn(far.clone(), vec![classes], &mut Quiet)
+                    .unwrap();
+            }
+            assert_eq!(online.predictor().predict(&far, 1).unwrap(), [classes]);
+            let again = OnlineLearner::resume(online.model().clone()).unwrap();
+            let saved = Model::from_bytes(&again.model().to_bytes().unwrap()).unwrap();
+            assert_eq!(saved.classes.names().last().unwrap(), "new");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_learn_online_is_refused() {
+    let data = common::reals(3, 60, 3, 2).dataset();
+    let refused = |options: &Options| {
+        let model = Session::new(options).train(&data).unwrap().model;
+        OnlineLearner::new(model).unwrap_err().to_string()
+    };
+    let kernel = Options {
+        learner: KernelPerceptron::default().into(),
+        ..Options::default()
+    };
+    assert!(refused(&kernel).contains("mistake-driven"));
+    let voted = Options {
+        readout: Some(Readout::Voted),
+        ..Options::default()
+    };
+    assert!(refused(&voted).contains("voted"));
+    let model = Session::new(&Options::default())
+        .train(&data)
+        .unwrap()
+        .model;
+    let mut learner = OnlineLearner::new(model).unwrap();
+    let wide = Matrix::dense(1, 9, vec![1.0; 9]).unwrap();
+    let error = learner.learn(wide, vec![0], &mut Quiet).unwrap_err();
+    assert!(error.to_string().contains("9 features"), "{error}");
+    let before = learner.model().to_bytes().unwrap();
+    let nan = Matrix::dense(1, 3, vec![1.0, f64::NAN, 0.0]).unwrap();
+    assert!(learner.learn(nan, vec![0], &mut Quiet).is_err());
+    assert!(before == learner.model().to_bytes().unwrap());
 }

@@ -127,6 +127,12 @@ pub enum Command {
         Inputs of the graph: X, rows of doubles, or the columns of the training table by name.\n\
         Outputs: label and scores.")]
     Export(ExportArgs),
+    /// Answer predictions over HTTP, and learn from labelled rows as they come
+    #[command(after_help = "Examples:\n  rosenblatt serve model.rbm\n  \
+        rosenblatt serve model.rbm --learn --log learned\n  \
+        curl --data-binary @new.csv -H 'Content-Type: text/csv' localhost:8080/v2/models/model/predict\n\n\
+        Ends on Ctrl-C or SIGTERM; reads models again on SIGHUP. GET /openapi.json describes the interface.")]
+    Serve(Box<ServeArgs>),
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  rosenblatt completions bash > ~/.local/share/bash-completion/completions/rosenblatt"
@@ -518,6 +524,51 @@ pub struct ExportArgs {
     pub model: PathBuf,
     /// File for the graph, or - for stdout
     pub output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// The model, or a folder of models, each called as its file
+    pub model: PathBuf,
+    /// Address and port to listen on; beyond this machine only with --token-file or --insecure
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080")]
+    pub listen: std::net::SocketAddr,
+    /// Learn from examples that are sent
+    #[arg(long)]
+    pub learn: bool,
+    /// Folder for the log of what is learned, and for snapshots of the model
+    #[arg(long, value_name = "DIR")]
+    pub log: Option<PathBuf>,
+    /// When the log is synced to the disk: always (before an example is acknowledged), interval:MS or never
+    #[arg(long, value_name = "WHEN", default_value = "always")]
+    pub sync: rosenblatt_serve::learn::Sync,
+    /// What to do with labels that the model has not learned: refuse or add (as classes)
+    #[arg(long, value_name = "WHAT", default_value = "refuse")]
+    pub new_classes: rosenblatt_serve::learn::NewClasses,
+    /// File with a token that requests must bear
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// Let anybody who reaches the address ask without a token
+    #[arg(long)]
+    pub insecure: bool,
+    /// Certificate chain for TLS, as PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_certificate: Option<PathBuf>,
+    /// Its private key, as PEM
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub tls_key: Option<PathBuf>,
+    /// Largest body of a request: bytes, or with K, M or G for KiB, MiB or GiB
+    #[arg(long, value_name = "SIZE", default_value = "32M", value_parser = memory)]
+    pub max_body: u64,
+    /// Most rows of a request
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    pub max_rows: usize,
+    /// Seconds that a request may take to arrive
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_time: u64,
+    /// Most connections at a time
+    #[arg(long, value_name = "N", default_value_t = 1024)]
+    pub max_connections: usize,
 }
 
 #[derive(Debug, Args)]

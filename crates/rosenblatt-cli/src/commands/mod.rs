@@ -14,6 +14,7 @@ mod geometry;
 mod inspect;
 mod pages;
 mod predict;
+mod serve;
 mod test;
 mod trace;
 mod train;
@@ -59,6 +60,7 @@ pub fn run(cli: Cli) -> Outcome {
         Command::Inspect(args) => inspect::run(context, &args),
         Command::Convert(args) => convert::run(context, &args),
         Command::Export(args) => export::run(&args),
+        Command::Serve(args) => serve::run(context, &args),
         Command::Completions { shell } => pages::completions(shell),
         Command::Man { folder } => pages::manual(&folder),
     }

@@ -1,10 +1,13 @@
 //! Training from the outside: data and options in, a fitted model out.
 
 mod cross_fit;
+mod online;
 mod resume;
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
+
+pub use online::OnlineLearner;
 
 use self::resume::{check_resumable, check_same};
 use crate::data::{Classes, Dataset, FeatureNames};
@@ -214,6 +217,7 @@ impl<'a> Session<'a> {
             },
             state,
             finished: progress.stop.filter(|stop| stop.is_final()),
+            online: false,
             progress: Progress {
                 stop: None,
                 ..progress

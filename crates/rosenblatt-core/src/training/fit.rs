@@ -31,6 +31,8 @@ pub(crate) struct Training<'f> {
     pub state: Option<LinearState>,
     /// Why the run before stopped, if there is nothing left to do.
     pub finished: Option<Stop>,
+    /// Whether the examples are a part of a pass that goes on with others.
+    pub online: bool,
     pub progress: Progress,
     pub recorder: Recorder<'f>,
     /// What is to be done where the examples are a part of those of a run that is spread over
@@ -106,6 +108,10 @@ impl Training<'_> {
         rule: Rule,
         step: impl StepSize,
     ) -> Result<()> {
+        if self.online {
+            Run::new(self, hypothesis, rule, step).part_of_pass();
+            return Ok(());
+        }
         let stop = match self.finished {
             Some(stop) => stop,
             None if self.part == Some(Part::Sweep) => {

@@ -93,6 +93,18 @@ impl<'a, 'f, H: Hypothesis, S: StepSize> Run<'a, 'f, H, S> {
         }
     }
 
+    /// Visits each example once, in the order given, and leaves the pass open for others.
+    pub(crate) fn part_of_pass(&mut self) {
+        self.begin_pass();
+        let all: Vec<u32> = (0..self.training.data.len() as u32).collect();
+        let mut next = &all[..];
+        self.hypothesis.look_ahead(next, &[]);
+        while !next.is_empty() {
+            let (made, _) = self.visit_some(next);
+            next = &next[made..];
+        }
+    }
+
     /// A pass whose order is known ahead.
     fn ordered_pass(&mut self) -> Result<Option<Stop>> {
         let epoch = self.training.progress.passes.len() as u64;

@@ -6,7 +6,7 @@
 mod tables;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub(super) use tables::table_batches;
 
@@ -101,6 +101,8 @@ pub(crate) struct Model {
     rules: LabelRules,
     /// Whether a libsvm row without a label is a fault, as it is in training.
     labels_required: bool,
+    /// What a table needs besides.
+    columns: OnceLock<tables::Columns>,
 }
 
 impl Model {
@@ -127,7 +129,13 @@ impl Model {
             classes: classes.clone(),
             rules,
             labels_required,
+            columns: OnceLock::new(),
         }
+    }
+
+    /// How files become its features.
+    pub(super) fn input(&self) -> &Input {
+        &self.preparation.input
     }
 
     /// A row that scaling has made unusable. Nothing else can make one.

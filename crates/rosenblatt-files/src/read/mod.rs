@@ -156,20 +156,28 @@ impl Batches {
         let guessed = options.format.is_none();
         let name = source.name();
         let model = Model::new(name, preparation, classes, &mut options, labels_required);
-        let model = Arc::new(model);
-        let opened = open(source, &options)?;
+        Self::for_model(source, Arc::new(model), &options, guessed)
+    }
+
+    /// Reads a file for a model; where its format was `guessed`, one of another kind is refused.
+    fn for_model(
+        source: &Source,
+        model: Arc<Model>,
+        options: &ReadOptions,
+        guessed: bool,
+    ) -> Result<Self> {
+        let opened = open(source, options)?;
         if guessed {
-            refuse_other_kind(&preparation.input, &opened, &options)
-                .map_err(|e| in_source(e, source))?;
+            refuse_other_kind(model.input(), &opened, options).map_err(|e| in_source(e, source))?;
         }
         let mut notes = Vec::new();
-        let inner = match (&preparation.input, opened.format) {
+        let inner = match (model.input(), opened.format) {
             (Input::Sparse { .. }, Format::Libsvm | Format::Vw) => {
-                Ok(sparse_batches(source, opened, model, &options))
+                Ok(sparse_batches(source, opened, model, options))
             }
             (Input::Table { .. }, format) if format.is_converted() => {
                 let kept = source.kept(opened.all)?;
-                let (text, told) = converted::as_text(&kept, format, &options)
+                let (text, told) = converted::as_text(&kept, format, options)
                     .map_err(|e| in_source(e, source))?;
                 let opened = open(&text, &told)?;
                 let inner = table_batches(&text, opened, model, &told, &mut notes)
@@ -177,13 +185,53 @@ impl Batches {
                 return Ok(Batches::new(inner, &text, notes));
             }
             (Input::Table { .. }, format) if format.is_table() => {
-                table_batches(source, opened, model, &options, &mut notes)
+                table_batches(source, opened, model, options, &mut notes)
             }
-            (Input::Images { .. }, Format::Idx) => image_batches(source, opened, model, &options),
+            (Input::Images { .. }, Format::Idx) => image_batches(source, opened, model, options),
             (_, format) => Err(foreign(format)),
         };
         let inner: Inner = inner.map_err(|e| in_source(e, source))?;
         Ok(Batches::new(inner, source, notes))
+    }
+}
+
+/// Reads texts in memory for one model: what the model asks of them is worked out once.
+pub struct ModelReader {
+    model: Arc<Model>,
+    options: ReadOptions,
+}
+
+impl ModelReader {
+    /// A reader for a model with this preparation and these classes.
+    pub fn new(preparation: &Preparation, classes: &Classes, options: &ReadOptions) -> Self {
+        let mut options = ReadOptions {
+            threads: 1,
+            ..options.clone()
+        };
+        let model = Model::new(Path::new(""), preparation, classes, &mut options, false);
+        ModelReader {
+            model: Arc::new(model),
+            options,
+        }
+    }
+
+    /// The rows of a text in this format, as it is (nothing is decompressed), read with the
+    /// options that `adjust` leaves; messages call it `name`.
+    pub fn read(
+        &self,
+        text: Vec<u8>,
+        name: &str,
+        format: Format,
+        adjust: impl FnOnce(&mut ReadOptions),
+    ) -> Result<Batches> {
+        let mut options = ReadOptions {
+            format: Some(format),
+            chunk_bytes: self.options.chunk_bytes.min(text.len() + 1),
+            ..self.options.clone()
+        };
+        adjust(&mut options);
+        let source = Source::memory(Path::new(name), text);
+        Batches::for_model(&source, self.model.clone(), &options, false)
     }
 }
 

@@ -161,6 +161,14 @@ impl Source {
         error.in_file(&self.name)
     }
 
+    /// Bytes in memory, taken as they are, by the name that messages will use.
+    pub(crate) fn memory(name: &Path, bytes: Vec<u8>) -> Self {
+        Source {
+            name: name.to_path_buf(),
+            origin: Origin::Memory(Arc::new(bytes)),
+        }
+    }
+
     /// What the user calls it.
     pub(crate) fn name(&self) -> &Path {
         &self.name

@@ -24,6 +24,13 @@ use rosenblatt_core::{Error, Result};
 /// Columns that a note names at most.
 const MOST_NAMED: usize = 10;
 
+/// What follows from the columns of a model, whatever the file.
+pub(crate) struct Columns {
+    lookup: Lookup,
+    /// Where each column is kept while a batch is made.
+    plan: Vec<Take>,
+}
+
 /// How the columns of a file answer to those of the model.
 #[derive(Debug)]
 struct Matching {
@@ -85,8 +92,6 @@ pub(crate) fn table_batches(
         label_guess: None,
         facts: false,
     };
-    let lookup = Lookup::new(&columns.iter().map(|c| &c.role).collect::<Vec<_>>());
-    let plan = plan_takes(columns);
     let has_label = matching.has_label;
     let chunker = Chunker::new(
         opened.all,
@@ -95,19 +100,12 @@ pub(crate) fn table_batches(
         scheme.dialect.cut(),
     );
     let made = InOrder::new(chunker, options.threads, move |chunk| {
-        make_table(chunk, &model, &scheme, &lookup, &plan, has_label)
+        make_table(chunk, &model, &scheme, has_label)
     });
     Ok(Inner::Text(Box::new(made)))
 }
 
-fn make_table(
-    chunk: &Chunk,
-    model: &Model,
-    scheme: &Scheme,
-    lookup: &Lookup,
-    plan: &[Take],
-    has_label: bool,
-) -> Result<Made> {
+fn make_table(chunk: &Chunk, model: &Model, scheme: &Scheme, has_label: bool) -> Result<Made> {
     let Input::Table { columns, text, .. } = &model.preparation.input else {
         return Err(Error::model("this model has no columns"));
     };
@@ -118,10 +116,14 @@ fn make_table(
     };
     let roles: Vec<&Role> = columns.iter().map(|c| &c.role).collect();
     let scale = model.preparation.scale;
+    let known = model.columns.get_or_init(|| Columns {
+        lookup: Lookup::new(&roles),
+        plan: plan_takes(columns),
+    });
     let encoder = Encoder::new(
         &roles,
-        plan,
-        lookup,
+        &known.plan,
+        &known.lookup,
         &parsed.levels,
         &parsed.words,
         (scale, text.sublinear),
