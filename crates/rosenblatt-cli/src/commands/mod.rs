@@ -14,6 +14,7 @@ mod geometry;
 mod inspect;
 mod pages;
 mod predict;
+mod studio;
 mod test;
 mod trace;
 mod train;
@@ -53,6 +54,7 @@ pub fn run(cli: Cli) -> Outcome {
         Command::Check(args) => check::run(context, &args),
         Command::Verify(args) => verify::run(&args),
         Command::Trace(args) => trace::run(context, &args),
+        Command::Studio(args) => studio::run(context, &args),
         Command::Generate(args) => generate::run(context, &args),
         Command::Experiment(args) => experiment::run(context, &args),
         Command::Figure(args) => figure::run(&args),

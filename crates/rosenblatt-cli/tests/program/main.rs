@@ -18,6 +18,7 @@ mod refusals;
 mod report;
 mod resume;
 mod separability;
+mod studio;
 mod tampering;
 mod traps;
 mod tune;
