@@ -151,19 +151,19 @@ impl Studio {
     /// Answers a question about a run.
     fn of_run(&self, question: &str, query: &Query) -> Answered {
         let run = self.pages.run(&query.page, slot(query));
-        let run = run.ok_or(Refusal::Unknown)?;
+        let Some(run) = run else {
+            // The page may ask while its run is being replaced.
+            self.data(query)?;
+            return Ok(Answer::Shown(Value::Null));
+        };
         let view = query.view(&run.data);
+        // A run that has just begun has visits in a moment.
+        wait(|| run.len() > 0 || run.ended().is_some());
+        if run.len() == 0 && ["steps", "detail", "field"].contains(&question) {
+            return Ok(Answer::Shown(Value::Null));
+        }
         let shown = match question {
-            "facts" => {
-                // A run that has just begun is often over in a moment.
-                for _ in 0..10 {
-                    if run.len() > 0 || run.ended().is_some() {
-                        break;
-                    }
-                    std::thread::sleep(Duration::from_millis(5));
-                }
-                show::facts(&run)
-            }
+            "facts" => show::facts(&run),
             "steps" => {
                 let (count, stride) = (query.count.unwrap_or(1), query.stride.unwrap_or(1));
                 show::steps(&run, view, query.from, count, stride)?
@@ -263,15 +263,9 @@ impl Studio {
         let of_run = run.clone();
         self.pages.set_run(&query.page, slot(query), Some(run));
         // What is wrong with the options and these data shows at once.
-        for _ in 0..20 {
-            if of_run.len() > 0 {
-                break;
-            }
-            if let Some(ended) = of_run.ended() {
-                ended.fitted?;
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(2));
+        wait(|| of_run.len() > 0 || of_run.ended().is_some());
+        if let Some(ended) = of_run.ended() {
+            ended.fitted?;
         }
         Ok(Answer::Shown(json!({"commands": commands})))
     }
@@ -302,6 +296,17 @@ impl Studio {
             kind: "application/json",
             bytes: document.into_bytes(),
         }))
+    }
+}
+
+/// Waits until something is so, but not for long.
+fn wait(so: impl Fn() -> bool) {
+    const ROUNDS: usize = 25;
+    for _ in 0..ROUNDS {
+        if so() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(2));
     }
 }
 

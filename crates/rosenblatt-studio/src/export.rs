@@ -247,10 +247,22 @@ pub fn about(data: &Data) -> Value {
         "reading": {"label": data.reading.label, "positive": data.reading.positive, "scale": data.reading.scale},
         "drawn": data.drawn,
         "labels": data.drawn.iter().map(|&i| examples.labels[i as usize]).collect::<Vec<_>>(),
+        "axes": axes(data),
         "notes": data.report.notes,
         "warnings": warnings.map(|w| w.as_command_line()).collect::<Vec<_>>(),
         "made_by": data.file.made_by,
     })
+}
+
+/// The two features to begin with: numbers of the file rather than levels of a category.
+fn axes(data: &Data) -> (usize, usize) {
+    let levels = data.preparation.levels();
+    let numbers = (0..data.examples.features()).filter(|j| levels.get(*j) != Some(&true));
+    let mut numbers = numbers.take(2);
+    match (numbers.next(), numbers.next()) {
+        (Some(x), Some(y)) => (x, y),
+        _ => (0, 1),
+    }
 }
 
 fn class_names(classes: &Classes) -> Vec<String> {

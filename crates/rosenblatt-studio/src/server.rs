@@ -73,7 +73,7 @@ pub fn serve(
             .await
             .map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
-        let token = guard::new_token()?;
+        let token = token()?;
         let server = Arc::new(Server {
             guard: Guard::new(token.clone(), port),
             studio: Studio {
@@ -99,6 +99,23 @@ pub fn serve(
     });
     runtime.shutdown_timeout(Duration::from_secs(2));
     served
+}
+
+/// The token of the page's address: a new one, or one that is to outlive the server.
+fn token() -> Result<String> {
+    const NAME: &str = "ROSENBLATT_STUDIO_TOKEN";
+    const LEAST: usize = 16;
+    let Some(given) = std::env::var_os(NAME) else {
+        return guard::new_token();
+    };
+    let given = given.into_string().unwrap_or_default();
+    match given.len() >= LEAST && given.bytes().all(|b| b.is_ascii_alphanumeric()) {
+        true => Ok(given),
+        false => Err(Error::options(format!(
+            "{NAME} is to be at least {LEAST} letters and digits"
+        ))
+        .remedy("leave it out for a new token each time")),
+    }
 }
 
 async fn handle(State(server): State<Arc<Server>>, request: Request<Body>) -> Response<Body> {

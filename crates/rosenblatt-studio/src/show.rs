@@ -4,6 +4,7 @@ use rosenblatt::data::Matrix;
 use rosenblatt::embedding::Embedding;
 use rosenblatt::model::Decision;
 use rosenblatt::options::Bias;
+use rosenblatt::scheme::Scheme;
 use rosenblatt::training::Judgement;
 use rosenblatt::{Error, Result};
 use serde_json::{Value, json};
@@ -52,6 +53,7 @@ pub fn facts(run: &Run) -> Value {
         "linear": run.options.learner.kernel().is_none() && run.embedding.is_none()
             && run.options.learner.keeps_weights(),
         "learner": run.options.learner.name(),
+        "jointly": matches!(run.scheme, Scheme::Argmax { .. }),
         "readout": rosenblatt::options::choice_name(run.options.readout()),
     })
 }

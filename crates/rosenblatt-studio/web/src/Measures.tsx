@@ -14,11 +14,11 @@ function Sum({ terms, score, name, kernel }: { terms: Terms; score: number; name
       {name && <b>{name}: </b>}
       <span class="grey">{kernel ? "Σ α·K" : "w·x"} = </span>
       {terms.terms.map(([of, w, x], i) => (
-        <span class="term" title={of}>
+        <>
           {i > 0 && " + "}
-          <span class="factor">{w < 0 ? `(${short(w)})` : short(w)}</span>·<span class="factor">{x < 0 ? `(${short(x)})` : short(x)}</span>
-          <sub>{of}</sub>
-        </span>
+          <span class="term" title={of}><span class="factor">{w < 0 ? `(${short(w)})` : short(w)}</span>·<span class="factor">{x < 0 ? `(${short(x)})` : short(x)}</span>
+          <sub>{of}</sub></span>
+        </>
       ))}
       {terms.others > 0 && <span> {signed(terms.others_sum, false)} <sub>{counted(terms.others, "other")}</sub></span>}
       {" = "}<b>{short(score, 6)}</b>

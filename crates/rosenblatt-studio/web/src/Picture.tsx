@@ -35,6 +35,7 @@ function sceneOf(slot: Slot): Scene {
     field,
     readout: showReadout.value ? (slot.detail.value?.read_out?.lines ?? null) : null,
     planes: facts?.planes.length ?? 1,
+    jointly: facts?.jointly ?? false,
     checked: checked.value,
     cursor: cursor.value,
     held: carried.value,

@@ -2,7 +2,7 @@
 import { batch, signal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { count } from "./format";
-import { fetchSteps, goto, isOver, k, length, recorded, refresh, restore, seek, shownSlots, slots, within } from "./store";
+import { fetchSteps, goto, isOver, k, length, mixed, moving, recorded, refresh, restore, seek, shownSlots, slots, within, type Slot } from "./store";
 import { Refused } from "./api";
 import type { Step } from "./types";
 
@@ -16,11 +16,21 @@ export const frames = signal(0);
 const MOST_FRAMES = 60;
 const AHEAD = 90;
 
+/** The next steps of a slot, by the places of the scrubber. */
+async function ahead(slot: Slot, next: number, stride: number): Promise<Step[]> {
+  if (!mixed.value) return fetchSteps(slot, next, AHEAD, stride);
+  const places = Array.from({ length: AHEAD }, (_, i) => next + i * stride).filter((at) => at <= length.value);
+  const wanted = places.map((at) => within(slot, at));
+  if (!wanted.length) return [];
+  const found = await fetchSteps(slot, wanted[0], wanted.at(-1)! - wanted[0] + 1, 1);
+  return wanted.map((at) => found.find((s) => s.k === at) ?? found.at(-1)).filter((s) => s !== undefined);
+}
+
 /** Plays from here: asks for visits ahead, and waits where they are not there yet. */
 export async function play(): Promise<void> {
   if (playing.value) return;
   if (k.value >= length.value && isOver.value) await goto(0);
-  playing.value = true;
+  playing.value = moving.value = true;
   let [from, stride] = [k.value, 1];
   let buffers: Step[][] = [[], []];
   let [asking, failed] = [false, 0];
@@ -39,7 +49,7 @@ export async function play(): Promise<void> {
     const next = from + (have() + 1) * stride;
     const mine = buffers;
     try {
-      const found = await Promise.all(shownSlots.value.map((slot) => fetchSteps(slot, next, AHEAD, stride)));
+      const found = await Promise.all(shownSlots.value.map((slot) => ahead(slot, next, stride)));
       if (mine === buffers) {
         const longest = Math.max(...found.map((f) => f.length));
         shownSlots.value.forEach((slot, i) => {
@@ -77,7 +87,7 @@ export async function play(): Promise<void> {
     const left = from + have() * stride < length.value;
     if (!asking && left && have() - shown < AHEAD / 2 && now - failed > 500) void ask();
     if (!left && shown >= have() && isOver.value && !asking) {
-      playing.value = false;
+      stop();
       void goto(length.value);
       return;
     }
@@ -86,35 +96,39 @@ export async function play(): Promise<void> {
   requestAnimationFrame(tick);
 }
 
+function stop(): void {
+  playing.value = moving.value = false;
+}
+
 export function pause(): void {
-  playing.value = false;
+  stop();
   void goto(k.value);
 }
 
 const go = (f: () => unknown) => () => {
-  playing.value = false;
+  stop();
   void f();
 };
 
 export function Player() {
   const wanted = useRef<number | null>(null);
-  const moving = useRef(false);
+  const under = useRef(false);
   const facts = slots[0].facts.value;
   const traced = facts?.traced ?? true;
-  const unit = traced ? "visit" : "pass";
+  const unit = mixed.value ? "step" : traced ? "visit" : "pass";
   const off = length.value === 0;
   // One question at a time, the latest place last.
   const scrub = async (to: number) => {
-    playing.value = false;
+    stop();
     wanted.current = to;
-    if (moving.current) return;
-    moving.current = true;
+    if (under.current) return;
+    under.current = true;
     while (wanted.current !== null) {
       const next = wanted.current;
       wanted.current = null;
       await goto(next);
     }
-    moving.current = false;
+    under.current = false;
   };
   const keys = (event: KeyboardEvent) => {
     if ((event.target as HTMLElement).tagName === "SELECT" || (event.target as HTMLElement).tagName === "INPUT") return;
@@ -168,7 +182,7 @@ export function Player() {
         </label>
       </div>
       {shownSlots.value.length > 1 && (
-        <p class="note">{shownSlots.value.map((s) => `Setting ${s.index + 1}: ${unit} ${count(within(s, k.value))} of ${count(s.facts.value?.length)}`).join(". ")}.</p>
+        <p class="note">{shownSlots.value.map((s) => `Setting ${s.index + 1}: ${s.facts.value?.traced ? "visit" : "pass"} ${count(within(s, k.value))} of ${count(s.facts.value?.length)}`).join(". ")}.</p>
       )}
     </section>
   );

@@ -12,6 +12,7 @@ export interface Scene {
   field: Field | null;
   readout: Line[] | null;
   planes: number;
+  jointly: boolean;
   checked: Checked | null;
   cursor: [number, number] | null;
   held: number | null;
@@ -267,6 +268,23 @@ function drawVectors(g: CanvasRenderingContext2D, before: Line | null, after: Li
   }
 }
 
+/** The weight vectors of several classes, from the origin. */
+function drawStar(g: CanvasRenderingContext2D, lines: Line[], to: Frame, width: number, height: number): void {
+  const longest = Math.max(...lines.map((l) => Math.hypot(l[0], l[1])));
+  const [x, y] = [to.toX(0), to.toY(0)];
+  if (!(longest > 0) || x < 0 || y < 0 || x > width || y > height) return;
+  const scale = (0.25 * Math.min(width, height)) / longest;
+  lines.forEach((l, d) => {
+    g.strokeStyle = g.fillStyle = ink().ink;
+    const wide = g.lineWidth;
+    g.lineWidth = wide + 3;
+    arrow(g, x, y, x + scale * l[0], y - scale * l[1]);
+    g.lineWidth = wide;
+    g.strokeStyle = g.fillStyle = colour(d);
+    arrow(g, x, y, x + scale * l[0], y - scale * l[1]);
+  });
+}
+
 /** What changes from visit to visit. */
 export function drawMoving(g: CanvasRenderingContext2D, scene: Scene, to: Frame, width: number, height: number): void {
   const { ink: black, grey, accent } = ink();
@@ -282,6 +300,7 @@ export function drawMoving(g: CanvasRenderingContext2D, scene: Scene, to: Frame,
     g.setLineDash([]);
   }
   lines.forEach((line, d) => {
+    if (scene.jointly) return;
     g.strokeStyle = single ? black : colour(d);
     g.lineWidth = single ? thick : 0.6 * thick;
     drawLine(g, line, to, width, height);
@@ -294,6 +313,7 @@ export function drawMoving(g: CanvasRenderingContext2D, scene: Scene, to: Frame,
     g.setLineDash([]);
   }
   g.lineWidth = 0.8 * thick;
+  if (scene.jointly) drawStar(g, lines, to, width, height);
   if (single && !scene.places?.projected) drawVectors(g, step?.lines_before?.[0] ?? null, lines[0], to, width, height);
   drawMarked(g, scene, to, thick);
   if (step?.place) {

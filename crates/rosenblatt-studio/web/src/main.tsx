@@ -66,7 +66,7 @@ function App() {
       <main class={`${lesson.value !== null ? "in-lesson" : ""} ${recorded ? "replay" : ""}`}>
         {!recorded && (
           <div class="left">
-            {lesson.value !== null ? <Lesson /> : <><DataPanel /><OptionsPanel /></>}
+            {lesson.value !== null ? <Lesson /> : <><DataPanel /><OptionsPanel /><Take /></>}
           </div>
         )}
         <div class="middle">
@@ -85,11 +85,12 @@ function App() {
         <div class="right">
           {shownSlots.value.map((slot) => (
             <>
-              <StepPanel slot={slot} title={both ? `Setting ${slot.index + 1}: visit` : slot.facts.value?.traced === false ? "Pass" : "Visit"} />
+              <StepPanel key={`step-${slot.index}`} slot={slot} title={both ? `Setting ${slot.index + 1}: visit` : slot.facts.value?.traced === false ? "Pass" : "Visit"} />
+              {!recorded && slot.index === 0 && <Ask />}
               <Measures slot={slot} title={both ? `Setting ${slot.index + 1}: run` : "Run"} />
             </>
           ))}
-          {!recorded && <><Ask /><Take /></>}
+          {!recorded && lesson.value !== null && <Take />}
         </div>
       </main>
       <Live />

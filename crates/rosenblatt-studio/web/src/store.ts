@@ -17,6 +17,8 @@ export interface Slot {
   field: Signal<Field | null>;
   curve: Signal<Curve | null>;
   error: Signal<string>;
+  /** Whether the server has a run of it. */
+  runs: boolean;
 }
 
 const newSlot = (index: number): Slot => ({
@@ -30,6 +32,7 @@ const newSlot = (index: number): Slot => ({
   field: signal(null),
   curve: signal(null),
   error: signal(""),
+  runs: false,
 });
 
 export interface View {
@@ -69,6 +72,7 @@ export const recorded: Recorded | null = (() => {
 
 export const shownSlots = computed(() => (compare.value ? slots : [slots[0]]));
 export const length = computed(() => Math.max(0, ...shownSlots.value.map((slot) => slot.facts.value?.length ?? 0)));
+export const mixed = computed(() => new Set(shownSlots.value.map((slot) => slot.facts.value?.traced)).size > 1);
 export const isOver = computed(() => shownSlots.value.every((slot) => slot.facts.value?.over ?? true));
 
 /** Whether boundaries are no straight lines in the picture, or several meet. */
@@ -155,7 +159,8 @@ export async function load(from: Source, keep: { k?: number | "end"; view?: bool
       checked.value = null;
       checkError.value = "";
       provedBound.value = null;
-      if (!keep.view) view.value = { x: 0, y: 1, projection: false };
+      slots.forEach((slot) => (slot.runs = false));
+      if (!keep.view) view.value = { x: found.axes[0], y: found.axes[1], projection: false };
     });
     await showPlaces(0);
     if (mine !== edition) return;
@@ -169,6 +174,7 @@ export async function load(from: Source, keep: { k?: number | "end"; view?: bool
 }
 
 function forget(slot: Slot): void {
+  slot.runs = false;
   slot.facts.value = null;
   slot.step.value = null;
   slot.detail.value = null;
@@ -212,6 +218,7 @@ export async function start(slot: Slot, at: number | "end" = 0): Promise<void> {
     }
     const { commands } = await post<{ commands: Commands }>("run", of(slot), { options: slot.given.value });
     batch(() => {
+      slot.runs = true;
       slot.error.value = "";
       slot.commands.value = commands;
       slot.detail.value = null;
@@ -231,8 +238,8 @@ export async function start(slot: Slot, at: number | "end" = 0): Promise<void> {
 async function follow(slot: Slot, at: number | "end"): Promise<void> {
   const mine = edition;
   for (let round = 0; mine === edition; round++) {
-    const facts = await ask<Facts>("facts", of(slot));
-    if (mine !== edition) return;
+    const facts = await ask<Facts | null>("facts", of(slot));
+    if (mine !== edition || !facts) return;
     slot.facts.value = facts;
     if (round === 0 || (at === "end" && facts.over)) {
       await goto(at === "end" ? facts.length : at);
@@ -240,13 +247,17 @@ async function follow(slot: Slot, at: number | "end"): Promise<void> {
     if (facts.over) break;
     await new Promise((resolve) => setTimeout(resolve, Math.min(100 + 50 * round, 1000)));
   }
-  if (mine !== edition) return;
-  slot.curve.value = await ask<Curve>("curve", of(slot));
+  if (mine !== edition || !slot.runs) return;
+  slot.curve.value = await ask<Curve | null>("curve", of(slot));
   await refresh();
 }
 
 /** The last visit of a slot that the page can show for a place of the scrubber. */
-export const within = (slot: Slot, at: number): number => Math.min(at, slot.facts.value?.length ?? 0);
+export const within = (slot: Slot, at: number): number => {
+  const own = slot.facts.value?.length ?? 0;
+  // Visits beside passes have a place in the run in common, not a number.
+  return mixed.value && length.value > 0 ? Math.round((at / length.value) * own) : Math.min(at, own);
+};
 
 /** Goes to a visit. */
 export async function goto(at: number): Promise<void> {
@@ -269,9 +280,9 @@ export async function fetchSteps(slot: Slot, from: number, count: number, stride
     for (let i = 0; i < count && from + i * stride <= length.value; i++) all.push(recordedAt(recorded, from + i * stride));
     return all;
   }
-  if (!slot.facts.value) return [];
+  if (!slot.facts.value || !slot.runs) return [];
   const query = { ...of(slot), ...shownView(), from, count, stride };
-  return (await ask<{ steps: Step[] }>("steps", query)).steps;
+  return (await ask<{ steps: Step[] } | null>("steps", query))?.steps ?? [];
 }
 
 function recordedAt(run: Recorded, at: number): Step {
@@ -287,6 +298,9 @@ function recordedAt(run: Recorded, at: number): Step {
 const nearest = <T extends { k: number }>(all: T[], at: number): T | null =>
   all.reduce<T | null>((best, one) => (best && Math.abs(best.k - at) <= Math.abs(one.k - at) ? best : one), null);
 
+/** Whether visits go by, so that what stands beside them must be quick. */
+export const moving = signal(false);
+
 let refreshing = false;
 let again = false;
 
@@ -301,7 +315,7 @@ export async function refresh(): Promise<void> {
     do {
       again = false;
       await Promise.all(shownSlots.value.map(fetchBeside));
-      if (view.value.projection && !recorded) await showPlaces(k.value);
+      if (view.value.projection && slots[0].runs) await showPlaces(k.value);
     } while (again);
   } catch (error) {
     if (error instanceof Refused && error.unknown) void restore();
@@ -311,8 +325,9 @@ export async function refresh(): Promise<void> {
 }
 
 async function fetchBeside(slot: Slot): Promise<void> {
+  const still = !moving.value;
   const facts = slot.facts.value;
-  if (!facts) return;
+  if (!facts || !(slot.runs || recorded)) return;
   const at = within(slot, k.value);
   if (!facts.traced && at === 0) {
     slot.detail.value = null;
@@ -327,10 +342,10 @@ async function fetchBeside(slot: Slot): Promise<void> {
   const query = { ...of(slot), ...shownView(), k: at };
   const wantsField = (needsField(slot) || showReadout.value) && showRegions.value && !view.value.projection;
   const over = visible.value ?? rectangle.value;
-  const area = { left: over.x[0], right: over.x[1], low: over.y[0], high: over.y[1], size: 64 };
+  const area = { left: over.x[0], right: over.x[1], low: over.y[0], high: over.y[1], size: still ? 96 : 48 };
   const [detail, field] = await Promise.all([
-    ask<Detail>("detail", query),
-    wantsField ? ask<Field>("field", { ...query, ...area, readout: showReadout.value || undefined }) : null,
+    ask<Detail | null>("detail", query),
+    wantsField ? ask<Field | null>("field", { ...query, ...area, readout: showReadout.value || undefined }) : null,
   ]);
   batch(() => {
     slot.detail.value = detail;
@@ -347,10 +362,10 @@ export async function seek(to: string): Promise<void> {
     return goto(found);
   }
   const slot = shownSlots.value[0];
-  if (!slot.facts.value) return;
+  if (!slot.facts.value || !slot.runs) return;
   try {
-    const found = await ask<{ k: number }>("seek", { ...of(slot), from: k.value, to });
-    await goto(to === "end" ? length.value : found.k);
+    const found = await ask<{ k: number } | null>("seek", { ...of(slot), from: k.value, to });
+    await goto(to === "end" || !found ? length.value : found.k);
   } catch (error) {
     if (error instanceof Refused && error.unknown) await restore();
   }

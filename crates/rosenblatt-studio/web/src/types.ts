@@ -40,6 +40,8 @@ export interface Data {
   counts: number[];
   columns: string[];
   reading: Reading;
+  /** The two features to begin with. */
+  axes: [number, number];
   drawn: number[];
   labels: number[];
   notes: string[];
@@ -96,6 +98,8 @@ export interface Facts {
   weights: string[];
   linear: boolean;
   learner: string;
+  /** Whether the largest score wins, so that no plane is a boundary of its own. */
+  jointly: boolean;
   readout: string;
 }
 
