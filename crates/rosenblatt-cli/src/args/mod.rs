@@ -95,6 +95,13 @@ pub enum Command {
         Defaults differ from train: --order given, --readout last, --scale none."
     )]
     Trace(Box<TraceArgs>),
+    /// Watch a perceptron learn, in the browser, on your own data
+    #[command(
+        after_help = "Examples:\n  rosenblatt studio\n  rosenblatt studio data.csv\n  \
+        rosenblatt studio --lessons\n  rosenblatt studio --no-open --port 8899\n\n\
+        Only this machine can open the page, and only by the address that is printed: it holds a new token each time."
+    )]
+    Studio(StudioArgs),
     /// Make synthetic data with known answers
     #[command(
         after_help = "Examples:\n  rosenblatt generate separable --examples 200 --features 10 --margin 0.05 -o data.csv\n  \
@@ -302,6 +309,21 @@ pub struct TraceArgs {
     pub learner: LearnerArgs,
     #[command(flatten)]
     pub source: DataArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct StudioArgs {
+    /// The data to begin with
+    pub data: Option<PathBuf>,
+    /// Port on this machine; 0 for any that is free
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub port: u16,
+    /// Print the address of the page and leave opening it to you
+    #[arg(long)]
+    pub no_open: bool,
+    /// Begin with the lessons
+    #[arg(long)]
+    pub lessons: bool,
 }
 
 /// Whether the hyperplane has a bias.

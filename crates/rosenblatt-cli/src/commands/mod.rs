@@ -15,6 +15,7 @@ mod inspect;
 mod pages;
 mod predict;
 mod serve;
+mod studio;
 mod test;
 mod trace;
 mod train;
@@ -54,6 +55,7 @@ pub fn run(cli: Cli) -> Outcome {
         Command::Check(args) => check::run(context, &args),
         Command::Verify(args) => verify::run(&args),
         Command::Trace(args) => trace::run(context, &args),
+        Command::Studio(args) => studio::run(context, &args),
         Command::Generate(args) => generate::run(context, &args),
         Command::Experiment(args) => experiment::run(context, &args),
         Command::Figure(args) => figure::run(&args),

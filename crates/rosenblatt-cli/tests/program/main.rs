@@ -19,6 +19,7 @@ mod report;
 mod resume;
 mod separability;
 mod serve;
+mod studio;
 mod tampering;
 mod traps;
 mod tune;

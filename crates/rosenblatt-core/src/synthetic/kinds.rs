@@ -56,6 +56,47 @@ pub(super) enum Count {
 
 use Count::{Fixed, Free};
 
+/// How many a kind makes of something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Amount {
+    /// Unless told otherwise.
+    pub default: usize,
+    /// The least that may be asked for; `None` if it is always the default.
+    pub least: Option<usize>,
+}
+
+/// What can be chosen of a kind.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Choices {
+    /// Rows.
+    pub examples: Amount,
+    /// Features.
+    pub features: Amount,
+    /// Classes.
+    pub classes: Amount,
+    /// The margin unless told otherwise; `None` if there is none to choose.
+    pub margin: Option<f64>,
+    /// The spread likewise.
+    pub spread: Option<f64>,
+    /// Whether labels can be flipped.
+    pub noise: bool,
+}
+
+impl From<Count> for Amount {
+    fn from(count: Count) -> Self {
+        match count {
+            Fixed(default) => Amount {
+                default,
+                least: None,
+            },
+            Free { default, least } => Amount {
+                default,
+                least: Some(least),
+            },
+        }
+    }
+}
+
 /// What a kind takes: its name, a line about it, and its options.
 pub(super) struct Form {
     pub(super) kind: Kind,
@@ -268,6 +309,19 @@ impl Kind {
     /// One line about it.
     pub fn summary(self) -> &'static str {
         self.form().summary
+    }
+
+    /// What can be chosen of it, for front ends that offer the choice.
+    pub fn choices(self) -> Choices {
+        let form = self.form();
+        Choices {
+            examples: form.examples.into(),
+            features: form.features.into(),
+            classes: form.classes.into(),
+            margin: form.margin,
+            spread: form.spread,
+            noise: form.noise,
+        }
     }
 
     /// The kind of this name.

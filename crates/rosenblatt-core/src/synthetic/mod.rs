@@ -13,7 +13,7 @@ mod sphere;
 mod text;
 mod worked;
 
-pub use kinds::Kind;
+pub use kinds::{Amount, Choices, Kind};
 pub use separator::Separator;
 pub use text::TextRows;
 

@@ -102,6 +102,14 @@ pub fn decompressed(path: impl AsRef<Path>) -> Result<Box<dyn std::io::Read + Se
     Source::new(path.as_ref())?.open()
 }
 
+/// The bytes that a reader of a file called `name` gives, decompressed.
+pub fn decompressed_from(
+    reader: impl std::io::Read + Send + 'static,
+    name: impl AsRef<Path>,
+) -> Result<Box<dyn std::io::Read + Send>> {
+    Source::stream(name.as_ref(), Box::new(reader)).open()
+}
+
 /// Reads a whole file in its format.
 fn read_source(source: &Source, options: &ReadOptions) -> Result<Raw> {
     options.label_rules().check()?;
