@@ -197,6 +197,7 @@ fn run_part(
             data,
             threads: 1,
             best: None,
+            pass_to_keep: None,
         },
         part: Some(part),
     };

@@ -217,7 +217,6 @@ impl<'a> Session<'a> {
             },
             state,
             finished: progress.stop.filter(|stop| stop.is_final()),
-            online: false,
             progress: Progress {
                 stop: None,
                 ..progress

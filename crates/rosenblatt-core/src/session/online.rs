@@ -9,7 +9,7 @@ use crate::model::{Fingerprint, LinearState, Model};
 use crate::options::{Bias, Multiclass, Options, Order};
 use crate::progress::Limits;
 use crate::scheme::Scheme;
-use crate::training::{Callback, Recorder, Resources, SampleWeights, Training};
+use crate::training::{Callback, Part, Recorder, Resources, SampleWeights, Training};
 use crate::weights::Weights;
 
 /// A mistake-driven learner with explicit weights that goes on from a model, example by example.
@@ -64,6 +64,7 @@ impl OnlineLearner {
         model.seen_rows = None;
         model.chosen_on = None;
         model.progress.best = None;
+        model.progress.kept = None;
         model.progress.stop = None;
         Ok(OnlineLearner { model })
     }
@@ -135,7 +136,6 @@ impl OnlineLearner {
             resumed: None,
             state: Some(state),
             finished: None,
-            online: true,
             progress: std::mem::take(&mut self.model.progress),
             recorder: Recorder {
                 callback,
@@ -144,7 +144,9 @@ impl OnlineLearner {
                 data,
                 threads: 1,
                 best: None,
+                pass_to_keep: None,
             },
+            part: Some(Part::Visits),
         };
         let learned = LearnerEntry::fit(training)?.model;
         self.model.decision = learned.decision;

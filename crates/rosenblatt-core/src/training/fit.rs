@@ -31,12 +31,11 @@ pub(crate) struct Training<'f> {
     pub state: Option<LinearState>,
     /// Why the run before stopped, if there is nothing left to do.
     pub finished: Option<Stop>,
-    /// Whether the examples are a part of a pass that goes on with others.
-    pub online: bool,
     pub progress: Progress,
     pub recorder: Recorder<'f>,
-    /// What is to be done where the examples are a part of those of a run that is spread over
-    /// machines; what a run says of its examples at its end is then not asked for.
+    /// What is to be done where the examples are a part of those of a run, which is spread over
+    /// machines or goes on as they come; what a run says of its examples at its end is then not
+    /// asked for.
     pub part: Option<Part>,
 }
 
@@ -45,6 +44,8 @@ pub(crate) struct Training<'f> {
 pub(crate) enum Part {
     /// One pass.
     Pass,
+    /// A visit to each in the order given, in a pass that goes on with others.
+    Visits,
     /// A look at every example, which changes nothing.
     Sweep,
 }
@@ -108,19 +109,20 @@ impl Training<'_> {
         rule: Rule,
         step: impl StepSize,
     ) -> Result<()> {
-        if self.online {
-            Run::new(self, hypothesis, rule, step).part_of_pass();
+        if let Some(stop) = self.finished {
+            self.progress.stop = Some(stop);
             return Ok(());
         }
-        let stop = match self.finished {
-            Some(stop) => stop,
-            None if self.part == Some(Part::Sweep) => {
-                Run::new(self, hypothesis, rule, step).count_sweep();
-                return Ok(());
+        let part = self.part;
+        let mut run = Run::new(self, hypothesis, rule, step);
+        match part {
+            Some(Part::Visits) => run.part_of_pass(),
+            Some(Part::Sweep) => run.count_sweep(),
+            Some(Part::Pass) | None => {
+                let stop = run.go()?;
+                self.progress.stop = Some(stop);
             }
-            None => Run::new(self, hypothesis, rule, step).go()?,
-        };
-        self.progress.stop = Some(stop);
+        }
         Ok(())
     }
 

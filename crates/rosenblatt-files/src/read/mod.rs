@@ -185,8 +185,8 @@ impl Batches {
             }
             (Input::Table { .. }, format) if format.is_converted() => {
                 let kept = source.kept(opened.all)?;
-                let (text, told) = converted::as_text(&kept, format, options)
-                    .map_err(|e| in_source(e, source))?;
+                let (text, told) =
+                    converted::as_text(&kept, format, options).map_err(|e| in_source(e, source))?;
                 let opened = open(&text, &told)?;
                 let inner = table_batches(&text, opened, model, &told, &mut notes)
                     .map_err(|e| in_source(e, &text))?;

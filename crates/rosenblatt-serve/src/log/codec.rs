@@ -1,6 +1,6 @@
 //! What the payload of a record holds, as bytes.
 
-use rosenblatt::data::{Indices, Matrix, Precision, Row, Storage, Values};
+use rosenblatt::data::{Matrix, Precision, Row, Storage, Values};
 
 /// An entry of the log.
 #[derive(Debug, Clone, PartialEq)]
@@ -169,14 +169,6 @@ fn put_matrix(out: &mut Vec<u8>, matrix: &Matrix) {
                 indices.iter().for_each(|&j| put_u32(out, j));
                 put_f64(out, values);
             }
-            Row::Narrow32(indices, values) => {
-                indices.iter().for_each(|&j| put_u32(out, j.into()));
-                put_f32(out, values);
-            }
-            Row::Narrow64(indices, values) => {
-                indices.iter().for_each(|&j| put_u32(out, j.into()));
-                put_f64(out, values);
-            }
         }
     }
 }
@@ -291,10 +283,7 @@ pub fn joined(parts: &[&Matrix]) -> Option<Matrix> {
         {
             let before = indices.len();
             offsets.extend(ends[1..].iter().map(|end| before + end));
-            match own {
-                Indices::Wide(own) => indices.extend_from_slice(own),
-                Indices::Narrow(own) => indices.extend(own.iter().map(|&j| u32::from(j))),
-            }
+            indices.extend_from_slice(own);
         }
     }
     Some(Matrix::from_storage(match first.is_sparse() {
@@ -306,7 +295,7 @@ pub fn joined(parts: &[&Matrix]) -> Option<Matrix> {
         true => Storage::Sparse {
             columns: first.columns(),
             offsets: offsets.into(),
-            indices: Indices::Wide(indices.into()),
+            indices: indices.into(),
             values,
         },
     }))
