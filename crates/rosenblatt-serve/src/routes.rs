@@ -306,12 +306,6 @@ async fn predict(State(app): Shared, request: Request) -> Answer {
     })?;
     served.predicted.inc_by(rows.matrix.rows() as u64);
     if let Some(id) = id {
-        if rows.matrix.rows() != 1 {
-            return Err(Problem::malformed(format!(
-                "an id is for one row, and these are {}",
-                rows.matrix.rows()
-            )));
-        }
         let task = Task::Keep(id, rows.matrix);
         learner(&served)?.ask(task, None).await?;
     }
@@ -390,19 +384,25 @@ async fn label(State(app): Shared, request: Request) -> Answer {
     let key = key_of(&parts.headers)?;
     let body = read_body(&app, &parts.headers, body).await?;
     let late: Late = serde_json::from_slice(&body).map_err(|e| crate::json::malformed(&e))?;
-    let label = match late.label {
-        Value::String(text) => text,
-        Value::Number(number) => number.to_string(),
-        Value::Bool(value) => value.to_string(),
-        other => {
-            return Err(Problem::malformed(format!(
-                "label: expected a text or a number, found {other}"
-            )));
-        }
+    let labels = match late.label {
+        Value::Array(all) => all.into_iter().map(label_text).collect(),
+        one => label_text(one).map(|one| vec![one]),
     };
-    let task = Task::Label(made_up("id", &late.id)?, label);
+    let task = Task::Label(made_up("id", &late.id)?, labels?);
     let learned = learner.ask(task, key).await?;
     Ok(learned_response(&served, learner, &learned))
+}
+
+/// The label that a value is.
+fn label_text(value: Value) -> Answer<String> {
+    match value {
+        Value::String(text) => Ok(text),
+        Value::Number(number) => Ok(number.to_string()),
+        Value::Bool(value) => Ok(value.to_string()),
+        other => Err(Problem::malformed(format!(
+            "label: expected a text or a number, found {other}"
+        ))),
+    }
 }
 
 fn learned_response(served: &Served, learner: &Learner, learned: &Learned) -> Response {

@@ -19,7 +19,7 @@ pub struct Rows {
     pub labels: Option<Vec<LabelFound>>,
 }
 
-/// Values beyond this may make weights grow beyond what a number can hold.
+/// Prepared values beyond this may make weights grow beyond what a number can hold.
 const LARGEST: f64 = 1e100;
 
 impl Rows {
@@ -140,7 +140,7 @@ pub fn of_cells(served: &Served, mut cells: Cells, most: usize) -> Answer<Rows> 
     let format = served.format();
     let batches = served
         .reader
-        .read(cells.text.clone(), "", format, |options| {
+        .read(std::mem::take(&mut cells.text), "", format, |options| {
             options.header = Some(false);
             options.delimiter = Some(Delimiter::Byte(b','));
             options.comment = None;

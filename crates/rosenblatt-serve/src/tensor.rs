@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::answer::{Predicted, Wanted, push_text};
-use crate::json::{add_text, malformed};
+use crate::json::{LARGEST, add_text, malformed};
 use crate::model::{Kind, Served};
 use crate::problem::{Answer, Problem};
 use crate::rows::{self, Cells, Rows, too_many};
@@ -275,11 +275,14 @@ fn elements(input: &Input<'_>, binary: &mut &[u8]) -> Answer<Elements> {
     }
 }
 
-/// A number as a cell; only finite ones are.
+/// A number as a cell.
 fn finite<T: Copy + Into<f64> + ToString>(x: T) -> Result<String, String> {
-    match x.into().is_finite() {
+    match x.into().abs() <= LARGEST {
         true => Ok(x.to_string()),
-        false => Err(format!("expected finite numbers, found {}", x.to_string())),
+        false => Err(format!(
+            "expected numbers up to {LARGEST:e}, found {}",
+            x.to_string()
+        )),
     }
 }
 
@@ -348,6 +351,9 @@ fn of_json(datatype: &str, data: &str) -> Result<Elements, String> {
             .into_iter()
             .try_for_each(|data| flat(data, depth + 1, to))
     }
+    if !data.starts_with('[') {
+        return Err("data: expected a list".into());
+    }
     let mut values = Vec::new();
     let data: &RawValue = serde_json::from_str(data).map_err(|e| e.to_string())?;
     flat(data, 0, &mut values)?;
@@ -370,7 +376,7 @@ fn of_json(datatype: &str, data: &str) -> Result<Elements, String> {
         "FP32" | "FP64" => values
             .into_iter()
             .map(|value| match value.parse::<f64>() {
-                Ok(x) if x.is_finite() => Ok(value.to_owned()),
+                Ok(x) if x.abs() <= LARGEST => Ok(value.to_owned()),
                 _ => Err(wrong(value)),
             })
             .collect::<Result<_, _>>()

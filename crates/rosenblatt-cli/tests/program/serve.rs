@@ -461,7 +461,7 @@ fn learning_answers_and_late_labels() {
         first.replace("\"repeated\":false", "\"repeated\":true")
     );
     let (status, _) = server.ask("POST", LEARN, &key, rows[0].to_string().as_bytes());
-    assert_eq!(status, 422);
+    assert_eq!(status, 409);
     // A label that comes late.
     let mut asked = rows[20].clone();
     asked.as_object_mut().unwrap().remove("species");

@@ -88,9 +88,9 @@ pub struct Job {
 pub enum Task {
     /// Learn these rows.
     Learn(Matrix, Vec<LabelFound>),
-    /// Learn the row that was predicted with this id.
-    Label(String, String),
-    /// Keep a row until its label comes.
+    /// Learn the rows that were predicted with this id.
+    Label(String, Vec<String>),
+    /// Keep rows until their labels come.
     Keep(String, Matrix),
     /// Save a snapshot.
     Snapshot,

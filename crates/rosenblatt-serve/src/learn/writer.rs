@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use axum::http::StatusCode;
 use rosenblatt::data::{Classes, Matrix};
 use rosenblatt::model::Model;
 use rosenblatt::read::LabelFound;
@@ -190,7 +191,8 @@ impl<L: Listener> Writer<L> {
                 Ok(None)
             }
             (None, None) => self.entry(&job.task, key.clone(), said, classes).map(Some),
-            _ => Err(Problem::unfit(
+            _ => Err(Problem::new(
+                StatusCode::CONFLICT,
                 "this idempotency key was used for a request that said something else; use another",
             )),
         };
@@ -234,20 +236,31 @@ impl<L: Listener> Writer<L> {
     ) -> Result<Entry, Problem> {
         let (rows, labels, id) = match task {
             Task::Learn(rows, labels) => (rows.clone(), labels.clone(), None),
-            Task::Label(id, label) => {
-                let row = self.state.pending.get(id).ok_or_else(|| {
+            Task::Label(id, labels) => {
+                let rows = self.state.pending.get(id).ok_or_else(|| {
                     Problem::unknown(format!("no row waits for the label of the id {id:?}"))
                 })?;
-                let label = match classes.find(label) {
+                if labels.len() != rows.rows() {
+                    let (found, expected) = (labels.len(), rows.rows());
+                    return Err(Problem::new(
+                        StatusCode::CONFLICT,
+                        format!("{found} labels for the id {id:?}, expected {expected}"),
+                    ));
+                }
+                let find = |label: &String| match classes.find(label) {
                     Some(class) => LabelFound::Class(class),
                     None => LabelFound::Unknown(label.clone()),
                 };
-                (row.clone(), vec![label], Some(id.clone()))
+                (
+                    rows.clone(),
+                    labels.iter().map(find).collect(),
+                    Some(id.clone()),
+                )
             }
-            Task::Keep(id, row) => {
+            Task::Keep(id, rows) => {
                 return Ok(Entry::Pending {
                     id: id.clone(),
-                    row: row.clone(),
+                    rows: rows.clone(),
                 });
             }
             Task::Snapshot | Task::Stop => return Err(Problem::malformed("nothing to learn")),
@@ -476,10 +489,12 @@ fn checksum(task: &Task) -> u32 {
                 sum.update(format!("{label:?}").as_bytes());
             }
         }
-        Task::Label(id, label) => {
+        Task::Label(id, labels) => {
             sum.update(id.as_bytes());
-            sum.update(b"\0");
-            sum.update(label.as_bytes());
+            for label in labels {
+                sum.update(b"\0");
+                sum.update(label.as_bytes());
+            }
         }
         Task::Keep(id, row) => {
             matrix(row);
