@@ -166,6 +166,13 @@ fn add_table(served: &Served, row: &Row<'_>, to: &mut Vec<u8>) -> Result<(), Str
             Row::Listed(_) => None,
         };
         match value {
+            Some(value) if column.is_number && value.get().starts_with('"') => {
+                return Err(format!(
+                    "expected a number in the column {}, found {}",
+                    column.name,
+                    value.get()
+                ));
+            }
             Some(value) => add_value(value.get(), to)
                 .map_err(|what| format!("the column {}: {what}", column.name))?,
             None if column.is_feature => {

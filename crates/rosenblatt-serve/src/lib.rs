@@ -58,6 +58,8 @@ pub fn serve(settings: Settings, listening: impl FnOnce(SocketAddr)) -> Result<(
         .build()
         .map_err(|e| failed(&e))?;
     let address = listener.local_addr().map_err(|e| failed(&e))?;
+    // A socket that was handed over may listen elsewhere than the settings say.
+    app.check_address(address)?;
     app.report
         .say("listening", &[("address", &address.to_string())]);
     listening(address);

@@ -240,7 +240,9 @@ fn rows(served: &Served, labelled: bool) -> Value {
         for column in &served.columns {
             let schema = match (column.is_feature, column.is_label && labelled) {
                 (true, _) if column.is_number => number.clone(),
-                (true, _) => json!({"type": ["string", "null"], "pattern": TEXT}),
+                (true, _) => {
+                    json!({"type": ["string", "number", "boolean", "null"], "pattern": TEXT, "minimum": -LARGEST, "maximum": LARGEST})
+                }
                 (false, true) => labels.clone(),
                 _ => continue,
             };

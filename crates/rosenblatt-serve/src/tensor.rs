@@ -17,6 +17,7 @@ pub const INPUT: &str = "input";
 
 /// An inference request.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Request<'a> {
     /// What the client calls it.
     pub id: Option<String>,
@@ -29,6 +30,7 @@ pub struct Request<'a> {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Input<'a> {
     name: String,
     shape: Vec<usize>,

@@ -298,6 +298,10 @@ impl<L: Listener> Writer<L> {
                 }
                 LabelFound::Unknown(text) => text,
             };
+            if text.is_empty() {
+                let problem = Problem::unfit(format!("row {row} has no label to learn"));
+                return Err(problem.at_row(row));
+            }
             if let Some(class) = classes.find(text) {
                 numbers.push(class);
                 continue;
