@@ -293,7 +293,7 @@ fn tensors(served: &Served) -> Value {
         "type": "object",
         "required": ["inputs"],
         "properties": {
-            "id": {"type": "string"},
+            "id": {"type": ["string", "null"]},
             "inputs": {"type": "array", "prefixItems": inputs, "items": false, "minItems": inputs.len()},
         },
         "additionalProperties": false,
