@@ -77,7 +77,8 @@ impl Form {
             }),
             "text/tab-separated-values" => Ok(Form::Tsv),
             "text/libsvm" | "text/x-libsvm" | "application/x-libsvm" => Ok(Form::Libsvm),
-            "application/json" => Ok(Form::Json),
+            // What `curl -d` says of whatever it sends.
+            "application/json" | "application/x-www-form-urlencoded" => Ok(Form::Json),
             "application/x-ndjson" | "application/ndjson" | "application/jsonl" => Ok(Form::Ndjson),
             _ => Err(Problem::new(
                 axum::http::StatusCode::UNSUPPORTED_MEDIA_TYPE,

@@ -293,7 +293,7 @@ fn what_is_wrong_is_told_and_nothing_is_learned() {
         (json_kind, row.to_string().replace("39.1", "NaN"), 400, "expected value"),
         (json_kind, row.to_string().replace("39.1", "1e999"), 422, "row 1"),
         (json_kind, with("species", json!("Emperor")), 422, "\"Emperor\" is none of the model's classes, which are Adelie, Chinstrap, Gentoo"),
-        (json_kind, with("species", Value::Null), 422, "row 1 has no label to learn"),
+        (json_kind, with("species", Value::Null), 422, "row 1: there is no label to learn"),
         (json_kind, String::new(), 400, "the body is empty"),
         (json_kind, "[]".into(), 400, "no rows"),
         (json_kind, "7".into(), 400, "JSON"),
