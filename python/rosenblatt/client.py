@@ -101,7 +101,7 @@ class Client:
         X : DataFrame, list of dicts, array-like or sparse matrix
             Rows: by the names of their columns, or as arrays in the order of the columns.
         id : str, default=None
-            Keeps the one row of X until :meth:`label` says its class.
+            Keeps the rows of X until :meth:`label` says their classes.
 
         Returns
         -------
@@ -162,8 +162,9 @@ class Client:
         return self
 
     def label(self, id: str, label: Any) -> dict[str, Any]:
-        """Learn the row that was predicted with this id, now that its class is known."""
-        return self._post("label", {"id": id, "label": _plain(label)})
+        """Learn the rows that were predicted with this id, now that their classes are known."""
+        labels = [_plain(one) for one in np.atleast_1d(np.asarray(label, dtype=object))]
+        return self._post("label", {"id": id, "label": labels})
 
     def snapshot(self) -> dict[str, Any]:
         """Have the server save the model as it is."""

@@ -24,10 +24,10 @@ fn main() -> Fallible<()> {
     let before = processor_time(pid)?;
     let started = Instant::now();
     let mut times = Vec::new();
+    let (time, request) = (Duration::from_secs_f64(seconds), &request[..]);
     std::thread::scope(|scope| {
-        let time = Duration::from_secs_f64(seconds);
         let senders: Vec<_> = (0..connections)
-            .map(|_| scope.spawn(|| send(address, &request, time)))
+            .map(|_| scope.spawn(move || send(address, request, time)))
             .collect();
         for sender in senders {
             let found = sender.join().map_err(|_| "a connection failed")??;

@@ -109,13 +109,6 @@ impl App {
     /// If a setting would leave the server open, or a model cannot be served.
     pub fn new(settings: Settings) -> Result<Self> {
         let token = settings.token_file.as_deref().map(read_token).transpose()?;
-        if token.is_none() && !settings.insecure && !settings.listen.ip().is_loopback() {
-            return Err(Error::options(format!(
-                "{} can be reached from other machines, and anybody there could ask",
-                settings.listen
-            ))
-            .remedy("name a ⟨token-file⟩, or say ⟨insecure⟩"));
-        }
         let report = Report {
             quiet: settings.quiet,
         };
@@ -128,8 +121,23 @@ impl App {
             loading: Mutex::default(),
             settings,
         };
+        app.check_address(app.settings.listen)?;
         app.reload_all()?;
         Ok(app)
+    }
+
+    /// Refuses an address that others could ask without a token, unless that is wanted.
+    ///
+    /// # Errors
+    /// If it is such a one.
+    pub fn check_address(&self, address: SocketAddr) -> Result<()> {
+        if self.has_token() || self.settings.insecure || address.ip().is_loopback() {
+            return Ok(());
+        }
+        Err(Error::options(format!(
+            "{address} can be reached from other machines, and anybody there could ask"
+        ))
+        .remedy("name a ⟨token-file⟩, or say ⟨insecure⟩"))
     }
 
     /// Reads all models again; those that cannot be read stay as they are.

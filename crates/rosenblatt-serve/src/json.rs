@@ -166,6 +166,13 @@ fn add_table(served: &Served, row: &Row<'_>, to: &mut Vec<u8>) -> Result<(), Str
             Row::Listed(_) => None,
         };
         match value {
+            Some(value) if column.is_number && value.get().starts_with('"') => {
+                return Err(format!(
+                    "expected a number in the column {}, found {}",
+                    column.name,
+                    value.get()
+                ));
+            }
             Some(value) => add_value(value.get(), to)
                 .map_err(|what| format!("the column {}: {what}", column.name))?,
             None if column.is_feature => {
@@ -181,6 +188,19 @@ fn add_table(served: &Served, row: &Row<'_>, to: &mut Vec<u8>) -> Result<(), Str
     Ok(())
 }
 
+/// Numbers in JSON and tensors go up to here: models scale them, and sums of them stay finite.
+pub const LARGEST: f64 = 1e30;
+
+/// Refuses a number that is too large. One without an exponent is so only if it is long.
+fn check_size(raw: &str) -> Result<(), String> {
+    const SHORT: usize = 30;
+    let small = raw.len() <= SHORT && !raw.contains(['e', 'E']);
+    match !small && raw.parse::<f64>().is_ok_and(|x| x.abs() > LARGEST) {
+        true => Err(format!("expected a number up to {LARGEST:e}, found {raw}")),
+        false => Ok(()),
+    }
+}
+
 fn add_value(raw: &str, to: &mut Vec<u8>) -> Result<(), String> {
     match raw.as_bytes().first() {
         Some(b'n') => {}
@@ -192,7 +212,10 @@ fn add_value(raw: &str, to: &mut Vec<u8>) -> Result<(), String> {
             add_text(&text, to);
         }
         Some(b'[' | b'{') => return Err("expected a number or a text, found a list".into()),
-        _ => to.extend(raw.as_bytes()),
+        _ => {
+            check_size(raw)?;
+            to.extend(raw.as_bytes());
+        }
     }
     Ok(())
 }
@@ -255,6 +278,7 @@ fn add_sparse(first: u32, served: &Served, row: &Row<'_>, to: &mut Vec<u8>) -> R
                 "the feature {index}: expected a number, found {value}"
             ));
         }
+        check_size(value)?;
         if to.len() > start {
             to.push(b' ');
         }

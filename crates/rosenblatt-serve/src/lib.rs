@@ -21,6 +21,7 @@ mod guard;
 mod json;
 pub mod learn;
 mod learner;
+mod learning;
 mod listen;
 pub mod log;
 mod metrics;
@@ -29,6 +30,7 @@ mod openapi;
 mod page;
 mod problem;
 mod report;
+mod request;
 mod routes;
 mod rows;
 mod systemd;
@@ -58,6 +60,8 @@ pub fn serve(settings: Settings, listening: impl FnOnce(SocketAddr)) -> Result<(
         .build()
         .map_err(|e| failed(&e))?;
     let address = listener.local_addr().map_err(|e| failed(&e))?;
+    // A socket that was handed over may listen elsewhere than the settings say.
+    app.check_address(address)?;
     app.report
         .say("listening", &[("address", &address.to_string())]);
     listening(address);

@@ -48,7 +48,7 @@ pub struct Column {
     pub name: String,
     /// Whether predictions need it.
     pub is_feature: bool,
-    /// Whether it holds numbers.
+    /// Whether it holds numbers, written plainly.
     pub is_number: bool,
     /// Whether it is the class.
     pub is_label: bool,
@@ -112,7 +112,7 @@ impl Served {
                 let columns = names.iter().zip(&codings).map(|(name, coding)| Column {
                     name: (*name).to_owned(),
                     is_feature: !matches!(coding, ColumnCoding::Label | ColumnCoding::Ignored),
-                    is_number: matches!(coding, ColumnCoding::Number { .. }),
+                    is_number: matches!(coding, ColumnCoding::Number { plain: true, .. }),
                     is_label: matches!(coding, ColumnCoding::Label),
                 });
                 (Kind::Table, columns.collect())

@@ -3,7 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use crate::app::App;
+use crate::json::LARGEST;
 use crate::model::{Kind, Served};
+
+/// A text that can be a cell.
+const TEXT: &str = "^[^\\u0000]*$";
 
 /// The description.
 pub fn description(app: &App) -> Value {
@@ -121,7 +125,7 @@ fn model(served: &Served, add: &mut impl FnMut(String, Value)) {
         asked.push(flag("probabilities"));
     }
     if served.learner.is_some() {
-        asked.push(json!({"name": "id", "in": "query", "schema": name, "description": "of one row whose label comes later"}));
+        asked.push(json!({"name": "id", "in": "query", "schema": name, "description": "of rows whose labels come later"}));
     }
     let predictions = json!({
         "type": "object",
@@ -218,12 +222,12 @@ fn model(served: &Served, add: &mut impl FnMut(String, Value)) {
 fn rows(served: &Served, labelled: bool) -> Value {
     let published = served.published.load();
     let labels = json!({"enum": published.model.classes.names()});
-    let number = json!({"type": ["number", "null"], "minimum": -1e6, "maximum": 1e6});
+    let number = json!({"type": ["number", "null"], "minimum": -LARGEST, "maximum": LARGEST});
     let row = if let Kind::Sparse { first } = served.kind {
         let last = u64::from(first) + served.features.max(1) as u64 - 1;
         let mut row = json!({
             "type": "object",
-            "properties": {first.to_string(): {"type": "number", "minimum": -1e6, "maximum": 1e6}, last.to_string(): {"type": "number", "minimum": -1e6, "maximum": 1e6}},
+            "properties": {first.to_string(): {"type": "number", "minimum": -LARGEST, "maximum": LARGEST}, last.to_string(): {"type": "number", "minimum": -LARGEST, "maximum": LARGEST}},
             "additionalProperties": false,
         });
         if labelled {
@@ -236,7 +240,9 @@ fn rows(served: &Served, labelled: bool) -> Value {
         for column in &served.columns {
             let schema = match (column.is_feature, column.is_label && labelled) {
                 (true, _) if column.is_number => number.clone(),
-                (true, _) => json!({"type": ["string", "null"]}),
+                (true, _) => {
+                    json!({"type": ["string", "number", "boolean", "null"], "pattern": TEXT, "minimum": -LARGEST, "maximum": LARGEST})
+                }
                 (false, true) => labels.clone(),
                 _ => continue,
             };
@@ -245,7 +251,7 @@ fn rows(served: &Served, labelled: bool) -> Value {
         }
         json!({"type": "object", "properties": properties, "required": required})
     };
-    json!({"type": "array", "items": row, "minItems": 1, "maxItems": 1000})
+    json!({"type": "array", "items": row, "minItems": 1})
 }
 
 /// Tensors of one row.
@@ -268,13 +274,18 @@ fn tensors(served: &Served) -> Value {
             "additionalProperties": false,
         })
     };
-    let number = json!({"type": "number", "minimum": -1e6, "maximum": 1e6});
+    let number = json!({"type": "number", "minimum": -LARGEST, "maximum": LARGEST});
     let inputs: Vec<Value> = match served.columns.is_empty() {
         true => vec![tensor("input", "FP64", json!([1, served.features]), number)],
         false => (served.columns.iter().filter(|c| c.is_feature))
             .map(|c| match c.is_number {
                 true => tensor(&c.name, "FP64", json!([1, 1]), number.clone()),
-                false => tensor(&c.name, "BYTES", json!([1, 1]), json!({"type": "string"})),
+                false => tensor(
+                    &c.name,
+                    "BYTES",
+                    json!([1, 1]),
+                    json!({"type": "string", "pattern": TEXT}),
+                ),
             })
             .collect(),
     };
@@ -282,7 +293,7 @@ fn tensors(served: &Served) -> Value {
         "type": "object",
         "required": ["inputs"],
         "properties": {
-            "id": {"type": "string"},
+            "id": {"type": ["string", "null"]},
             "inputs": {"type": "array", "prefixItems": inputs, "items": false, "minItems": inputs.len()},
         },
         "additionalProperties": false,

@@ -4,10 +4,13 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rosenblatt::{Error, ErrorKind};
 
-/// Why a request was refused. `error` in the document repeats `detail`: clients of the Open
-/// Inference Protocol look for it there.
+/// Why a request was refused.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem(Box<Document>);
+
+/// Its document. `error` repeats `detail`: clients of the Open Inference Protocol look for it there.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct Problem {
+struct Document {
     #[serde(rename = "type")]
     kind: &'static str,
     title: &'static str,
@@ -34,7 +37,7 @@ impl Problem {
     /// A problem of this status.
     pub fn new(status: StatusCode, detail: impl Into<String>) -> Self {
         let detail = detail.into();
-        Problem {
+        Problem(Box::new(Document {
             kind: "about:blank",
             title: status.canonical_reason().unwrap_or("Error"),
             status: status.as_u16(),
@@ -45,7 +48,7 @@ impl Problem {
             column: None,
             plain: None,
             allow: None,
-        }
+        }))
     }
 
     /// The request is not of the form it must have.
@@ -70,19 +73,16 @@ impl Problem {
 
     /// There is such a place, and it takes other methods.
     pub fn method(allow: &'static str) -> Self {
-        Problem {
-            allow: Some(allow),
-            ..Self::new(
-                StatusCode::METHOD_NOT_ALLOWED,
-                format!("this place takes {allow}"),
-            )
-        }
+        let what = format!("this place takes {allow}");
+        let mut problem = Self::new(StatusCode::METHOD_NOT_ALLOWED, what);
+        problem.0.allow = Some(allow);
+        problem
     }
 
     /// The row it is about, from 1.
     #[must_use]
     pub fn at_row(mut self, row: u64) -> Self {
-        self.row = Some(row);
+        self.0.row = Some(row);
         self
     }
 
@@ -95,9 +95,9 @@ impl Problem {
         let mut problem = Self::new(status, error.wording().as_command_line());
         if let Some(position) = error.position() {
             let advice = error.advice().map(|a| format!("; {}", a.as_command_line()));
-            problem.plain = Some(error.message() + &advice.unwrap_or_default());
-            problem.line = Some(position.line).filter(|&n| n > 0);
-            problem.column = Some(position.column).filter(|&n| n > 0);
+            problem.0.plain = Some(error.message() + &advice.unwrap_or_default());
+            problem.0.line = Some(position.line).filter(|&n| n > 0);
+            problem.0.column = Some(position.column).filter(|&n| n > 0);
         }
         problem
     }
@@ -106,39 +106,40 @@ impl Problem {
     /// row begins at the line that `lines` gives.
     #[must_use]
     pub fn by_row(mut self, lines: &[u64]) -> Self {
-        if let (Some(line), Some(plain)) = (self.line.take(), self.plain.take()) {
+        if let (Some(line), Some(plain)) = (self.0.line.take(), self.0.plain.take()) {
             let row = lines.partition_point(|&first| first <= line) as u64;
-            self.row = Some(row);
-            self.column = None;
-            self.detail = format!("row {row}: {plain}");
-            self.error.clone_from(&self.detail);
+            self.0.row = Some(row);
+            self.0.column = None;
+            self.0.detail = format!("row {row}: {plain}");
+            self.0.error.clone_from(&self.0.detail);
         }
         self
     }
 
     /// Its status.
     pub fn status(&self) -> u16 {
-        self.status
+        self.0.status
     }
 
     /// What is wrong, in words.
     pub fn detail(&self) -> &str {
-        &self.detail
+        &self.0.detail
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let body = serde_json::to_string(&self).unwrap_or_default();
+        let status =
+            StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let body = serde_json::to_string(&self.0).unwrap_or_default();
         let mut response = (status, body).into_response();
         let headers = response.headers_mut();
         let problem = HeaderValue::from_static("application/problem+json");
         headers.insert(header::CONTENT_TYPE, problem);
-        if let Some(allow) = self.allow {
+        if let Some(allow) = self.0.allow {
             headers.insert(header::ALLOW, HeaderValue::from_static(allow));
         }
-        match self.status {
+        match self.0.status {
             401 => {
                 let basic = HeaderValue::from_static("Basic realm=\"rosenblatt\"");
                 headers.insert(header::WWW_AUTHENTICATE, basic);

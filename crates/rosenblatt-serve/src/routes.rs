@@ -4,29 +4,28 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::{Value, json};
 
-use crate::answer::{Predicted, Shape, Wanted, push_text};
+use crate::answer::{Predicted, Shape, Wanted};
 use crate::app::App;
-use crate::learn::{Learned, Task};
+use crate::learn::Task;
 use crate::learner::Learner;
+use crate::learning::{label, learn, learner, snapshot};
 use crate::model::{Kind, Served};
 use crate::problem::{Answer, Problem};
+use crate::request::{flag, made_up, parameter, read_body, text_of, work};
 use crate::rows::{self, Form};
 use crate::{openapi, page, tensor};
 
-type Shared = State<Arc<App>>;
+/// What handlers are given.
+pub type Shared = State<Arc<App>>;
 
 /// The header that says how long the JSON before binary tensors is.
 const JSON_LENGTH: &str = "inference-header-content-length";
-
-/// Bodies beyond this are worked on where other requests need not wait.
-const LARGE: usize = 32 << 10;
 
 /// All routes.
 pub fn routes(app: Arc<App>) -> Router {
@@ -86,12 +85,16 @@ async fn wrong_method(request: Request) -> Problem {
     })
 }
 
-fn json_response(value: &Value) -> Response {
+/// An answer in JSON.
+pub fn json_response(value: &Value) -> Response {
     Shape::Json.response(value.to_string())
 }
 
 /// The model that a path names.
-fn named(app: &App, path: &str) -> Answer<Arc<Served>> {
+///
+/// # Errors
+/// If there is none of that name, or of that version.
+pub fn named(app: &App, path: &str) -> Answer<Arc<Served>> {
     let mut parts = path.split('/').skip(3);
     let served = app.model(parts.next().unwrap_or_default())?;
     if let (Some("versions"), Some(version)) = (parts.next(), parts.next())
@@ -103,92 +106,6 @@ fn named(app: &App, path: &str) -> Answer<Arc<Served>> {
         )));
     }
     Ok(served)
-}
-
-/// A parameter in the address.
-fn parameter<'a>(query: Option<&'a str>, name: &str) -> Option<&'a str> {
-    let pairs = query?.split('&');
-    pairs
-        .filter_map(|pair| pair.split_once('=').or(Some((pair, "true"))))
-        .find_map(|(key, value)| (key == name).then_some(value))
-}
-
-fn flag(query: Option<&str>, name: &str) -> Answer<bool> {
-    match parameter(query, name) {
-        None | Some("false" | "0") => Ok(false),
-        Some("true" | "1") => Ok(true),
-        Some(other) => Err(Problem::malformed(format!(
-            "{name}={other}: expected true or false"
-        ))),
-    }
-}
-
-/// A key or an id that a client made up.
-fn made_up(what: &str, text: &str) -> Answer<String> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:~\"".contains(c);
-    match !text.is_empty() && text.len() <= 128 && text.chars().all(plain) {
-        true => Ok(text.to_owned()),
-        false => Err(Problem::malformed(format!(
-            "{what}: expected at most 128 letters, digits or -_.:~"
-        ))),
-    }
-}
-
-fn key_of(headers: &HeaderMap) -> Answer<Option<String>> {
-    let key = headers.get("idempotency-key");
-    key.map(|key| made_up("Idempotency-Key", key.to_str().unwrap_or_default()))
-        .transpose()
-}
-
-fn text_of<'a>(headers: &'a HeaderMap, name: impl header::AsHeaderName) -> Option<&'a str> {
-    headers.get(name).map(|value| value.to_str().unwrap_or("?"))
-}
-
-/// Reads a body, within the limits.
-async fn read_body(app: &App, headers: &HeaderMap, body: Body) -> Answer<Vec<u8>> {
-    let limits = app.settings.limits;
-    let too_large = || {
-        Problem::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            format!("a body has at most {} bytes; send it in parts", limits.body),
-        )
-    };
-    if text_of(headers, header::CONTENT_ENCODING).is_some_and(|e| e != "identity") {
-        return Err(Problem::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "bodies are taken as they are, not compressed",
-        ));
-    }
-    let length = text_of(headers, header::CONTENT_LENGTH).and_then(|l| l.parse::<u64>().ok());
-    if length.is_some_and(|length| length > limits.body as u64) {
-        return Err(too_large());
-    }
-    match tokio::time::timeout(limits.time, axum::body::to_bytes(body, limits.body)).await {
-        Ok(Ok(bytes)) => Ok(bytes.into()),
-        Ok(Err(error)) => {
-            // Whether the limit or the connection broke it off is told by its cause alone.
-            let cause = std::error::Error::source(&error).map(ToString::to_string);
-            match cause.is_some_and(|cause| cause.contains("length limit")) {
-                true => Err(too_large()),
-                false => Err(Problem::malformed(format!("the body ended early: {error}"))),
-            }
-        }
-        Err(_) => Err(Problem::new(
-            StatusCode::REQUEST_TIMEOUT,
-            format!(
-                "the body took more than {} s to arrive",
-                limits.time.as_secs()
-            ),
-        )),
-    }
-}
-
-/// Works on a body; on a large one without others waiting for the thread.
-fn work<T>(size: usize, work: impl FnOnce() -> T) -> T {
-    match size > LARGE {
-        true => tokio::task::block_in_place(work),
-        false => work(),
-    }
 }
 
 async fn ready(State(app): Shared) -> Answer<StatusCode> {
@@ -306,12 +223,6 @@ async fn predict(State(app): Shared, request: Request) -> Answer {
     })?;
     served.predicted.inc_by(rows.matrix.rows() as u64);
     if let Some(id) = id {
-        if rows.matrix.rows() != 1 {
-            return Err(Problem::malformed(format!(
-                "an id is for one row, and these are {}",
-                rows.matrix.rows()
-            )));
-        }
         let task = Task::Keep(id, rows.matrix);
         learner(&served)?.ask(task, None).await?;
     }
@@ -346,101 +257,6 @@ async fn infer(State(app): Shared, request: Request) -> Answer {
     let mut response = bytes.into_response();
     response.headers_mut().insert(JSON_LENGTH, length);
     Ok(response)
-}
-
-fn learner(served: &Served) -> Answer<&Learner> {
-    served.learner.as_ref().ok_or_else(|| {
-        Problem::new(
-            StatusCode::CONFLICT,
-            "this server does not learn; start it with --learn and a --log folder",
-        )
-    })
-}
-
-async fn learn(State(app): Shared, request: Request) -> Answer {
-    let served = named(&app, request.uri().path())?;
-    let learner = learner(&served)?;
-    let (parts, body) = request.into_parts();
-    let form = Form::of(text_of(&parts.headers, header::CONTENT_TYPE))?;
-    let key = key_of(&parts.headers)?;
-    let body = read_body(&app, &parts.headers, body).await?;
-    let most = app.settings.limits.rows;
-    let rows = work(body.len(), || rows::of_body(&served, form, body, most))?;
-    rows.require_moderate()?;
-    let labels = rows.labels.ok_or_else(|| {
-        Problem::unfit(format!(
-            "there are no labels to learn from: the column {} is missing or empty",
-            served.label()
-        ))
-    })?;
-    let learned = learner.ask(Task::Learn(rows.matrix, labels), key).await?;
-    Ok(learned_response(&served, learner, &learned))
-}
-
-async fn label(State(app): Shared, request: Request) -> Answer {
-    #[derive(serde::Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Late {
-        id: String,
-        label: Value,
-    }
-    let served = named(&app, request.uri().path())?;
-    let learner = learner(&served)?;
-    let (parts, body) = request.into_parts();
-    let key = key_of(&parts.headers)?;
-    let body = read_body(&app, &parts.headers, body).await?;
-    let late: Late = serde_json::from_slice(&body).map_err(|e| crate::json::malformed(&e))?;
-    let label = match late.label {
-        Value::String(text) => text,
-        Value::Number(number) => number.to_string(),
-        Value::Bool(value) => value.to_string(),
-        other => {
-            return Err(Problem::malformed(format!(
-                "label: expected a text or a number, found {other}"
-            )));
-        }
-    };
-    let task = Task::Label(made_up("id", &late.id)?, label);
-    let learned = learner.ask(task, key).await?;
-    Ok(learned_response(&served, learner, &learned))
-}
-
-fn learned_response(served: &Served, learner: &Learner, learned: &Learned) -> Response {
-    let mut out = String::from("{\"model_name\":");
-    push_text(&mut out, &served.name);
-    let n = learned.rows.len() as u64;
-    let mistakes = learned.rows.iter().filter(|(p, l)| p != l).count();
-    let facts = format!(
-        ",\"sequence\":{},\"learned\":{n},\"mistakes\":{mistakes},\"sync\":\"{}\",\"durable\":{},\"repeated\":{}",
-        learned.sequence + n,
-        learner.sync,
-        learned.durable,
-        learned.repeated
-    );
-    out.push_str(&facts);
-    out.push_str(",\"predicted\":[");
-    let published = served.published.load();
-    for (i, (predicted, _)) in learned.rows.iter().enumerate() {
-        out.push_str(if i > 0 { "," } else { "" });
-        push_text(&mut out, published.model.classes.name(*predicted));
-    }
-    out.push_str("],\"mistake\":[");
-    for (i, (predicted, label)) in learned.rows.iter().enumerate() {
-        out.push_str(if i > 0 { "," } else { "" });
-        out.push_str(if predicted == label { "false" } else { "true" });
-    }
-    out.push_str("]}");
-    Shape::Json.response(out)
-}
-
-async fn snapshot(State(app): Shared, request: Request) -> Answer {
-    let served = named(&app, request.uri().path())?;
-    let saved = learner(&served)?.ask(Task::Snapshot, None).await?;
-    Ok(json_response(&json!({
-        "model_name": served.name,
-        "sequence": saved.sequence,
-        "file": saved.snapshot,
-    })))
 }
 
 async fn reload(State(app): Shared, request: Request) -> Answer {

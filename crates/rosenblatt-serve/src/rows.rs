@@ -19,7 +19,7 @@ pub struct Rows {
     pub labels: Option<Vec<LabelFound>>,
 }
 
-/// Values beyond this may make weights grow beyond what a number can hold.
+/// Prepared values beyond this may make weights grow beyond what a number can hold.
 const LARGEST: f64 = 1e100;
 
 impl Rows {
@@ -77,7 +77,8 @@ impl Form {
             }),
             "text/tab-separated-values" => Ok(Form::Tsv),
             "text/libsvm" | "text/x-libsvm" | "application/x-libsvm" => Ok(Form::Libsvm),
-            "application/json" => Ok(Form::Json),
+            // What `curl -d` says of whatever it sends.
+            "application/json" | "application/x-www-form-urlencoded" => Ok(Form::Json),
             "application/x-ndjson" | "application/ndjson" | "application/jsonl" => Ok(Form::Ndjson),
             _ => Err(Problem::new(
                 axum::http::StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -140,7 +141,7 @@ pub fn of_cells(served: &Served, cells: Cells, most: usize) -> Answer<Rows> {
     let format = served.format();
     let batches = served
         .reader
-        .read(cells.text.clone(), "", format, |options| {
+        .read(std::mem::take(&mut cells.text), "", format, |options| {
             options.header = Some(false);
             options.delimiter = Some(Delimiter::Byte(b','));
             options.comment = None;

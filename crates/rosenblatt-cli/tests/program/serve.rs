@@ -293,7 +293,7 @@ fn what_is_wrong_is_told_and_nothing_is_learned() {
         (json_kind, row.to_string().replace("39.1", "NaN"), 400, "expected value"),
         (json_kind, row.to_string().replace("39.1", "1e999"), 422, "row 1"),
         (json_kind, with("species", json!("Emperor")), 422, "\"Emperor\" is none of the model's classes, which are Adelie, Chinstrap, Gentoo"),
-        (json_kind, with("species", Value::Null), 422, "no labels"),
+        (json_kind, with("species", Value::Null), 422, "row 1: there is no label to learn"),
         (json_kind, String::new(), 400, "the body is empty"),
         (json_kind, "[]".into(), 400, "no rows"),
         (json_kind, "7".into(), 400, "JSON"),
@@ -461,7 +461,7 @@ fn learning_answers_and_late_labels() {
         first.replace("\"repeated\":false", "\"repeated\":true")
     );
     let (status, _) = server.ask("POST", LEARN, &key, rows[0].to_string().as_bytes());
-    assert_eq!(status, 422);
+    assert_eq!(status, 409);
     // A label that comes late.
     let mut asked = rows[20].clone();
     asked.as_object_mut().unwrap().remove("species");

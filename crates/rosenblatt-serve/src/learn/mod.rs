@@ -4,6 +4,7 @@
 //! all of it, publishes the weights, and answers. Whoever predicts reads what was published last.
 
 pub mod journal;
+mod labels;
 pub mod state;
 pub mod writer;
 
@@ -88,14 +89,53 @@ pub struct Job {
 pub enum Task {
     /// Learn these rows.
     Learn(Matrix, Vec<LabelFound>),
-    /// Learn the row that was predicted with this id.
-    Label(String, String),
-    /// Keep a row until its label comes.
+    /// Learn the rows that were predicted with this id.
+    Label(String, Vec<String>),
+    /// Keep rows until their labels come.
     Keep(String, Matrix),
     /// Save a snapshot.
     Snapshot,
     /// Save a snapshot and end.
     Stop,
+}
+
+impl Task {
+    /// A checksum of what a request says.
+    pub fn checksum(&self) -> u32 {
+        let mut sum = crc32fast::Hasher::new();
+        let mut matrix = |m: &Matrix| {
+            for i in 0..m.rows() {
+                m.row(i).for_each(|j, x| {
+                    if x != 0.0 {
+                        sum.update(&(j as u32).to_le_bytes());
+                        sum.update(&x.to_le_bytes());
+                    }
+                });
+                sum.update(&[0xff]);
+            }
+        };
+        match self {
+            Task::Learn(rows, labels) => {
+                matrix(rows);
+                for label in labels {
+                    sum.update(format!("{label:?}").as_bytes());
+                }
+            }
+            Task::Label(id, labels) => {
+                sum.update(id.as_bytes());
+                for label in labels {
+                    sum.update(b"\0");
+                    sum.update(label.as_bytes());
+                }
+            }
+            Task::Keep(id, row) => {
+                matrix(row);
+                sum.update(id.as_bytes());
+            }
+            Task::Snapshot | Task::Stop => {}
+        }
+        sum.finalize()
+    }
 }
 
 /// What was learned.

@@ -183,7 +183,7 @@ impl State {
 
     fn remember(&mut self, entry: &Entry) {
         match entry {
-            Entry::Pending { id, row } => self.pending.insert(id.clone(), row.clone()),
+            Entry::Pending { id, rows } => self.pending.insert(id.clone(), rows.clone()),
             Entry::Answered(key, answer) => self.answered.insert(key.clone(), answer.clone()),
             Entry::Learned(_) => {}
         }
@@ -195,9 +195,9 @@ impl State {
         let pending = self.pending.iter();
         answered
             .map(|(key, answer)| Entry::Answered(key.clone(), answer.clone()))
-            .chain(pending.map(|(id, row)| Entry::Pending {
+            .chain(pending.map(|(id, rows)| Entry::Pending {
                 id: id.clone(),
-                row: row.clone(),
+                rows: rows.clone(),
             }))
             .collect()
     }

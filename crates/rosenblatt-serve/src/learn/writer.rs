@@ -5,11 +5,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rosenblatt::data::{Classes, Matrix};
+use axum::http::StatusCode;
+use rosenblatt::data::Classes;
 use rosenblatt::model::Model;
 use rosenblatt::read::LabelFound;
 
 use super::journal::Journal;
+use super::labels::resolve;
 use super::state::State;
 use super::{Job, Learned, NewClasses, Sync, Task};
 use crate::log::codec::{Entry, Examples, Remembered};
@@ -20,9 +22,6 @@ const MOST_ROWS: usize = 1 << 14;
 
 /// Bytes of log after which a snapshot is made.
 pub const SNAPSHOT_BYTES: u64 = 64 << 20;
-
-/// Classes that a model may grow to.
-const MOST_CLASSES: usize = 1000;
 
 /// Who is told what the thread that learns does.
 pub trait Listener: Send {
@@ -175,7 +174,7 @@ impl<L: Listener> Writer<L> {
             // A label that is sent twice is learned once.
             job.key.get_or_insert_with(|| format!("label of {id}"));
         }
-        let said = checksum(&job.task);
+        let said = job.task.checksum();
         let key = job.key.clone();
         let known = key.as_ref().and_then(|key| self.state.answered.get(key));
         let now = key.as_ref().and_then(|key| keys.get(key));
@@ -190,7 +189,8 @@ impl<L: Listener> Writer<L> {
                 Ok(None)
             }
             (None, None) => self.entry(&job.task, key.clone(), said, classes).map(Some),
-            _ => Err(Problem::unfit(
+            _ => Err(Problem::new(
+                StatusCode::CONFLICT,
                 "this idempotency key was used for a request that said something else; use another",
             )),
         };
@@ -234,27 +234,37 @@ impl<L: Listener> Writer<L> {
     ) -> Result<Entry, Problem> {
         let (rows, labels, id) = match task {
             Task::Learn(rows, labels) => (rows.clone(), labels.clone(), None),
-            Task::Label(id, label) => {
-                let row = self.state.pending.get(id).ok_or_else(|| {
+            Task::Label(id, labels) => {
+                let rows = self.state.pending.get(id).ok_or_else(|| {
                     Problem::unknown(format!("no row waits for the label of the id {id:?}"))
                 })?;
-                let label = match classes.find(label) {
+                if labels.len() != rows.rows() {
+                    let (found, expected) = (labels.len(), rows.rows());
+                    return Err(Problem::new(
+                        StatusCode::CONFLICT,
+                        format!("{found} labels for the id {id:?}, expected {expected}"),
+                    ));
+                }
+                let find = |label: &String| match classes.find(label) {
                     Some(class) => LabelFound::Class(class),
                     None => LabelFound::Unknown(label.clone()),
                 };
-                (row.clone(), vec![label], Some(id.clone()))
+                (
+                    rows.clone(),
+                    labels.iter().map(find).collect(),
+                    Some(id.clone()),
+                )
             }
-            Task::Keep(id, row) => {
+            Task::Keep(id, rows) => {
                 return Ok(Entry::Pending {
                     id: id.clone(),
-                    row: row.clone(),
+                    rows: rows.clone(),
                 });
             }
             Task::Snapshot | Task::Stop => return Err(Problem::malformed("nothing to learn")),
         };
-        let mut all = classes.clone();
-        let (labels, new_classes) = self.resolve(&labels, &mut all)?;
-        *classes = all;
+        let (labels, new_classes) =
+            resolve(&self.state.learner, self.new_classes, &labels, classes)?;
         Ok(Entry::Learned(Examples {
             key,
             said,
@@ -263,58 +273,6 @@ impl<L: Listener> Writer<L> {
             rows,
             labels,
         }))
-    }
-
-    /// The classes of labels, and the names of those that are new.
-    fn resolve(
-        &self,
-        labels: &[LabelFound],
-        classes: &mut Classes,
-    ) -> Result<(Vec<u32>, Vec<String>), Problem> {
-        let (mut numbers, mut new) = (Vec::with_capacity(labels.len()), Vec::new());
-        for (i, label) in labels.iter().enumerate() {
-            let row = i as u64 + 1;
-            let text = match label {
-                LabelFound::Class(class) => {
-                    numbers.push(*class);
-                    continue;
-                }
-                LabelFound::Absent => {
-                    let problem = Problem::unfit(format!("row {row} has no label to learn"));
-                    return Err(problem.at_row(row));
-                }
-                LabelFound::Unknown(text) => text,
-            };
-            if let Some(class) = classes.find(text) {
-                numbers.push(class);
-                continue;
-            }
-            let refused = |why: String| Err(Problem::unfit(why).at_row(row));
-            if self.new_classes == NewClasses::Refuse {
-                return refused(format!(
-                    "row {row}: {text:?} is none of the model's classes, which are {}; correct the label, or start the server with --new-classes add",
-                    classes.names().join(", ")
-                ));
-            }
-            let mut names = classes.names().to_vec();
-            names.push(text.clone());
-            if names.len() > MOST_CLASSES {
-                return refused(format!(
-                    "row {row}: a model has at most {MOST_CLASSES} classes"
-                ));
-            }
-            *classes = match Classes::from_stored(names) {
-                Ok(more) if more.find(text) == Some(classes.len() as u32) => more,
-                _ => return refused(format!("row {row}: {text:?} is no name of a class")),
-            };
-            numbers.push(classes.len() as u32 - 1);
-            new.push(text.clone());
-        }
-        if let Some(name) = new.first() {
-            let joint = self.state.learner.check_new_class(name);
-            joint.map_err(|error| Problem::of(&error))?;
-        }
-        Ok((numbers, new))
     }
 
     /// Learns entries, writes them to the log, and publishes what came of it. Gives what is to be
@@ -453,39 +411,4 @@ fn gather(first: Job, jobs: &Receiver<Job>) -> Vec<Job> {
         }
     }
     batch
-}
-
-/// A checksum of what a request says.
-fn checksum(task: &Task) -> u32 {
-    let mut sum = crc32fast::Hasher::new();
-    let mut matrix = |m: &Matrix| {
-        for i in 0..m.rows() {
-            m.row(i).for_each(|j, x| {
-                if x != 0.0 {
-                    sum.update(&(j as u32).to_le_bytes());
-                    sum.update(&x.to_le_bytes());
-                }
-            });
-            sum.update(&[0xff]);
-        }
-    };
-    match task {
-        Task::Learn(rows, labels) => {
-            matrix(rows);
-            for label in labels {
-                sum.update(format!("{label:?}").as_bytes());
-            }
-        }
-        Task::Label(id, label) => {
-            sum.update(id.as_bytes());
-            sum.update(b"\0");
-            sum.update(label.as_bytes());
-        }
-        Task::Keep(id, row) => {
-            matrix(row);
-            sum.update(id.as_bytes());
-        }
-        Task::Snapshot | Task::Stop => {}
-    }
-    sum.finalize()
 }

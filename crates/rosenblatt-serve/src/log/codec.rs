@@ -7,12 +7,12 @@ use rosenblatt::data::{Matrix, Precision, Row, Storage, Values};
 pub enum Entry {
     /// Examples that were learned.
     Learned(Examples),
-    /// A row whose label may come later.
+    /// Rows whose labels may come later.
     Pending {
-        /// By what the label will name it.
+        /// By what the labels will name them.
         id: String,
-        /// The row.
-        row: Matrix,
+        /// The rows.
+        rows: Matrix,
     },
     /// What was answered to a request with a key, in a log that was shortened since.
     Answered(String, Remembered),
@@ -63,10 +63,10 @@ impl Entry {
                 examples.labels.iter().for_each(|&l| put_u32(&mut out, l));
                 put_matrix(&mut out, &examples.rows);
             }
-            Entry::Pending { id, row } => {
+            Entry::Pending { id, rows } => {
                 out.push(2);
                 put_text(&mut out, id);
-                put_matrix(&mut out, row);
+                put_matrix(&mut out, rows);
             }
             Entry::Answered(key, answer) => {
                 out.push(3);
@@ -82,7 +82,7 @@ impl Entry {
         // The number of rows stands last, so that labels and answers need no length of their own.
         let rows = match self {
             Entry::Learned(examples) => examples.labels.len(),
-            Entry::Pending { .. } => 1,
+            Entry::Pending { rows, .. } => rows.rows(),
             Entry::Answered(_, answer) => answer.rows.len(),
         };
         put_u32(&mut out, rows as u32);
@@ -114,7 +114,7 @@ impl Entry {
             }
             2 => Entry::Pending {
                 id: from.text()?,
-                row: from.matrix(rows)?,
+                rows: from.matrix(rows)?,
             },
             3 => {
                 let key = from.text()?;

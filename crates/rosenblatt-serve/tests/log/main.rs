@@ -257,12 +257,12 @@ fn check(events: &[Event], mut bits: u64) {
                 if let Some(number) = client.waiting {
                     let label = ["no", "yes"][example(number).1 as usize].to_owned();
                     let id = format!("p{number}");
-                    match running.one(Task::Label(id.clone(), label.clone()), None) {
+                    match running.one(Task::Label(id.clone(), vec![label.clone()]), None) {
                         Ok(_) => {
                             client.acknowledged.push(number);
                             client.waiting = None;
                             // A second time it is learned no more.
-                            let again = running.one(Task::Label(id, label), None);
+                            let again = running.one(Task::Label(id, vec![label]), None);
                             assert!(again.is_err() || again.unwrap().repeated);
                         }
                         Err(_) => crashed = true,
@@ -301,7 +301,7 @@ fn check(events: &[Event], mut bits: u64) {
             if let (Event::Label, Some(number)) = (event, client.waiting.take()) {
                 let label = ["no", "yes"][example(number).1 as usize].to_owned();
                 running
-                    .one(Task::Label(format!("p{number}"), label), None)
+                    .one(Task::Label(format!("p{number}"), vec![label]), None)
                     .unwrap();
                 client.acknowledged.push(number);
             }
@@ -496,7 +496,7 @@ fn a_key_is_good_for_one_request() {
     assert!(again.repeated);
     assert_eq!((again.sequence, &again.rows), (first.sequence, &first.rows));
     let other: Problem = running.one(task(&[1, 3]), Some("a")).unwrap_err();
-    assert_eq!(other.status(), 422);
+    assert_eq!(other.status(), 409);
     // Twice at the same moment.
     let both = vec![
         (task(&[5]), Some("b".into())),
