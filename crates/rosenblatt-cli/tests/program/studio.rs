@@ -357,6 +357,31 @@ fn a_verdict_is_the_one_that_check_prints() {
 }
 
 #[test]
+fn images_come_with_their_labels_and_any_range_is_drawn() {
+    let studio = Studio::new(&[]);
+    let images = [
+        0, 0, 8, 3, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0, 2, 1, 2, 3, 4, 5, 6,
+    ];
+    let labels = [0, 0, 8, 1, 0, 0, 0, 3, 7, 9, 7];
+    let both = [&images[..], &labels[..]].concat();
+    let question = format!("file?name=t-images-idx3-ubyte&labels_at={}", images.len());
+    let about = studio.post(&question, &both);
+    assert_eq!(about["format"], "idx");
+    assert_eq!(about["classes"], json!(["7", "9"]));
+    assert_eq!(
+        (about["rows"].clone(), about["features"].clone()),
+        (json!(3), json!(2))
+    );
+    let without = studio.own("POST", "file?name=t-images-idx3-ubyte", &images);
+    assert_eq!(without.status, 422);
+    let wide = studio.post("generate", br#"{"kind": "wide-range"}"#);
+    let page = wide["page"].as_str().unwrap();
+    let drawn = studio.get(&format!("points?page={page}"));
+    let places = drawn["places"].as_array().unwrap();
+    assert!(places.iter().all(Value::is_f64), "{places:?}");
+}
+
+#[test]
 fn strangers_are_refused() {
     let studio = Studio::new(&[]);
     let (port, token) = (studio.port, studio.token.clone());
