@@ -509,9 +509,21 @@ fn the_form_offers_what_is_valid() {
         (json!(344), json!(15))
     );
     let page = about["page"].as_str().unwrap();
-    studio.run(page, &[("epochs", "3")]);
+    let (facts, commands) = studio.run(page, &[("epochs", "3")]);
     let places = studio.get(&format!("points?page={page}&projection=true&k=50"));
     assert_eq!(places["places"].as_array().unwrap().len(), 2 * 344);
-    let detail = studio.get(&format!("detail?page={page}&k=50"));
-    assert!(detail["accuracy"].as_f64().unwrap() > 0.5);
+    let last = facts["length"].as_u64().unwrap();
+    let detail = studio.get(&format!("detail?page={page}&k={last}"));
+    let line = commands["train"].as_str().unwrap();
+    let line = line.replace("penguins.csv", &penguins());
+    let words = line
+        .strip_suffix(" -o model.rbm")
+        .unwrap()
+        .split(' ')
+        .skip(1);
+    let trained = program_json(&words.collect::<Vec<_>>());
+    assert_eq!(detail["accuracy"], trained["train_accuracy"]);
+    let counts = detail["margins"]["counts"].as_array().unwrap();
+    let counted: u64 = counts.iter().map(|n| n.as_u64().unwrap()).sum();
+    assert_eq!(counted, 344);
 }
