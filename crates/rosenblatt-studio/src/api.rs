@@ -159,7 +159,8 @@ impl Studio {
         let view = query.view(&run.data);
         // A run that has just begun has visits in a moment.
         wait(|| run.len() > 0 || run.ended().is_some());
-        if run.len() == 0 && ["steps", "detail", "field"].contains(&question) {
+        let beside = ["detail", "field"].contains(&question);
+        if (run.len() == 0 && question == "steps") || (beside && query.k.max(1) > run.len()) {
             return Ok(Answer::Shown(Value::Null));
         }
         let shown = match question {

@@ -166,16 +166,22 @@ fn escaped(text: &str) -> String {
 
 /// The visits that a replay holds: all where they are few, else the updates, else some of all.
 fn held(run: &Run) -> Vec<usize> {
-    const MOST: usize = 2_000;
+    /// Numbers of all weights together.
+    const NUMBERS: usize = 2_000_000;
+    let width = match run.is_traced() {
+        true => run.log().width(),
+        false => 1,
+    };
+    let most = (NUMBERS / width.max(1)).clamp(50, 2_000);
     let last = run.len();
-    if last <= MOST {
+    if last <= most {
         return (0..=last).collect();
     }
-    let mut held: Vec<usize> = if run.is_traced() && run.log().updated().len() + 2 <= MOST {
+    let mut held: Vec<usize> = if run.is_traced() && run.log().updated().len() + 2 <= most {
         let log = run.log();
         log.updated().iter().map(|&k| k as usize).collect()
     } else {
-        let stride = last.div_ceil(MOST);
+        let stride = last.div_ceil(most);
         (0..last).step_by(stride).collect()
     };
     held.extend([0, last]);

@@ -16,7 +16,7 @@ use crate::data::Data;
 use crate::log::{Counted, Log};
 
 /// Bytes that the record of a run may take.
-const MOST_BYTES: usize = 256 << 20;
+const MOST_BYTES: usize = 512 << 20;
 /// How long a run may go on.
 const MOST_TIME: Duration = Duration::from_secs(120);
 /// Bytes that a kernel's values may take.

@@ -21,6 +21,9 @@ use crate::pages::Pages;
 /// Bytes that a page may send.
 pub const MOST_BYTES: u64 = 256 << 20;
 
+/// How long a request may take to arrive.
+const MOST_TIME: Duration = Duration::from_secs(120);
+
 const INDEX: &[u8] = include_bytes!("../assets/index.html");
 const SCRIPT: &[u8] = include_bytes!("../assets/app.js");
 const STYLE: &[u8] = include_bytes!("../assets/app.css");
@@ -157,8 +160,11 @@ async fn answer_question(
         Ok(query) => query,
         Err(why) => return told(Refusal::Senseless(why)),
     };
-    let Ok(bytes) = to_bytes(request.into_body(), MOST_BYTES as usize).await else {
-        return too_large();
+    let body = to_bytes(request.into_body(), MOST_BYTES as usize);
+    let bytes = match tokio::time::timeout(MOST_TIME, body).await {
+        Ok(Ok(bytes)) => bytes,
+        Ok(Err(_)) => return too_large(),
+        Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "the request took too long"),
     };
     let (server, question) = (server.clone(), question.to_owned());
     let answered = tokio::task::spawn_blocking(move || {

@@ -381,10 +381,17 @@ pub fn places(run: Option<&Run>, data: &crate::data::Data, view: View, k: usize)
         let believed = Hypothesis::after(run, k)?;
         axes = believed.weights().and_then(|w| Axes::across(data, w));
     }
-    let places = data.drawn.iter().map(|&i| {
+    let places = data.drawn.iter().flat_map(|&i| {
         let (x, y) = view.place(data, axes.as_ref(), i as usize);
-        [x as f32, y as f32]
+        [x, y]
     });
+    let places: Vec<f64> = places.collect();
+    // Half as many digits will do for a picture, where the range allows it.
+    let few = |x: &f64| *x == 0.0 || (1e-30..1e30).contains(&x.abs());
+    let places = match places.iter().all(few) {
+        true => json!(places.iter().map(|&x| x as f32).collect::<Vec<f32>>()),
+        false => json!(places),
+    };
     let names = match view {
         View::Columns(x, y) => {
             let name = |j: usize| match j < data.examples.features() {
@@ -403,7 +410,7 @@ pub fn places(run: Option<&Run>, data: &crate::data::Data, view: View, k: usize)
         ],
     };
     Ok(json!({
-        "places": places.flatten().collect::<Vec<f32>>(),
+        "places": places,
         "axes": names,
         "projected": axes.is_some(),
     }))

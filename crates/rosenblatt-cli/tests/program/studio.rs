@@ -357,6 +357,31 @@ fn a_verdict_is_the_one_that_check_prints() {
 }
 
 #[test]
+fn images_come_with_their_labels_and_any_range_is_drawn() {
+    let studio = Studio::new(&[]);
+    let images = [
+        0, 0, 8, 3, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0, 2, 1, 2, 3, 4, 5, 6,
+    ];
+    let labels = [0, 0, 8, 1, 0, 0, 0, 3, 7, 9, 7];
+    let both = [&images[..], &labels[..]].concat();
+    let question = format!("file?name=t-images-idx3-ubyte&labels_at={}", images.len());
+    let about = studio.post(&question, &both);
+    assert_eq!(about["format"], "idx");
+    assert_eq!(about["classes"], json!(["7", "9"]));
+    assert_eq!(
+        (about["rows"].clone(), about["features"].clone()),
+        (json!(3), json!(2))
+    );
+    let without = studio.own("POST", "file?name=t-images-idx3-ubyte", &images);
+    assert_eq!(without.status, 422);
+    let wide = studio.post("generate", br#"{"kind": "wide-range"}"#);
+    let page = wide["page"].as_str().unwrap();
+    let drawn = studio.get(&format!("points?page={page}"));
+    let places = drawn["places"].as_array().unwrap();
+    assert!(places.iter().all(Value::is_f64), "{places:?}");
+}
+
+#[test]
 fn strangers_are_refused() {
     let studio = Studio::new(&[]);
     let (port, token) = (studio.port, studio.token.clone());
@@ -484,9 +509,21 @@ fn the_form_offers_what_is_valid() {
         (json!(344), json!(15))
     );
     let page = about["page"].as_str().unwrap();
-    studio.run(page, &[("epochs", "3")]);
+    let (facts, commands) = studio.run(page, &[("epochs", "3")]);
     let places = studio.get(&format!("points?page={page}&projection=true&k=50"));
     assert_eq!(places["places"].as_array().unwrap().len(), 2 * 344);
-    let detail = studio.get(&format!("detail?page={page}&k=50"));
-    assert!(detail["accuracy"].as_f64().unwrap() > 0.5);
+    let last = facts["length"].as_u64().unwrap();
+    let detail = studio.get(&format!("detail?page={page}&k={last}"));
+    let line = commands["train"].as_str().unwrap();
+    let line = line.replace("penguins.csv", &penguins());
+    let words = line
+        .strip_suffix(" -o model.rbm")
+        .unwrap()
+        .split(' ')
+        .skip(1);
+    let trained = program_json(&words.collect::<Vec<_>>());
+    assert_eq!(detail["accuracy"], trained["train_accuracy"]);
+    let counts = detail["margins"]["counts"].as_array().unwrap();
+    let counted: u64 = counts.iter().map(|n| n.as_u64().unwrap()).sum();
+    assert_eq!(counted, 344);
 }

@@ -33,6 +33,9 @@ async function put(next: Point[]): Promise<void> {
   undone.value++;
   // Whoever watches the end goes on watching it.
   const end = k.value > 0 && k.value === length.value;
+  // At once, so that the next change builds on it.
+  source.value = { kind: "points", points: next };
+  places.value = { places: next.flatMap((p) => [p[0], p[1]]), axes: ["x1", "x2"], projected: false };
   await load({ kind: "points", points: next }, { k: end ? "end" : 0, view: true });
 }
 
