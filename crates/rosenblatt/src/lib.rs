@@ -56,8 +56,8 @@
 
 pub use rosenblatt_core::{
     Classifier, Error, ErrorKind, Options, Position, Result, RowSource, Session, Wording, bounds,
-    calibration, data, embedding, geometry, kernel, learner, metrics, model, options, progress,
-    readout, report, scheme, synthetic, threshold, training, weights,
+    calibration, data, embedding, estimation, geometry, kernel, learner, metrics, model, options,
+    progress, readout, report, scheme, synthetic, threshold, training, weights,
 };
 #[cfg(feature = "files")]
 pub use rosenblatt_files::{cache, read, write};

@@ -12,6 +12,7 @@ mod figure;
 mod generate;
 mod geometry;
 mod inspect;
+mod logistic;
 mod pages;
 mod predict;
 mod test;
@@ -51,6 +52,7 @@ pub fn run(cli: Cli) -> Outcome {
         Command::Tune(args) => tune::run(context, &args),
         Command::Test(args) => test::run(context, &args),
         Command::Check(args) => check::run(context, &args),
+        Command::Logistic(args) => logistic::run(context, &args),
         Command::Verify(args) => verify::run(&args),
         Command::Trace(args) => trace::run(context, &args),
         Command::Generate(args) => generate::run(context, &args),
