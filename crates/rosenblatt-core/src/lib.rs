@@ -9,6 +9,7 @@ mod classifier;
 pub mod data;
 pub mod embedding;
 mod error;
+pub mod estimation;
 mod file;
 pub mod geometry;
 mod hypothesis;

@@ -56,8 +56,9 @@
 
 pub use rosenblatt_core::{
     Classifier, Error, ErrorKind, OnlineLearner, Options, Position, Result, RowSource, Session,
-    Wording, bounds, calibration, data, embedding, geometry, kernel, learner, metrics, mixing,
-    model, options, progress, readout, report, scheme, synthetic, threshold, training, weights,
+    Wording, bounds, calibration, data, embedding, estimation, geometry, kernel, learner, metrics,
+    mixing, model, options, progress, readout, report, scheme, synthetic, threshold, training,
+    weights,
 };
 #[cfg(feature = "files")]
 pub use rosenblatt_files::{cache, read, write};

@@ -84,6 +84,10 @@ pub enum Command {
         rosenblatt check data.csv --certificate proof.json && rosenblatt verify proof.json data.csv\n  \
         rosenblatt check xor.csv --kernel quadratic --dual-lp")]
     Check(Box<CheckArgs>),
+    /// Estimate a logistic regression in the data's own units, and say whether estimates exist
+    #[command(after_help = "Examples:\n  rosenblatt logistic data.csv --label y\n  \
+        rosenblatt logistic data.csv --label y --firth")]
+    Logistic(Box<LogisticArgs>),
     /// Verify a certificate against the data file, in exact arithmetic
     #[command(after_help = "Example:\n  rosenblatt verify proof.json data.csv")]
     Verify(VerifyArgs),
@@ -371,6 +375,46 @@ pub struct CheckArgs {
     pub json: bool,
     #[command(flatten)]
     pub source: DataArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct LogisticArgs {
+    /// The data: a file, or - for stdin
+    pub data: PathBuf,
+    /// Add Firth's penalty to the likelihood, which keeps every estimate finite
+    #[arg(long)]
+    pub firth: bool,
+    /// Intervals: profile (of the likelihood) or wald (the estimate and its standard error)
+    #[arg(long, value_name = "KIND", default_value = "profile", value_parser = interval)]
+    pub interval: rosenblatt::estimation::Interval,
+    /// The share of intervals that is to hold the truth
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95, value_parser = share, allow_negative_numbers = true)]
+    pub level: f64,
+    /// Whether there is an intercept [default: lifted]
+    #[arg(long, value_enum)]
+    pub bias: Option<CheckBias>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub source: DataArgs,
+}
+
+fn interval(text: &str) -> Result<rosenblatt::estimation::Interval, String> {
+    use rosenblatt::estimation::Interval;
+    match text {
+        "profile" => Ok(Interval::Profile),
+        "wald" => Ok(Interval::Wald),
+        _ => Err("expected profile or wald".into()),
+    }
+}
+
+/// A share strictly between 0 and 1.
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if share > 0.0 && share < 1.0 => Ok(share),
+        _ => Err("expected a number between 0 and 1".into()),
+    }
 }
 
 #[derive(Debug, Args)]

@@ -12,6 +12,7 @@ mod figure;
 mod generate;
 mod geometry;
 mod inspect;
+mod logistic;
 mod pages;
 mod predict;
 mod serve;
@@ -53,6 +54,7 @@ pub fn run(cli: Cli) -> Outcome {
         Command::Tune(args) => tune::run(context, &args),
         Command::Test(args) => test::run(context, &args),
         Command::Check(args) => check::run(context, &args),
+        Command::Logistic(args) => logistic::run(context, &args),
         Command::Verify(args) => verify::run(&args),
         Command::Trace(args) => trace::run(context, &args),
         Command::Studio(args) => studio::run(context, &args),

@@ -458,7 +458,7 @@ mod tests {
                     let sum: f64 = hull.convex().map(|(_, w)| w).sum();
                     assert!((sum - 1.0).abs() < 1e-9);
                 }
-                Walk::Stalled => panic!("stalled on an easy set"),
+                ended => panic!("{ended:?} on an easy set"),
             }
         }
     }

@@ -1,22 +1,26 @@
 //! A file as `check` sees it.
 
+use std::path::Path;
+
 use rosenblatt::Error;
 use rosenblatt::data::{Dataset, FeatureNames, Layout, Matrix, Precision};
 use rosenblatt::proof::{BiasTerm, ExactText, Notation};
 use rosenblatt::read::{self, Format, Preparation, Scale};
 
-use crate::args::CheckArgs;
+use crate::args::{CheckArgs, DataArgs};
 use crate::commands::context::Context;
 use crate::output::{self, Failure};
 
 /// The examples of a file in its own units, without the reference levels of categories.
-pub(super) struct Examined {
+pub(in crate::commands) struct Examined {
     pub data: Dataset,
     pub preparation: Preparation,
     pub report: read::ReadReport,
     pub labels: Vec<(String, u32)>,
     pub exceptions: Vec<ExactText>,
     pub notation: Notation,
+    /// The reference levels of categories, which have no coefficient.
+    pub references: Vec<String>,
 }
 
 impl Examined {
@@ -47,10 +51,26 @@ impl Examined {
     }
 }
 
+/// Fails early where a certificate cannot be written.
+pub(super) fn certificate_possible(args: &CheckArgs) -> Result<(), Failure> {
+    if let Some(path) = &args.certificate {
+        output::refuse_overwriting(&args.data, path)?;
+        if output::is_dash(path) {
+            return Err(Error::options("--certificate names a file, not stdout").into());
+        }
+        output::writable(path)?;
+    }
+    Ok(())
+}
+
 /// Reads the file.
-pub(super) fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Failure> {
-    let mut options = args.source.options(context.threads)?;
-    args.source.refuse_held_out()?;
+pub(in crate::commands) fn examine(
+    context: Context,
+    file: &Path,
+    source: &DataArgs,
+) -> Result<Examined, Failure> {
+    let mut options = source.options(context.threads)?;
+    source.refuse_held_out()?;
     options.read.precision = Precision::F64;
     options.read.keep_long_decimals = true;
     options.scale.get_or_insert(Scale::None);
@@ -66,16 +86,8 @@ pub(super) fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Fa
         })
         .into());
     }
-    if let Some(path) = &args.certificate {
-        output::refuse_overwriting(&args.data, path)?;
-        if output::is_dash(path) {
-            return Err(Error::options("--certificate names a file, not stdout").into());
-        }
-        output::writable(path)?;
-    }
-    let raw = read::read(&args.data, &options.read)?;
-    args.source
-        .refuse_foreign(raw.report(), raw.label_texts())?;
+    let raw = read::read(file, &options.read)?;
+    source.refuse_foreign(raw.report(), raw.label_texts())?;
     let (preparation, report) = Preparation::fit_and_report(&raw, None, options.scale)?;
     for warning in &report.warnings {
         output::say(
@@ -107,6 +119,8 @@ pub(super) fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Fa
         _ => Notation::Decimal,
     };
     let mut data = raw.into_dataset(&preparation, Layout::AsGiven)?;
+    let references = dropped.iter().map(|&j| data.names.get(j).into_owned());
+    let references = references.collect();
     if !dropped.is_empty() {
         let names = (0..data.features())
             .filter(|j| kept(*j).is_some())
@@ -125,5 +139,6 @@ pub(super) fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Fa
         labels,
         exceptions,
         notation,
+        references,
     })
 }

@@ -1,19 +1,20 @@
 //! `check`: can the classes be separated at all? With proof.
 
-mod examined;
+pub(super) mod examined;
 mod inseparable;
 mod joint;
 mod kernel;
 mod margin;
+pub(super) mod outcome;
 mod proof;
 mod support;
-mod two_classes;
+pub(super) mod two_classes;
 mod undecided;
 mod watch;
 
 use rosenblatt::proof::{BiasTerm, ExactRows};
 
-use self::examined::examine;
+use self::examined::{certificate_possible, examine};
 use self::watch::Watch;
 use super::context::{Context, in_data};
 use crate::args::{CheckArgs, CheckBias};
@@ -22,7 +23,8 @@ use crate::output::Outcome;
 pub fn run(context: Context, args: &CheckArgs) -> Outcome {
     let watch = Watch::start(context, args);
     watch.doing("reading");
-    let examined = examine(context, args)?;
+    certificate_possible(args)?;
+    let examined = examine(context, &args.data, &args.source)?;
     watch.doing("deciding");
     let rows = ExactRows::new(&examined.data, examined.notation, &examined.exceptions)
         .map_err(|e| in_data(e, &args.data))?;

@@ -7,13 +7,14 @@ use rosenblatt::data::Dataset;
 use rosenblatt::progress::Stop;
 use rosenblatt::proof::{
     BiasTerm, Bracket, Claim, Decision, Estimate, ExactRows, MarginKind, Notation, ProvedVerdict,
-    SignedRows, TwoSides, Witness, margin_within, radius,
+    SignedRows, TwoSides, Verdict, Witness, margin_within, radius,
 };
 use serde_json::{Value, json};
 
 use super::examined::Examined;
 use super::inseparable::{Inseparable, inseparable, inseparable_text};
 use super::margin::{bound_text, bracket, effort, weighted_text};
+use super::outcome::{next_step, outcome_text, r_name, toward};
 use super::proof::{prove, proved_text};
 use super::support::{separated, support};
 use super::undecided::undecided;
@@ -27,9 +28,9 @@ use crate::render::table::{Align, clipped, columns};
 /// What was found out beside the verdict.
 #[derive(Default)]
 struct Findings {
-    /// Coefficients without a finite or unique estimate, by name, and the rank of all rows; none
+    /// Every coefficient by name with where its estimate goes, and the rank of all rows; none
     /// where they were not classified.
-    infinite: Option<(Vec<(String, Estimate)>, usize)>,
+    estimates: Option<(Vec<(String, Estimate)>, usize)>,
     /// The largest margin, with the bias among the weights and without.
     lifted: Option<Bracket>,
     plain: Option<Bracket>,
@@ -79,12 +80,12 @@ pub(super) fn run(
     };
     let proved = proved.as_deref();
     match args.json {
-        true => output::print_json(&json(args, data, &decision.proved, &findings, proved))?,
+        true => output::print_json(&json(args, examined, &decision.proved, &findings, proved))?,
         false => {
             let found = &decision.proved;
             output::print(&text(
                 args,
-                data,
+                examined,
                 found,
                 &findings,
                 rows.dimension(),
@@ -140,12 +141,10 @@ fn findings(
         true => decision.coefficients().ok(),
         false => None,
     };
-    let infinite = classified.map(|found| {
-        let estimates = found.estimates.iter().enumerate();
-        let infinite = estimates
-            .filter(|(_, t)| !matches!(t, Estimate::Finite))
-            .map(|(j, t)| (coordinate_name(data, bias, j), *t));
-        (infinite.collect(), found.rank)
+    let estimates = classified.map(|found| {
+        let named = found.estimates.iter().enumerate();
+        let named = named.map(|(j, t)| (coordinate_name(data, bias, j), *t));
+        (named.collect(), found.rank)
     });
     watch.doing("bound on a perceptron's updates");
     let inseparable = match separator {
@@ -155,7 +154,7 @@ fn findings(
         _ => None,
     };
     Ok(Findings {
-        infinite,
+        estimates,
         lifted,
         plain,
         radius: Some(r),
@@ -168,13 +167,14 @@ fn findings(
 
 fn json(
     args: &CheckArgs,
-    data: &Dataset,
+    examined: &Examined,
     decision: &ProvedVerdict,
     findings: &Findings,
     proved: Option<&str>,
 ) -> Value {
+    let data = &examined.data;
     let those = |wanted: &[Estimate]| -> Vec<_> {
-        let all = findings.infinite.iter().flat_map(|(all, _)| all);
+        let all = findings.estimates.iter().flat_map(|(all, _)| all);
         all.filter(|(_, trend)| wanted.contains(trend)).collect()
     };
     let infinite = those(&[Estimate::PlusInfinity, Estimate::MinusInfinity]);
@@ -197,11 +197,21 @@ fn json(
         "updates_at_most": findings.updates_at_most,
         "updates_in_passes": findings.inseparable,
         "infinite_coefficients": infinite.iter().map(|(name, t)| json!({"name": name, "toward": t})).collect::<Vec<_>>(),
+        "separation": match decision.verdict() {
+            Verdict::Separable => "complete",
+            Verdict::QuasiSeparable => "quasi-complete",
+            Verdict::Overlapping => "none",
+        },
+        "coefficients": findings.estimates.as_ref().map(|(all, _)| {
+            let named = |(name, t): &(String, Estimate)| json!({"name": name, "maximum_likelihood": r_name(*t)});
+            all.iter().map(named).collect::<Vec<_>>()
+        }),
+        "reference_levels": examined.references,
         "not_unique": not_unique.iter().map(|(name, _)| name).collect::<Vec<_>>(),
         "not_identified": not_identified.iter().map(|(name, _)| name).collect::<Vec<_>>(),
         "support": support(data, decision),
         "separated_rows": separated_rows,
-        "rank": findings.infinite.as_ref().map_or(decision.balanced_rank, |(_, rank)| *rank),
+        "rank": findings.estimates.as_ref().map_or(decision.balanced_rank, |(_, rank)| *rank),
         "stop": findings.stop.map(Stop::name),
         "certificate": args.certificate.as_ref().map(|path| path.display().to_string()),
         "verified": proved.map(|_| true),
@@ -212,12 +222,13 @@ fn json(
 /// What follows the line with the verdict.
 fn text(
     args: &CheckArgs,
-    data: &Dataset,
+    examined: &Examined,
     decision: &ProvedVerdict,
     findings: &Findings,
     dimension: usize,
     proved: Option<&str>,
 ) -> String {
+    let data = &examined.data;
     let mut text = String::new();
     if let (Some(lifted), Some(plain), Some(radius)) =
         (findings.lifted, findings.plain, findings.radius)
@@ -251,8 +262,16 @@ fn text(
             shown.join(", ")
         );
     }
-    match &findings.infinite {
-        Some((infinite, _)) => text.push_str(&logistic(infinite)),
+    match &findings.estimates {
+        Some((all, _)) => {
+            let infinite = all.iter().filter(|(_, t)| *t != Estimate::Finite);
+            let infinite: Vec<_> = infinite.collect();
+            text.push_str(&logistic(&infinite));
+            if infinite.iter().any(|(_, t)| *t != Estimate::NotIdentified) {
+                text.push_str(&outcome_text(examined));
+                text.push_str(next_step());
+            }
+        }
         None if args.verdict_only => {}
         None if dimension <= args.coefficients => {
             text.push_str("coefficients were not classified: the time was up\n");
@@ -271,7 +290,7 @@ fn text(
 }
 
 /// The name of a coordinate: the bias, or a feature.
-fn coordinate_name(data: &Dataset, bias: BiasTerm, j: usize) -> String {
+pub(in crate::commands) fn coordinate_name(data: &Dataset, bias: BiasTerm, j: usize) -> String {
     match bias {
         BiasTerm::Lifted if j == 0 => "(bias)".into(),
         BiasTerm::Lifted => data.names.get(j - 1).into_owned(),
@@ -295,21 +314,14 @@ fn explain(decision: &ProvedVerdict, data: &Dataset) -> String {
     }
 }
 
-fn logistic(infinite: &[(String, Estimate)]) -> String {
+fn logistic(infinite: &[&(String, Estimate)]) -> String {
     if infinite.is_empty() {
         return "the maximum likelihood estimates of a logistic regression are finite and unique\n"
             .into();
     }
     let mut rows = Vec::new();
     for (name, trend) in infinite.iter().take(30) {
-        let toward = match trend {
-            Estimate::PlusInfinity => "to +∞",
-            Estimate::MinusInfinity => "to −∞",
-            Estimate::Either => "no unique limit: finite or infinite, either sign",
-            Estimate::NotIdentified => "not identified",
-            Estimate::Finite => "finite",
-        };
-        rows.push(vec![clipped(name, 40), toward.to_owned()]);
+        rows.push(vec![clipped(name, 40), toward(*trend).to_owned()]);
     }
     let mut text =
         String::from("coefficients of a logistic regression without a finite, unique estimate:\n");
