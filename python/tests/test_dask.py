@@ -1,5 +1,6 @@
 """Learning on a cluster of processes: one answer, whatever the workers do."""
 
+import hashlib
 import json
 import os
 import signal
@@ -10,7 +11,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from rosenblatt import Arow, Logistic, PassiveAggressive, Perceptron, load, save
+from rosenblatt import (
+    Arow,
+    Logistic,
+    PassiveAggressive,
+    Perceptron,
+    check_separability,
+    load,
+    save,
+)
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
@@ -20,6 +29,7 @@ from rosenblatt.dask import (  # noqa: E402
     DaskPassiveAggressive,
     DaskPerceptron,
 )
+from rosenblatt.dask import check_separability as dask_check  # noqa: E402
 
 PAIRS = [
     (DaskPerceptron, Perceptron),
@@ -353,3 +363,64 @@ def test_the_program_trains_and_reports(cluster, tmp_path, capfd):
     with pytest.raises(SystemExit) as stopped:
         main(["train", "--nonsense"])
     assert stopped.value.code == 2
+
+
+def random_sets(count):
+    """Small sets of whole numbers, of every verdict, cut at random."""
+    random = np.random.default_rng(8)
+    for _ in range(count):
+        n, d = random.integers(4, 40), random.integers(1, 5)
+        X = random.integers(-2, 3, size=(n, d)).astype(float)
+        y = (X @ random.normal(size=d) + random.normal() * random.integers(0, 2) > 0).astype(int)
+        if random.random() < 0.5:
+            y[X @ random.normal(size=d).round() == 0] = 1
+        if len(set(y)) == 2:
+            cut = np.sort(random.integers(0, n + 1, size=random.integers(0, 5)))
+            yield X, y, np.diff(np.concatenate([[0], cut, [n]]))
+
+
+def test_a_distributed_check_is_the_local_one():
+    from rosenblatt.dask import _separability as cluster_check
+
+    verdicts = set()
+    for X, y, cut in random_sets(250):
+        ends = np.cumsum(cut)[:-1]
+        pairs = list(zip(np.split(X, ends), np.split(y, ends)))
+        for lifted in (True, False):
+            parts_ = cluster_check._of_arrays([p for p in pairs if len(p[1])], lifted)
+
+            def ask(function, *arguments):
+                return [function(part, *arguments) for part in parts_]
+
+            found = cluster_check.decide(ask, X.shape[1] + lifted, lifted, most=3)
+            found["radius"] = max(ask(cluster_check.radius))
+            starts = np.cumsum([0] + [len(p.signs) for p in parts_])
+            told = cluster_check._verdict(found, lambda p: int(starts[p[0]] + p[1]), len(y), {}, {})
+            expected = check_separability(X, y, fit_intercept=lifted)
+            assert told.verdict == expected.verdict
+            assert told.holds(X, y, fit_intercept=lifted)
+            if told.verdict == "separable":
+                assert told.margin.lower <= expected.margin.upper * (1 + 1e-9)
+                assert told.margin.upper >= expected.margin.lower * (1 - 1e-9)
+                assert told.mistake_bound >= expected.mistake_bound * (1 - 1e-9)
+            verdicts.add((told.verdict, lifted))
+    assert len(verdicts) == 6
+
+
+def test_a_proof_is_found_on_the_cluster(client, tmp_path):
+    X, y = rows(300, d=3, noise=0.0)
+    found = dask_check(*parts(X, y, 100, 0, 200), client=client)
+    assert found.verdict == "separable" and found.holds(X, y) and found.n_samples == 300
+    y[250] = 1 - y[250]
+    libsvm(tmp_path / "a.svm", X[:120], 2 * y[:120] - 1)
+    libsvm(tmp_path / "b.svm", X[120:], 2 * y[120:] - 1)
+    for read in ({}, {"partition_bytes": 2000}):
+        found = dask_check(str(tmp_path / "*.svm"), client=client, read=read)
+        expected = check_separability(X, y)
+        assert found.verdict == expected.verdict == "overlapping"
+        assert found.holds(X, y) and found.multipliers.keys() == found.names.keys()
+        for row, name in found.names.items():
+            file, number = ("a.svm", row + 1) if row < 120 else ("b.svm", row - 119)
+            assert name == f"{tmp_path / file}, row {number}"
+    data = (tmp_path / "a.svm").read_bytes()
+    assert found.files[str(tmp_path / "a.svm")] == hashlib.sha256(data).hexdigest()

@@ -214,8 +214,8 @@ def _along(y: Any, rows: list[Any], lengths: Any, name: str) -> list[Any]:
     return found
 
 
-def plan(found: list[Facts], estimator: Any) -> Plan:
-    """What all blocks together decide; sets the estimator's classes."""
+def plan(found: list[Facts], estimator: Any = None) -> Plan:
+    """What all blocks together decide, and the estimator that learns them; sets its classes."""
     there = [each for each in found if each.rows]
     if not there:
         raise ValueError("there are no rows")
@@ -240,13 +240,14 @@ def plan(found: list[Facts], estimator: Any) -> Plan:
         else:
             numbers = [spelled[text] for text in each.labels]
         np.add.at(counts, numbers, each.counts)
-    weights = None
-    if getattr(estimator, "class_weight", None) == "balanced":
-        weights = counts.sum() / (len(classes) * counts)
-    session = estimator._session()
-    estimator.classes_ = classes
-    options = estimator._options()
-    share = session.get("validate")
+    weights = share = None
+    options: dict[str, str] = {}
+    if estimator is not None:
+        if estimator.class_weight == "balanced":
+            weights = counts.sum() / (len(classes) * counts)
+        estimator.classes_ = classes
+        options = estimator._options()
+        share = estimator._session().get("validate")
     return Plan(
         classes=classes,
         spelled=spelled,
