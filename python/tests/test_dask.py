@@ -8,6 +8,7 @@ import threading
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -18,11 +19,13 @@ from rosenblatt import (
     Perceptron,
     check_separability,
     load,
+    read_table,
     save,
 )
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
 from rosenblatt.dask import (  # noqa: E402
     DaskArow,
     DaskLogistic,
@@ -424,3 +427,37 @@ def test_a_proof_is_found_on_the_cluster(client, tmp_path):
             assert name == f"{tmp_path / file}, row {number}"
     data = (tmp_path / "a.svm").read_bytes()
     assert found.files[str(tmp_path / "a.svm")] == hashlib.sha256(data).hexdigest()
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_frames_are_prepared_as_the_table_of_one_machine(client, tmp_path):
+    random = np.random.default_rng(3)
+    n = 400
+    frame = pd.DataFrame(
+        {
+            "size": random.normal(size=n) * 3 + 7,
+            "colour": random.choice(["red", "grün", "blue"], size=n),
+            "weight": np.where(random.random(n) < 0.1, np.nan, random.normal(size=n)),
+            "rare": np.where(np.arange(n) == 390, "seldom", "often"),
+        }
+    )
+    y = (frame["size"] + 4 * (frame["colour"] == "red") > 8).astype(int)
+    frame.assign(label=y).to_csv(tmp_path / "a.csv", index=False)
+    lazy = dd.from_pandas(frame, npartitions=3)
+    labels = dd.from_pandas(y, npartitions=3)
+    for scale in ("none", "standard", "minmax"):
+        table = read_table(tmp_path / "a.csv", label="label", scale=scale, precision="f64")
+        given = {"client": client, "scale": scale, "max_iter": 3}
+        found = DaskPerceptron(**given).fit(lazy, labels)
+        assert found.preparation_.feature_names() == table.feature_names
+        made = found.preparation_.rows(frame).toarray()
+        X = table.X.toarray() if sparse.issparse(table.X) else table.X
+        assert made.tobytes() == np.ascontiguousarray(X).tobytes()
+        one = Perceptron(max_iter=3).fit(table.X, y)
+        whole = dd.from_pandas(frame, npartitions=1)
+        same(one, DaskPerceptron(**given).fit(whole, dd.from_pandas(y, npartitions=1)))
+        told = found.predict(lazy).compute()
+        assert told.tolist() == found.predict(frame).tolist()
+        assert found.predict(made).tolist() == told.tolist()
+    with pytest.raises(ValueError, match="scale must be one of"):
+        DaskPerceptron(client=client, scale="log").fit(lazy, labels)

@@ -14,12 +14,13 @@ from ..logistic import Logistic
 from ..mixing import Mixing
 from ..passive_aggressive import PassiveAggressive
 from ..perceptron import Perceptron
-from . import _blocks, _files, _logistic, _run
+from . import _blocks, _files, _frames, _logistic, _run
 
 #: Parameters that the estimators on one machine have not.
 OWN = {
     "client": None,
     "mixing": "uniform",
+    "scale": None,
     "checkpoint": None,
     "checkpoint_passes": None,
     "checkpoint_seconds": 60.0,
@@ -97,10 +98,14 @@ class OnCluster:
             if resume and self.checkpoint is None:
                 raise ValueError("resume needs the file to go on from: set checkpoint")
             cluster = _run.Cluster(self.client)
+            vars(self).pop("preparation_", None)
             if _files.is_files(X):
                 if y is not None or sample_weight is not None:
                     raise ValueError("files hold their labels: y and sample_weight must be None")
                 blocks = [cluster.submit(_files.block, *part) for part in _files.parts(X, read)]
+            elif _frames.needed(X, self.scale):
+                found = _frames.blocks(cluster, X, y, sample_weight, self.scale or "none")
+                blocks, self.preparation_ = found
             else:
                 delayed = _blocks.delayed_blocks(X, y, sample_weight)
                 blocks = cluster.client.compute(delayed)
@@ -108,7 +113,8 @@ class OnCluster:
             del blocks
             self._single = rows.plan.single
             self._run(rows, progress, resume)
-            if hasattr(X, "columns"):
+            vars(self).pop("feature_names_in_", None)
+            if hasattr(X, "columns") and not hasattr(self, "preparation_"):
                 self.feature_names_in_ = np.asarray(X.columns, dtype=object)
             self._warn_if_unfinished()
             return self
@@ -167,6 +173,12 @@ class OnCluster:
             return da.map_blocks(method, X, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype))
         chunks = (X.chunks[0], (width,))
         return da.map_blocks(method, X, dtype=dtype, chunks=chunks, meta=np.empty((0, width), dtype))
+
+    def _checked(self, X: Any) -> Any:
+        preparation = getattr(self, "preparation_", None)
+        if preparation is not None and hasattr(X, "columns"):
+            X = preparation.rows(X)
+        return super()._checked(X)
 
     def _on_one_machine(self, name: str) -> Callable[..., np.ndarray]:
         """A method for rows in memory, of a copy that knows no client."""
