@@ -1,11 +1,16 @@
 """Learning on a cluster of processes: one answer, whatever the workers do."""
 
+import dataclasses
 import hashlib
 import json
+import multiprocessing
 import os
+import pathlib
+import pickle
 import signal
 import threading
 import time
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -22,6 +27,8 @@ from rosenblatt import (
     read_table,
     save,
 )
+
+from rosenblatt.mixing import Mixing, Partition, mix, one_pass, sweep
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
@@ -461,3 +468,81 @@ def test_frames_are_prepared_as_the_table_of_one_machine(client, tmp_path):
         assert found.predict(made).tolist() == told.tolist()
     with pytest.raises(ValueError, match="scale must be one of"):
         DaskPerceptron(client=client, scale="log").fit(lazy, labels)
+
+
+def of_processes(X, y, cut, **parameters):
+    """A run whose passes are made by processes of this machine, without Dask."""
+    ends = np.cumsum(cut)[:-1]
+    classes = np.unique(y)
+    made = [
+        Partition(rows_, labels, classes)
+        for rows_, labels in zip(np.split(X, ends), np.split(y, ends))
+    ]
+    run = Mixing(Perceptron(**parameters), made)
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        while run.stop is None:
+            task = run.task()
+            updates = list(pool.map(one_pass, made, [task] * len(made)))
+            run.take(mix(updates, task))
+    found = sum(sweep(part, run.task()).visits for part in made)
+    assert found == len(y)
+    return run.finish(made)
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_the_plain_functions_need_no_dask(client):
+    X, y = rows(500, classes=3)
+    found = of_processes(X, y, (200, 100, 200), max_iter=4)
+    same(found, DaskPerceptron(client=client, max_iter=4).fit(*parts(X, y, 200, 100, 200)))
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_ray_drives_the_plain_functions(client):
+    ray = pytest.importorskip("ray", reason="Ray is not installed: its example is not run")
+    path = pathlib.Path(__file__).parents[2] / "examples" / "ray_mixing.py"
+    names = {"__name__": "example"}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    X, y = rows(400)
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        found = names["train"](X, y, 4, max_iter=3)
+    finally:
+        ray.shutdown()
+    same(found, DaskPerceptron(client=client, max_iter=3).fit(*parts(X, y, 100, 100, 100, 100)))
+
+
+def test_where_few_weights_change_their_new_values_travel():
+    X = sparse.csr_matrix(([1.0, 1.0, 1.0], [5, 700, 701], [0, 1, 3]), shape=(2, 1000))
+    part = Partition(X, np.array([0, 1]), [0, 1])
+    for kind in (Perceptron, Arow):
+        run = Mixing(kind(max_iter=2), [part, part])
+        task = run.task()
+        update = one_pass(part, task)
+        assert len(update.places) == 4 and len(update.weights) == 4  # The bias is the fourth.
+        full = dataclasses.replace(
+            update,
+            places=None,
+            **{
+                name: np.where(
+                    np.isin(np.arange(1001), update.places),
+                    spread(getattr(update, name), update.places),
+                    start,
+                )
+                for name, start in (
+                    ("weights", task.state["weights"]),
+                    ("correction", 0.0),
+                    ("confidence", task.state.get("confidence")),
+                )
+                if getattr(update, name) is not None
+            },
+        )
+        one, other = mix([update, full], task), mix([full, full], task)
+        for name in ("weights", "summed", "changed"):
+            assert getattr(one, name).tobytes() == getattr(other, name).tobytes()
+        assert len(pickle.dumps(update)) < len(pickle.dumps(full)) / 5
+
+
+def spread(values, places):
+    whole = np.zeros(1001)
+    whole[places] = values
+    return whole
