@@ -27,7 +27,6 @@ from rosenblatt import (
     read_table,
     save,
 )
-
 from rosenblatt.mixing import Mixing, Partition, mix, one_pass, sweep
 
 distributed = pytest.importorskip("distributed")
@@ -112,6 +111,12 @@ def test_one_partition_is_one_machine(client, of_dask, of_one, given, classes, n
     assert one.margin_ == found.margin_ and one.mistake_bound_ == found.mistake_bound_
     assert one.radius_ == found.radius_
     assert one.loss_curve_.tolist() == found.loss_curve_.tolist()
+
+
+def test_small_partitions_are_warned_of(client):
+    X, y = rows(600)
+    with pytest.warns(UserWarning, match="3 partitions of about 200 rows"):
+        DaskPerceptron(client=client, max_iter=1).fit(*parts(X, y, 200, 100, 300))
 
 
 @pytest.mark.filterwarnings("ignore:.*")
@@ -546,3 +551,28 @@ def spread(values, places):
     whole = np.zeros(1001)
     whole[places] = values
     return whole
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_tables_are_read_by_the_workers(client, tmp_path):
+    random = np.random.default_rng(3)
+    frame = pd.DataFrame({"size": random.normal(size=300), "kind": random.choice(["a", "b"], 300)})
+    frame["class"] = np.where(frame["size"] + (frame["kind"] == "a") > 0.4, "big", "small")
+    frame[:100].to_csv(tmp_path / "1.csv", index=False)
+    frame[100:].to_csv(tmp_path / "2.csv", index=False)
+    frame.to_csv(tmp_path / "all.csv", index=False)
+    frame.to_parquet(tmp_path / "all.parquet", row_group_size=150)
+    table = read_table(tmp_path / "all.csv", scale="standard", precision="f64")
+    one = Perceptron(max_iter=3).fit(table.X, table.y)
+    given = {"client": client, "max_iter": 3}
+    whole = DaskPerceptron(**given).fit(str(tmp_path / "all.csv"))
+    same(one, whole)
+    assert whole.classes_.tolist() == ["big", "small"]
+    two = DaskPerceptron(**given).fit(str(tmp_path / "[12].csv"))
+    assert two.n_partitions_ == 2 and two.preparation_.feature_names() == table.feature_names
+    rows_ = frame[["size", "kind"]]
+    assert (two.predict(rows_) == frame["class"]).mean() > 0.9
+    parquet = DaskPerceptron(**given).fit(str(tmp_path / "all.parquet"))
+    assert parquet.n_partitions_ == 2 and (parquet.predict(rows_) == frame["class"]).mean() > 0.9
+    with pytest.raises(ValueError, match="no column 'weight'"):
+        DaskPerceptron(**given).fit(str(tmp_path / "all.csv"), read={"label": "weight"})

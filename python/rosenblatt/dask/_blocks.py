@@ -166,7 +166,7 @@ def delayed_blocks(X: Any, y: Any, weight: Any) -> list[Any]:
     import dask
 
     if _is_frame(X):
-        rows = X.to_delayed()
+        rows = delayed(X)
         lengths = None
     elif hasattr(X, "chunks"):
         if len(X.shape) != 2:
@@ -184,6 +184,14 @@ def delayed_blocks(X: Any, y: Any, weight: Any) -> list[Any]:
     weights = [None] * len(rows) if weight is None else _along(weight, rows, lengths, "sample_weight")
     made = dask.delayed(block, pure=False)
     return [made(*each, number) for number, each in enumerate(zip(rows, labels, weights))]
+
+
+def delayed(X: Any) -> list[Any]:
+    """The blocks of a collection."""
+    if _is_frame(X):
+        # Dask may fuse partitions of a column that it would not fuse of a whole frame.
+        return list(X.to_delayed(optimize_graph=False))
+    return X.to_delayed().ravel().tolist()
 
 
 def _along(y: Any, rows: list[Any], lengths: Any, name: str) -> list[Any]:
@@ -207,8 +215,7 @@ def _along(y: Any, rows: list[Any], lengths: Any, name: str) -> list[Any]:
                 raise ValueError(f"{name} has {y.shape[0]} values for {sum(lengths)} rows")
             if y.chunks[0] != lengths:
                 y = da.rechunk(y, (lengths,))
-    found = y.to_delayed()
-    found = found.ravel().tolist() if isinstance(found, np.ndarray) else found
+    found = delayed(y)
     if len(found) != len(rows):
         raise ValueError(f"X has {len(rows)} partitions, but {name} has {len(found)}")
     return found

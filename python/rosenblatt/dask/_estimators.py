@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
+import warnings
 from typing import Any, Callable
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from .._base import Progress
 from ..arow import Arow
 from ..logistic import Logistic
-from ..mixing import Mixing
+from ..mixing import ENOUGH_ROWS, Mixing
 from ..passive_aggressive import PassiveAggressive
 from ..perceptron import Perceptron
 from . import _blocks, _files, _frames, _logistic, _run
@@ -74,9 +75,9 @@ class OnCluster:
 
         Parameters
         ----------
-        X : dask array, dask dataframe, or names of libsvm files
-            Training rows; each block of rows is a partition. Names of files, or patterns of them,
-            are for workers, which read each its part.
+        X : dask array, dask dataframe, or names of files
+            Training rows; each block of rows is a partition. Files, or patterns of them, are
+            libsvm (plain or compressed), CSV, TSV or Parquet, and workers read each its part.
         y : dask array, dask series or array-like, default=None
             Labels; None where files hold them.
         sample_weight : dask array, dask series or array-like, default=None
@@ -84,8 +85,8 @@ class OnCluster:
         resume : bool, default=False
             Go on from the file ``checkpoint``, perhaps on another cluster, with the same rows.
         read : dict, default=None
-            How files are read: ``format``, ``precision``, and ``partition_bytes``, the text that
-            makes a partition (64 MiB).
+            How files are read: ``format``, ``precision`` (of libsvm), ``label`` (of tables, a
+            column), and ``partition_bytes``, the text that makes a partition (64 MiB).
         progress : callable, default=None
             Called after each pass with a dictionary, as on one machine.
 
@@ -99,12 +100,22 @@ class OnCluster:
                 raise ValueError("resume needs the file to go on from: set checkpoint")
             cluster = _run.Cluster(self.client)
             vars(self).pop("preparation_", None)
+            scale = self.scale
             if _files.is_files(X):
                 if y is not None or sample_weight is not None:
                     raise ValueError("files hold their labels: y and sample_weight must be None")
-                blocks = [cluster.submit(_files.block, *part) for part in _files.parts(X, read)]
-            elif _frames.needed(X, self.scale):
-                found = _frames.blocks(cluster, X, y, sample_weight, self.scale or "none")
+                ending = _files.table_format(X, read)
+                if ending is not None:
+                    X, y = _files.table(X, ending, read)
+                    # As the command line scales tables.
+                    scale = "standard" if scale is None else scale
+            elif y is None:
+                raise ValueError("the rows need labels: give y")
+            if y is None:
+                parts = _files.parts(X, read)
+                blocks = [cluster.submit(_files.block, *part) for part in parts]
+            elif _frames.needed(X, scale):
+                found = _frames.blocks(cluster, X, y, sample_weight, scale or "none")
                 blocks, self.preparation_ = found
             else:
                 delayed = _blocks.delayed_blocks(X, y, sample_weight)
@@ -121,6 +132,13 @@ class OnCluster:
 
     def _run(self, rows: _run.Rows, progress: Progress | None, resume: bool) -> None:
         options = self._options()
+        each = sum(rows.rows) // len(rows.rows)
+        if len(rows.rows) > 1 and each < ENOUGH_ROWS:
+            warnings.warn(
+                f"{len(rows.rows)} partitions of about {each} rows: below {ENOUGH_ROWS} rows each, "
+                "mixing costs accuracy; rechunk the rows into fewer partitions",
+                stacklevel=4,
+            )
         made = Mixing(
             self,
             rows.survey({n: v for n, v in options.items() if (n, v) != ("class-weight", "balanced")}),

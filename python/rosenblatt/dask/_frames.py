@@ -6,7 +6,7 @@ one number after the other, so that they are those of one machine, bit for bit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -208,13 +208,19 @@ def fit(cluster: Any, frames: list[Any], scale: str) -> Preparation:
 
 
 def block(frame: Any, y: Any, weight: Any, number: int, preparation: Preparation) -> Block:
-    """The rows of a partition with their features."""
-    return _blocks.block(preparation.rows(frame), y, weight, number)
+    """The rows of a partition with their features; labels of a file are texts."""
+    if getattr(y.dtype, "kind", "O") in "biuf":
+        return _blocks.block(preparation.rows(frame), y, weight, number)
+    if y.isna().any():
+        raise ValueError(f"partition {number}: a label is missing")
+    texts, codes = np.unique(y.astype(str).to_numpy(dtype=object), return_inverse=True)
+    found = _blocks.block(preparation.rows(frame), codes, weight, number)
+    return replace(found, labels=found.labels.astype(np.uint32), texts=texts.tolist())
 
 
 def blocks(cluster: Any, X: Any, y: Any, weight: Any, scale: str) -> tuple[list[Any], Preparation]:
     """The blocks of a frame, and how they were made."""
-    rows = X.to_delayed()
+    rows = _blocks.delayed(X)
     labels = _blocks._along(y, rows, None, "y")
     weights = [None] * len(rows)
     if weight is not None:
