@@ -48,6 +48,9 @@ MIXING = ("uniform", "rows", "mistakes")
 ENOUGH_ROWS = 2000
 
 
+#: The average over visits begins anew with this pass of several partitions, counted from 1.
+AVERAGE_FROM = 2
+
 #: Stops at limits, which a run that goes on may have raised.
 LIMITS = ("epoch_limit", "update_limit", "time_limit")
 
@@ -546,7 +549,8 @@ class Mixing:
         else:
             progress.state = mixed(mixture, task)
             if mixture.summed is not None:
-                first = progress.summed is None
+                # The first pass of every partition begins at nothing, as if each were alone.
+                first = len(progress.passes) < AVERAGE_FROM
                 progress.summed = mixture.summed if first else progress.summed + mixture.summed
                 progress.visits = mixture.visits if first else progress.visits + mixture.visits
         if mixture.share > 0:

@@ -1,25 +1,44 @@
 """Learning on a cluster of processes: one answer, whatever the workers do."""
 
+import dataclasses
+import hashlib
 import json
+import multiprocessing
 import os
+import pathlib
+import pickle
 import signal
 import threading
 import time
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
-from rosenblatt import Arow, Logistic, PassiveAggressive, Perceptron, load, save
+from rosenblatt import (
+    Arow,
+    Logistic,
+    PassiveAggressive,
+    Perceptron,
+    check_separability,
+    load,
+    read_table,
+    save,
+)
+from rosenblatt.mixing import Mixing, Partition, mix, one_pass, sweep
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
 from rosenblatt.dask import (  # noqa: E402
     DaskArow,
     DaskLogistic,
     DaskPassiveAggressive,
     DaskPerceptron,
 )
+from rosenblatt.dask import check_separability as dask_check  # noqa: E402
 
 PAIRS = [
     (DaskPerceptron, Perceptron),
@@ -92,6 +111,12 @@ def test_one_partition_is_one_machine(client, of_dask, of_one, given, classes, n
     assert one.margin_ == found.margin_ and one.mistake_bound_ == found.mistake_bound_
     assert one.radius_ == found.radius_
     assert one.loss_curve_.tolist() == found.loss_curve_.tolist()
+
+
+def test_small_partitions_are_warned_of(client):
+    X, y = rows(600)
+    with pytest.warns(UserWarning, match="3 partitions of about 200 rows"):
+        DaskPerceptron(client=client, max_iter=1).fit(*parts(X, y, 200, 100, 300))
 
 
 @pytest.mark.filterwarnings("ignore:.*")
@@ -353,3 +378,201 @@ def test_the_program_trains_and_reports(cluster, tmp_path, capfd):
     with pytest.raises(SystemExit) as stopped:
         main(["train", "--nonsense"])
     assert stopped.value.code == 2
+
+
+def random_sets(count):
+    """Small sets of whole numbers, of every verdict, cut at random."""
+    random = np.random.default_rng(8)
+    for _ in range(count):
+        n, d = random.integers(4, 40), random.integers(1, 5)
+        X = random.integers(-2, 3, size=(n, d)).astype(float)
+        y = (X @ random.normal(size=d) + random.normal() * random.integers(0, 2) > 0).astype(int)
+        if random.random() < 0.5:
+            y[X @ random.normal(size=d).round() == 0] = 1
+        if len(set(y)) == 2:
+            cut = np.sort(random.integers(0, n + 1, size=random.integers(0, 5)))
+            yield X, y, np.diff(np.concatenate([[0], cut, [n]]))
+
+
+def test_a_distributed_check_is_the_local_one():
+    from rosenblatt.dask import _separability as cluster_check
+
+    verdicts = set()
+    for X, y, cut in random_sets(250):
+        ends = np.cumsum(cut)[:-1]
+        pairs = list(zip(np.split(X, ends), np.split(y, ends)))
+        for lifted in (True, False):
+            parts_ = cluster_check._of_arrays([p for p in pairs if len(p[1])], lifted)
+
+            def ask(function, *arguments):
+                return [function(part, *arguments) for part in parts_]
+
+            found = cluster_check.decide(ask, X.shape[1] + lifted, lifted, most=3)
+            found["radius"] = max(ask(cluster_check.radius))
+            starts = np.cumsum([0] + [len(p.signs) for p in parts_])
+            told = cluster_check._verdict(found, lambda p: int(starts[p[0]] + p[1]), len(y), {}, {})
+            expected = check_separability(X, y, fit_intercept=lifted)
+            assert told.verdict == expected.verdict
+            assert told.holds(X, y, fit_intercept=lifted)
+            if told.verdict == "separable":
+                assert told.margin.lower <= expected.margin.upper * (1 + 1e-9)
+                assert told.margin.upper >= expected.margin.lower * (1 - 1e-9)
+                assert told.mistake_bound >= expected.mistake_bound * (1 - 1e-9)
+            verdicts.add((told.verdict, lifted))
+    assert len(verdicts) == 6
+
+
+def test_a_proof_is_found_on_the_cluster(client, tmp_path):
+    X, y = rows(300, d=3, noise=0.0)
+    found = dask_check(*parts(X, y, 100, 0, 200), client=client)
+    assert found.verdict == "separable" and found.holds(X, y) and found.n_samples == 300
+    y[250] = 1 - y[250]
+    libsvm(tmp_path / "a.svm", X[:120], 2 * y[:120] - 1)
+    libsvm(tmp_path / "b.svm", X[120:], 2 * y[120:] - 1)
+    for read in ({}, {"partition_bytes": 2000}):
+        found = dask_check(str(tmp_path / "*.svm"), client=client, read=read)
+        expected = check_separability(X, y)
+        assert found.verdict == expected.verdict == "overlapping"
+        assert found.holds(X, y) and found.multipliers.keys() == found.names.keys()
+        for row, name in found.names.items():
+            file, number = ("a.svm", row + 1) if row < 120 else ("b.svm", row - 119)
+            assert name == f"{tmp_path / file}, row {number}"
+    data = (tmp_path / "a.svm").read_bytes()
+    assert found.files[str(tmp_path / "a.svm")] == hashlib.sha256(data).hexdigest()
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_frames_are_prepared_as_the_table_of_one_machine(client, tmp_path):
+    random = np.random.default_rng(3)
+    n = 400
+    frame = pd.DataFrame(
+        {
+            "size": random.normal(size=n) * 3 + 7,
+            "colour": random.choice(["red", "grün", "blue"], size=n),
+            "weight": np.where(random.random(n) < 0.1, np.nan, random.normal(size=n)),
+            "rare": np.where(np.arange(n) == 390, "seldom", "often"),
+        }
+    )
+    y = (frame["size"] + 4 * (frame["colour"] == "red") > 8).astype(int)
+    frame.assign(label=y).to_csv(tmp_path / "a.csv", index=False)
+    lazy = dd.from_pandas(frame, npartitions=3)
+    labels = dd.from_pandas(y, npartitions=3)
+    for scale in ("none", "standard", "minmax"):
+        table = read_table(tmp_path / "a.csv", label="label", scale=scale, precision="f64")
+        given = {"client": client, "scale": scale, "max_iter": 3}
+        found = DaskPerceptron(**given).fit(lazy, labels)
+        assert found.preparation_.feature_names() == table.feature_names
+        made = found.preparation_.rows(frame).toarray()
+        X = table.X.toarray() if sparse.issparse(table.X) else table.X
+        assert made.tobytes() == np.ascontiguousarray(X).tobytes()
+        one = Perceptron(max_iter=3).fit(table.X, y)
+        whole = dd.from_pandas(frame, npartitions=1)
+        same(one, DaskPerceptron(**given).fit(whole, dd.from_pandas(y, npartitions=1)))
+        told = found.predict(lazy).compute()
+        assert told.tolist() == found.predict(frame).tolist()
+        assert found.predict(made).tolist() == told.tolist()
+    with pytest.raises(ValueError, match="scale must be one of"):
+        DaskPerceptron(client=client, scale="log").fit(lazy, labels)
+
+
+def of_processes(X, y, cut, **parameters):
+    """A run whose passes are made by processes of this machine, without Dask."""
+    ends = np.cumsum(cut)[:-1]
+    classes = np.unique(y)
+    made = [
+        Partition(rows_, labels, classes)
+        for rows_, labels in zip(np.split(X, ends), np.split(y, ends))
+    ]
+    run = Mixing(Perceptron(**parameters), made)
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        while run.stop is None:
+            task = run.task()
+            updates = list(pool.map(one_pass, made, [task] * len(made)))
+            run.take(mix(updates, task))
+    found = sum(sweep(part, run.task()).visits for part in made)
+    assert found == len(y)
+    return run.finish(made)
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_the_plain_functions_need_no_dask(client):
+    X, y = rows(500, classes=3)
+    found = of_processes(X, y, (200, 100, 200), max_iter=4)
+    same(found, DaskPerceptron(client=client, max_iter=4).fit(*parts(X, y, 200, 100, 200)))
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_ray_drives_the_plain_functions(client):
+    ray = pytest.importorskip("ray", reason="Ray is not installed: its example is not run")
+    path = pathlib.Path(__file__).parents[2] / "examples" / "ray_mixing.py"
+    names = {"__name__": "example"}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    X, y = rows(400)
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        found = names["train"](X, y, 4, max_iter=3)
+    finally:
+        ray.shutdown()
+    same(found, DaskPerceptron(client=client, max_iter=3).fit(*parts(X, y, 100, 100, 100, 100)))
+
+
+def test_where_few_weights_change_their_new_values_travel():
+    X = sparse.csr_matrix(([1.0, 1.0, 1.0], [5, 700, 701], [0, 1, 3]), shape=(2, 1000))
+    part = Partition(X, np.array([0, 1]), [0, 1])
+    for kind in (Perceptron, Arow):
+        run = Mixing(kind(max_iter=2), [part, part])
+        task = run.task()
+        update = one_pass(part, task)
+        assert len(update.places) == 4 and len(update.weights) == 4  # The bias is the fourth.
+        full = dataclasses.replace(
+            update,
+            places=None,
+            **{
+                name: np.where(
+                    np.isin(np.arange(1001), update.places),
+                    spread(getattr(update, name), update.places),
+                    start,
+                )
+                for name, start in (
+                    ("weights", task.state["weights"]),
+                    ("correction", 0.0),
+                    ("confidence", task.state.get("confidence")),
+                )
+                if getattr(update, name) is not None
+            },
+        )
+        one, other = mix([update, full], task), mix([full, full], task)
+        for name in ("weights", "summed", "changed"):
+            assert getattr(one, name).tobytes() == getattr(other, name).tobytes()
+        assert len(pickle.dumps(update)) < len(pickle.dumps(full)) / 5
+
+
+def spread(values, places):
+    whole = np.zeros(1001)
+    whole[places] = values
+    return whole
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_tables_are_read_by_the_workers(client, tmp_path):
+    random = np.random.default_rng(3)
+    frame = pd.DataFrame({"size": random.normal(size=300), "kind": random.choice(["a", "b"], 300)})
+    frame["class"] = np.where(frame["size"] + (frame["kind"] == "a") > 0.4, "big", "small")
+    frame[:100].to_csv(tmp_path / "1.csv", index=False)
+    frame[100:].to_csv(tmp_path / "2.csv", index=False)
+    frame.to_csv(tmp_path / "all.csv", index=False)
+    frame.to_parquet(tmp_path / "all.parquet", row_group_size=150)
+    table = read_table(tmp_path / "all.csv", scale="standard", precision="f64")
+    one = Perceptron(max_iter=3).fit(table.X, table.y)
+    given = {"client": client, "max_iter": 3}
+    whole = DaskPerceptron(**given).fit(str(tmp_path / "all.csv"))
+    same(one, whole)
+    assert whole.classes_.tolist() == ["big", "small"]
+    two = DaskPerceptron(**given).fit(str(tmp_path / "[12].csv"))
+    assert two.n_partitions_ == 2 and two.preparation_.feature_names() == table.feature_names
+    rows_ = frame[["size", "kind"]]
+    assert (two.predict(rows_) == frame["class"]).mean() > 0.9
+    parquet = DaskPerceptron(**given).fit(str(tmp_path / "all.parquet"))
+    assert parquet.n_partitions_ == 2 and (parquet.predict(rows_) == frame["class"]).mean() > 0.9
+    with pytest.raises(ValueError, match="no column 'weight'"):
+        DaskPerceptron(**given).fit(str(tmp_path / "all.csv"), read={"label": "weight"})

@@ -213,6 +213,12 @@ impl Partition {
         self.data.features()
     }
 
+    /// The names of the classes.
+    #[getter]
+    fn classes(&self) -> Vec<String> {
+        self.data.classes.names().to_vec()
+    }
+
     /// The same rows in another order in memory, in which passes run faster.
     fn permuted(&self, py: Python<'_>) -> Self {
         py.detach(|| Partition {

@@ -19,4 +19,13 @@ partition it is that of the estimator on one machine.
 
 from ._estimators import DaskArow, DaskLogistic, DaskPassiveAggressive, DaskPerceptron
 
-__all__ = ["DaskArow", "DaskLogistic", "DaskPassiveAggressive", "DaskPerceptron"]
+from ._separability import ClusterVerdict, check_separability
+
+__all__ = [
+    "ClusterVerdict",
+    "DaskArow",
+    "DaskLogistic",
+    "DaskPassiveAggressive",
+    "DaskPerceptron",
+    "check_separability",
+]

@@ -166,7 +166,7 @@ def delayed_blocks(X: Any, y: Any, weight: Any) -> list[Any]:
     import dask
 
     if _is_frame(X):
-        rows = X.to_delayed()
+        rows = delayed(X)
         lengths = None
     elif hasattr(X, "chunks"):
         if len(X.shape) != 2:
@@ -184,6 +184,14 @@ def delayed_blocks(X: Any, y: Any, weight: Any) -> list[Any]:
     weights = [None] * len(rows) if weight is None else _along(weight, rows, lengths, "sample_weight")
     made = dask.delayed(block, pure=False)
     return [made(*each, number) for number, each in enumerate(zip(rows, labels, weights))]
+
+
+def delayed(X: Any) -> list[Any]:
+    """The blocks of a collection."""
+    if _is_frame(X):
+        # Dask may fuse partitions of a column that it would not fuse of a whole frame.
+        return list(X.to_delayed(optimize_graph=False))
+    return X.to_delayed().ravel().tolist()
 
 
 def _along(y: Any, rows: list[Any], lengths: Any, name: str) -> list[Any]:
@@ -207,15 +215,14 @@ def _along(y: Any, rows: list[Any], lengths: Any, name: str) -> list[Any]:
                 raise ValueError(f"{name} has {y.shape[0]} values for {sum(lengths)} rows")
             if y.chunks[0] != lengths:
                 y = da.rechunk(y, (lengths,))
-    found = y.to_delayed()
-    found = found.ravel().tolist() if isinstance(found, np.ndarray) else found
+    found = delayed(y)
     if len(found) != len(rows):
         raise ValueError(f"X has {len(rows)} partitions, but {name} has {len(found)}")
     return found
 
 
-def plan(found: list[Facts], estimator: Any) -> Plan:
-    """What all blocks together decide; sets the estimator's classes."""
+def plan(found: list[Facts], estimator: Any = None) -> Plan:
+    """What all blocks together decide, and the estimator that learns them; sets its classes."""
     there = [each for each in found if each.rows]
     if not there:
         raise ValueError("there are no rows")
@@ -240,13 +247,14 @@ def plan(found: list[Facts], estimator: Any) -> Plan:
         else:
             numbers = [spelled[text] for text in each.labels]
         np.add.at(counts, numbers, each.counts)
-    weights = None
-    if getattr(estimator, "class_weight", None) == "balanced":
-        weights = counts.sum() / (len(classes) * counts)
-    session = estimator._session()
-    estimator.classes_ = classes
-    options = estimator._options()
-    share = session.get("validate")
+    weights = share = None
+    options: dict[str, str] = {}
+    if estimator is not None:
+        if estimator.class_weight == "balanced":
+            weights = counts.sum() / (len(classes) * counts)
+        estimator.classes_ = classes
+        options = estimator._options()
+        share = estimator._session().get("validate")
     return Plan(
         classes=classes,
         spelled=spelled,

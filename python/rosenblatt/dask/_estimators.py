@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
+import warnings
 from typing import Any, Callable
 
 import numpy as np
@@ -11,15 +12,16 @@ import numpy as np
 from .._base import Progress
 from ..arow import Arow
 from ..logistic import Logistic
-from ..mixing import Mixing
+from ..mixing import ENOUGH_ROWS, Mixing
 from ..passive_aggressive import PassiveAggressive
 from ..perceptron import Perceptron
-from . import _blocks, _files, _logistic, _run
+from . import _blocks, _files, _frames, _logistic, _run
 
 #: Parameters that the estimators on one machine have not.
 OWN = {
     "client": None,
     "mixing": "uniform",
+    "scale": None,
     "checkpoint": None,
     "checkpoint_passes": None,
     "checkpoint_seconds": 60.0,
@@ -73,9 +75,9 @@ class OnCluster:
 
         Parameters
         ----------
-        X : dask array, dask dataframe, or names of libsvm files
-            Training rows; each block of rows is a partition. Names of files, or patterns of them,
-            are for workers, which read each its part.
+        X : dask array, dask dataframe, or names of files
+            Training rows; each block of rows is a partition. Files, or patterns of them, are
+            libsvm (plain or compressed), CSV, TSV or Parquet, and workers read each its part.
         y : dask array, dask series or array-like, default=None
             Labels; None where files hold them.
         sample_weight : dask array, dask series or array-like, default=None
@@ -83,8 +85,8 @@ class OnCluster:
         resume : bool, default=False
             Go on from the file ``checkpoint``, perhaps on another cluster, with the same rows.
         read : dict, default=None
-            How files are read: ``format``, ``precision``, and ``partition_bytes``, the text that
-            makes a partition (64 MiB).
+            How files are read: ``format``, ``precision`` (of libsvm), ``label`` (of tables, a
+            column), and ``partition_bytes``, the text that makes a partition (64 MiB).
         progress : callable, default=None
             Called after each pass with a dictionary, as on one machine.
 
@@ -97,10 +99,24 @@ class OnCluster:
             if resume and self.checkpoint is None:
                 raise ValueError("resume needs the file to go on from: set checkpoint")
             cluster = _run.Cluster(self.client)
+            vars(self).pop("preparation_", None)
+            scale = self.scale
             if _files.is_files(X):
                 if y is not None or sample_weight is not None:
                     raise ValueError("files hold their labels: y and sample_weight must be None")
-                blocks = [cluster.submit(_files.block, *part) for part in _files.parts(X, read)]
+                ending = _files.table_format(X, read)
+                if ending is not None:
+                    X, y = _files.table(X, ending, read)
+                    # As the command line scales tables.
+                    scale = "standard" if scale is None else scale
+            elif y is None:
+                raise ValueError("the rows need labels: give y")
+            if y is None:
+                parts = _files.parts(X, read)
+                blocks = [cluster.submit(_files.block, *part) for part in parts]
+            elif _frames.needed(X, scale):
+                found = _frames.blocks(cluster, X, y, sample_weight, scale or "none")
+                blocks, self.preparation_ = found
             else:
                 delayed = _blocks.delayed_blocks(X, y, sample_weight)
                 blocks = cluster.client.compute(delayed)
@@ -108,13 +124,21 @@ class OnCluster:
             del blocks
             self._single = rows.plan.single
             self._run(rows, progress, resume)
-            if hasattr(X, "columns"):
+            vars(self).pop("feature_names_in_", None)
+            if hasattr(X, "columns") and not hasattr(self, "preparation_"):
                 self.feature_names_in_ = np.asarray(X.columns, dtype=object)
             self._warn_if_unfinished()
             return self
 
     def _run(self, rows: _run.Rows, progress: Progress | None, resume: bool) -> None:
         options = self._options()
+        each = sum(rows.rows) // len(rows.rows)
+        if len(rows.rows) > 1 and each < ENOUGH_ROWS:
+            warnings.warn(
+                f"{len(rows.rows)} partitions of about {each} rows: below {ENOUGH_ROWS} rows each, "
+                "mixing costs accuracy; rechunk the rows into fewer partitions",
+                stacklevel=4,
+            )
         made = Mixing(
             self,
             rows.survey({n: v for n, v in options.items() if (n, v) != ("class-weight", "balanced")}),
@@ -167,6 +191,12 @@ class OnCluster:
             return da.map_blocks(method, X, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype))
         chunks = (X.chunks[0], (width,))
         return da.map_blocks(method, X, dtype=dtype, chunks=chunks, meta=np.empty((0, width), dtype))
+
+    def _checked(self, X: Any) -> Any:
+        preparation = getattr(self, "preparation_", None)
+        if preparation is not None and hasattr(X, "columns"):
+            X = preparation.rows(X)
+        return super()._checked(X)
 
     def _on_one_machine(self, name: str) -> Callable[..., np.ndarray]:
         """A method for rows in memory, of a copy that knows no client."""

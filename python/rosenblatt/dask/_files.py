@@ -1,4 +1,4 @@
-"""libsvm files as partitions: workers read them, each a part of a file or a whole one."""
+"""Files as partitions: workers read them, each a part of a file or a whole one."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from scipy import sparse
 
 from .. import _core
 from ._blocks import Block
+from ._frames import MISSING
 
 #: The text that makes a partition.
 PARTITION_BYTES = 64 << 20
@@ -49,8 +50,8 @@ def parts(X: Any, read: dict[str, Any] | None) -> list[tuple[str, int, int | Non
         raise ValueError(f"partition_bytes must be a whole number above 0. Got {size!r} instead.")
     if read.setdefault("format", "libsvm") != "libsvm":
         raise ValueError(
-            f"the format {read['format']} is not read in parts; read the files with dask.dataframe "
-            "and give the frame"
+            f"the format {read['format']} is not read on workers; read the files with "
+            "dask.dataframe and give the frame"
         )
     unknown = set(read) - {"format", "precision"}
     if unknown:
@@ -65,6 +66,64 @@ def parts(X: Any, read: dict[str, Any] | None) -> list[tuple[str, int, int | Non
         ends = [length * k // count for k in range(count + 1)]
         found += [(name, start, end, read) for start, end in zip(ends, ends[1:])]
     return found
+
+
+#: Formats of tables, by what a file's name ends with, and their separators.
+TABLES = {".csv": ",", ".tsv": "\t", ".parquet": None}
+
+#: What a column of labels may be called.
+LABELS = ("label", "class", "target", "y")
+
+
+def table_format(X: Any, read: dict[str, Any] | None) -> str | None:
+    """Of tables the ending of their names, else None."""
+    given = (read or {}).get("format")
+    if given is not None:
+        return f".{given}" if f".{given}" in TABLES else None
+    endings = set()
+    for name in names(X):
+        for packed in COMPRESSED:
+            name = name.removesuffix(packed)
+        endings.add(next((ending for ending in TABLES if name.endswith(ending)), None))
+    if len(endings) > 1:
+        raise ValueError("files of several formats are not one set of rows; say format")
+    return endings.pop()
+
+
+def table(X: Any, ending: str, read: dict[str, Any] | None) -> tuple[Any, Any]:
+    """Tables as a dask dataframe without its labels, and the labels."""
+    import dask.dataframe as dd
+
+    read = dict(read or {})
+    unknown = set(read) - {"format", "label", "partition_bytes"}
+    if unknown:
+        raise ValueError(
+            f"read knows format, label and partition_bytes of tables, not {sorted(unknown)}"
+        )
+    found = names(X)
+    if ending == ".parquet":
+        frame = dd.read_parquet(found, split_row_groups=True)
+        label = _label(list(frame.columns), read.get("label"))
+    else:
+        packed = any(name.endswith(COMPRESSED) for name in found)
+        how = {
+            "sep": TABLES[ending],
+            "keep_default_na": False,
+            "na_values": sorted(MISSING),
+            "assume_missing": True,
+            "blocksize": None if packed else read.get("partition_bytes", PARTITION_BYTES),
+        }
+        head = dd.read_csv(found[:1], **how)
+        label = _label(list(head.columns), read.get("label"))
+        # Labels stay as they are written.
+        frame = dd.read_csv(found, **how, dtype={label: "string"})
+    return frame.drop(columns=[label]), frame[label]
+
+
+def _label(columns: list[str], given: str | None) -> str:
+    if given is not None and given not in columns:
+        raise ValueError(f"there is no column {given!r}; the columns are {', '.join(columns)}")
+    return given or next((name for name in columns if name.lower() in LABELS), columns[-1])
 
 
 def _line_after(file: Any, place: int) -> int:
