@@ -6,7 +6,9 @@
 //! read back as it.
 
 mod arff;
+pub(crate) mod arrow;
 mod jsonl;
+mod lz4;
 pub(crate) mod npy;
 pub(crate) mod parquet;
 mod scalar;
@@ -47,6 +49,7 @@ pub(super) fn open(source: &Source, format: Format, options: &ReadOptions) -> Re
         Format::JsonLines => jsonl::open(source, options),
         Format::Arff => arff::open(source),
         Format::Npy => npy::open(source, options),
+        Format::Arrow => arrow::open(source, options),
         Format::Parquet => parquet::open(source, options),
         _ => Err(Error::options(format!("{format} files are no tables"))),
     }
