@@ -50,6 +50,12 @@ impl Examined {
 /// Reads the file.
 pub(super) fn examine(context: Context, args: &CheckArgs) -> Result<Examined, Failure> {
     let mut options = args.source.options(context.threads)?;
+    options.read.also.clone_from(&args.more);
+    if args.certificate.is_some() && !args.more.is_empty() {
+        return Err(Error::options("a certificate is about one file")
+            .remedy("put the files together in one first")
+            .into());
+    }
     args.source.refuse_held_out()?;
     options.read.precision = Precision::F64;
     options.read.keep_long_decimals = true;

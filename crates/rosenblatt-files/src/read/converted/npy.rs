@@ -142,7 +142,7 @@ impl Element {
         let (kind, size) = rest.split_at_checked(1).ok_or_else(refused)?;
         let kind = kind.as_bytes()[0];
         let count: usize = match kind {
-            b'?' => 1,
+            b'?' | b'O' => 1,
             _ => size.parse().map_err(|_| refused())?,
         };
         let known = matches!(
