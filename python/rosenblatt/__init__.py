@@ -13,19 +13,48 @@ with a reason (``stop_reason_``), and its mistakes stand beside the theorem's bo
 array(['yes', 'no'], dtype='<U3')
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ._core import __version__
-from ._trace import trace
-from .arow import Arow
-from .client import Client, ServerError
-from .files import Table, export, load, read_libsvm, read_table, save
-from .kernel import KernelPerceptron
-from .linear_unit import LinearUnit
-from .logistic import Logistic
-from .max_margin import MaxMarginClassifier
-from .network import PerceptronNetwork
-from .passive_aggressive import PassiveAggressive
-from .perceptron import Perceptron
-from .separability import Verdict, check_separability
+
+if TYPE_CHECKING:
+    from ._trace import trace
+    from .arow import Arow
+    from .client import Client, ServerError
+    from .files import Table, export, load, read_libsvm, read_table, save
+    from .kernel import KernelPerceptron
+    from .linear_unit import LinearUnit
+    from .logistic import Logistic
+    from .max_margin import MaxMarginClassifier
+    from .network import PerceptronNetwork
+    from .passive_aggressive import PassiveAggressive
+    from .perceptron import Perceptron
+    from .separability import Verdict, check_separability
+
+#: Where each name is defined. They are imported when they are first asked for, so that the
+#: command line need not wait for scikit-learn.
+_DEFINED_IN = {
+    "Arow": "arow",
+    "Client": "client",
+    "KernelPerceptron": "kernel",
+    "LinearUnit": "linear_unit",
+    "Logistic": "logistic",
+    "MaxMarginClassifier": "max_margin",
+    "PassiveAggressive": "passive_aggressive",
+    "Perceptron": "perceptron",
+    "PerceptronNetwork": "network",
+    "ServerError": "client",
+    "Table": "files",
+    "Verdict": "separability",
+    "check_separability": "separability",
+    "export": "files",
+    "load": "files",
+    "read_libsvm": "files",
+    "read_table": "files",
+    "save": "files",
+    "trace": "_trace",
+}
 
 __all__ = [
     "Arow",
@@ -48,3 +77,15 @@ __all__ = [
     "save",
     "trace",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _DEFINED_IN:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f".{_DEFINED_IN[name]}", __name__), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

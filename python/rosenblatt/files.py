@@ -47,7 +47,8 @@ class Table(NamedTuple):
 
 def _path(path: Any) -> str:
     found = os.fspath(path)
-    if not os.path.exists(found):
+    is_pattern = any(letter in os.path.basename(found) for letter in "*?")
+    if not is_pattern and not os.path.exists(found):
         raise FileNotFoundError(f"there is no file {found!r}")
     return found
 
@@ -276,7 +277,12 @@ def read_table(
     precision: str = "f32",
     model: Estimator | None = None,
 ) -> Table:
-    """Read a labelled file (CSV, TSV, libsvm, IDX; compressed or not) as the command line does.
+    """Read a labelled file as the command line does.
+
+    CSV, TSV, libsvm, IDX, JSON lines, Parquet, Arrow and Feather, NumPy arrays, ARFF and
+    Vowpal Wabbit text, compressed or not; a folder or a pattern such as ``"part-*.csv"`` stands
+    for several files of one data set.
+
 
     Categories become a feature for each level, texts one for each word, missing values get a
     feature of their own.
@@ -284,11 +290,12 @@ def read_table(
     Parameters
     ----------
     path : path-like
-        The file.
+        The file, a folder, or a pattern.
     label : str, default=None
         The column of labels: a name, or a number from 0. None: one called label, class,
         target or y, else the last.
-    format : {"csv", "tsv", "libsvm", "idx"}, default=None
+    format : {"csv", "tsv", "libsvm", "idx", "jsonl", "parquet", "arrow", "npy", "arff", \
+            "vw"}, default=None
         The format; None: guessed from name and content.
     header : bool, default=None
         Whether the first record names the columns; None: found out.
@@ -319,7 +326,7 @@ def read_table(
     weight_column : str, default=None
         The column with the weights of rows.
     labels : path-like, default=None
-        The file with the labels of IDX images.
+        The file with the labels of IDX images or of a NumPy array.
     scale : {"none", "standard", "minmax", "unit-rows"}, default="none"
         How features are scaled; unlike the command line, not at all unless told.
     precision : {"f32", "f64"}, default="f32"

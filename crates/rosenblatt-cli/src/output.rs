@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::io::{self, ErrorKind as IoKind, IsTerminal, Write};
 use std::path::Path;
-use std::process::ExitCode;
 
 use rosenblatt::{Error, ErrorKind};
 
@@ -175,21 +174,21 @@ pub fn colour() -> bool {
 }
 
 /// The exit status: 0 success, 1 failure, 2 usage error, 3 refuted, 4 undecided, 130 interrupted.
-pub fn exit(outcome: Outcome) -> ExitCode {
+pub fn exit(outcome: Outcome) -> u8 {
     match outcome {
-        Ok(Done::Finished) | Err(Failure::PipeClosed) => ExitCode::SUCCESS,
-        Ok(Done::Interrupted) => ExitCode::from(130),
-        Ok(Done::Refuted) => ExitCode::from(3),
-        Ok(Done::Undecided) => ExitCode::from(4),
+        Ok(Done::Finished) | Err(Failure::PipeClosed) => 0,
+        Ok(Done::Interrupted) => 130,
+        Ok(Done::Refuted) => 3,
+        Ok(Done::Undecided) => 4,
         Err(Failure::Error(error)) => {
             say(
                 false,
                 &format!("error: {}", error.wording().as_command_line()),
             );
             match error.kind() {
-                ErrorKind::Options => ExitCode::from(2),
-                ErrorKind::Interrupted => ExitCode::from(130),
-                _ => ExitCode::FAILURE,
+                ErrorKind::Options => 2,
+                ErrorKind::Interrupted => 130,
+                _ => 1,
             }
         }
     }

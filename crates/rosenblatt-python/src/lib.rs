@@ -117,6 +117,12 @@ fn expected(name: &str, text: &str) -> Option<String> {
     Options::expected(name, text)
 }
 
+/// Runs the program with these arguments, its own name first; gives its exit status.
+#[pyfunction]
+fn run_program(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
+    py.detach(|| rosenblatt_cli::run(arguments))
+}
+
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
@@ -132,6 +138,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sklearn_names, module)?)?;
     module.add_function(wrap_pyfunction!(defaults, module)?)?;
     module.add_function(wrap_pyfunction!(expected, module)?)?;
+    module.add_function(wrap_pyfunction!(run_program, module)?)?;
     module.add_function(wrap_pyfunction!(training::fit, module)?)?;
     module.add_function(wrap_pyfunction!(training::trace, module)?)?;
     module.add_function(wrap_pyfunction!(separability::check, module)?)?;

@@ -162,8 +162,11 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct TrainArgs {
-    /// The data: a file, or - for stdin
+    /// The data: a file, a folder, a quoted pattern such as "part-*.csv", or - for stdin
     pub data: PathBuf,
+    /// Further files of the same data set
+    #[arg(value_name = "MORE")]
+    pub more: Vec<PathBuf>,
     /// File for the model, or - for stdout
     #[arg(long, short, value_name = "MODEL")]
     pub output: Option<PathBuf>,
@@ -208,8 +211,11 @@ pub struct TrainArgs {
 
 #[derive(Debug, Args)]
 pub struct TuneArgs {
-    /// The data: a file, or - for stdin
+    /// The data: a file, a folder, a quoted pattern such as "part-*.csv", or - for stdin
     pub data: PathBuf,
+    /// Further files of the same data set
+    #[arg(value_name = "MORE")]
+    pub more: Vec<PathBuf>,
     /// File for the model trained on all rows with the best settings
     #[arg(long, short, value_name = "MODEL")]
     pub output: Option<PathBuf>,
@@ -243,7 +249,7 @@ fn positive_seconds(text: &str) -> Result<f64, String> {
 pub struct PredictArgs {
     /// The model
     pub model: PathBuf,
-    /// The data: a file, or - for stdin
+    /// The data: a file, a folder, a quoted pattern such as "part-*.csv", or - for stdin
     pub data: PathBuf,
     /// File for the predictions [default: stdout]
     #[arg(long, short, value_name = "FILE")]
@@ -265,7 +271,7 @@ pub struct PredictArgs {
 pub struct ExplainArgs {
     /// The model
     pub model: PathBuf,
-    /// The data: a file, or - for stdin
+    /// The data: a file, a folder, a quoted pattern such as "part-*.csv", or - for stdin
     pub data: PathBuf,
     /// How many rows to explain, from the first on
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -284,7 +290,7 @@ pub struct ExplainArgs {
 pub struct TestArgs {
     /// The model
     pub model: PathBuf,
-    /// The data: a file, or - for stdin
+    /// The data: a file, a folder, a quoted pattern such as "part-*.csv", or - for stdin
     pub data: PathBuf,
     /// Compare with another model on the same rows, by McNemar's exact test
     #[arg(long, value_name = "MODEL")]
@@ -301,7 +307,7 @@ pub struct TestArgs {
 
 #[derive(Debug, Args)]
 pub struct TraceArgs {
-    /// The data: a file, or - for stdin
+    /// The data: a file, a folder, a quoted pattern such as "part-*.csv", or - for stdin
     pub data: PathBuf,
     /// Draw the decision boundary of two features: FILE.svg is animated from update to update, FILE.png (in a build with the feature png) shows passes side by side
     #[arg(long, value_name = "FILE")]
@@ -341,8 +347,11 @@ pub enum CheckBias {
 
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// The data: a file, or - for stdin
+    /// The data: a file, a folder, a quoted pattern such as "part-*.csv", or - for stdin
     pub data: PathBuf,
+    /// Further files of the same data set
+    #[arg(value_name = "MORE")]
+    pub more: Vec<PathBuf>,
     /// Write the proof as JSON, once the independent checker has accepted it
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,

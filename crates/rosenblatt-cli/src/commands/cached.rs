@@ -60,6 +60,12 @@ pub fn open_or_make(
                 .remedy("give a file, or leave --cache out"),
         );
     }
+    if !data.is_file() || !options.read.also.is_empty() {
+        return Err(
+            Error::options("--cache keeps the examples of one file beside it")
+                .remedy("name one file, or make a cache with convert DATA OUT.rbc"),
+        );
+    }
     let path = beside(data);
     let key = key(data, source)?;
     if path.exists() {
@@ -97,7 +103,13 @@ pub fn too_large(
     if output::is_dash(data) || is_cache(data, options) {
         return Ok(None);
     }
-    let facts = std::fs::metadata(data).map_err(|e| Error::io(data, &e))?;
+    if !options.read.also.is_empty() {
+        return Ok(None);
+    }
+    // A pattern is the name of no file.
+    let Ok(facts) = std::fs::metadata(data) else {
+        return Ok(None);
+    };
     let packed = data.extension().is_some_and(|extension| {
         let extension = extension.to_ascii_lowercase();
         ["gz", "zst", "bz2", "xz"].iter().any(|e| extension == *e)

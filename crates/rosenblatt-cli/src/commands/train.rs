@@ -46,6 +46,7 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
         None => args.source.clone(),
     };
     let mut data_options = source.options(context.threads)?;
+    data_options.read.also.clone_from(&args.more);
     // The text of the file would count for what is used.
     data_options.read.mapped = args.memory.is_none();
     // Of a kernel machine it limits the values of the kernel that are kept.

@@ -85,7 +85,8 @@ pub struct HeldOut {
 pub fn run(context: Context, args: &TuneArgs) -> output::Outcome {
     let started = Instant::now();
     let base = args.learner.options(Options::default())?;
-    let data = args.source.options(context.threads)?;
+    let mut data = args.source.options(context.threads)?;
+    data.read.also.clone_from(&args.more);
     check_split(&data)?;
     if let Some(path) = args.output.as_deref() {
         output::writable(path)?;

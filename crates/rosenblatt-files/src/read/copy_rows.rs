@@ -64,6 +64,10 @@ pub fn copy_rows(
     rows: usize,
     parts: &[Part<'_>],
 ) -> Result<()> {
+    if path.is_dir() || !options.also.is_empty() {
+        return Err(Error::options("rows can only be copied from one file")
+            .remedy("put the files together in one first"));
+    }
     let source = Source::new(path)?;
     if !source.rereadable() {
         return Err(Error::options("rows can only be copied from a file")

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::chunk::Cut;
-use super::converted::{npy, parquet};
+use super::converted::{arrow, npy, parquet};
 use super::delimited::Delimiter;
 use super::number;
 use super::sniff::sniff;
@@ -36,6 +36,8 @@ pub enum Format {
     Vw,
     /// Columns in row groups.
     Parquet,
+    /// Arrow's format for files and streams, which Feather is.
+    Arrow,
 }
 
 /// What a format is known by. A new one is a variant of [`Format`], an entry here, and the
@@ -157,6 +159,14 @@ const FORMATS: &[Known] = &[
         holds: Holds::Rows { text: false },
     },
     Known {
+        format: Format::Arrow,
+        names: &["arrow", "feather"],
+        extensions: &["arrow", "arrows", "feather", "ipc"],
+        in_name: &[],
+        begins: arrow::begins,
+        holds: Holds::Rows { text: false },
+    },
+    Known {
         format: Format::Vw,
         names: &["vw"],
         extensions: &["vw"],
@@ -215,7 +225,7 @@ impl Format {
     }
 
     /// What help says of the formats.
-    pub const HELP: &str = "libsvm, csv, tsv, idx, jsonl, arff, npy (or npz), parquet, vw, or cache, which only train reads [default: guessed from name and content]";
+    pub const HELP: &str = "libsvm, csv, tsv, idx, jsonl, arff, npy (or npz), parquet, arrow (or feather), vw, or cache, which only train reads [default: guessed from name and content]";
 
     /// The names of all formats, as a sentence has them.
     pub fn names() -> String {

@@ -85,7 +85,29 @@ use source::Source;
 
 /// Reads a labelled file; `-` is standard input.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Raw> {
-    read_source(&Source::new(path.as_ref())?, options)
+    match joined(path.as_ref(), options)? {
+        Some((source, options)) => read_source(&source, &options),
+        None => read_source(&Source::new(path.as_ref())?, options),
+    }
+}
+
+/// Several files as one, where the path and the options stand for such.
+fn joined(path: &Path, options: &ReadOptions) -> Result<Option<(Source, ReadOptions)>> {
+    let mut files = Vec::new();
+    let mut several = !options.also.is_empty();
+    for path in std::iter::once(path).chain(options.also.iter().map(|p| p.as_path())) {
+        match converted::joined::files_of(path)? {
+            Some(mut found) => {
+                files.append(&mut found);
+                several = true;
+            }
+            None => files.push(path.to_owned()),
+        }
+    }
+    if !several {
+        return Ok(None);
+    }
+    converted::joined::join(files, options).map(Some)
 }
 
 /// Reads labelled data from anywhere; messages call it `name`.
@@ -136,8 +158,13 @@ impl Batches {
         classes: &Classes,
         options: &ReadOptions,
     ) -> Result<Self> {
-        let source = Source::new(path.as_ref())?;
-        Self::from_source(&source, preparation, classes, options, false)
+        match joined(path.as_ref(), options)? {
+            Some((source, told)) => Self::from_source(&source, preparation, classes, &told, false),
+            None => {
+                let source = Source::new(path.as_ref())?;
+                Self::from_source(&source, preparation, classes, options, false)
+            }
+        }
     }
 
     /// The same from any reader; messages call it `name`.

@@ -19,6 +19,8 @@ use super::text::TextOptions;
 pub struct ReadOptions {
     /// The format, if not to be guessed.
     pub format: Option<Format>,
+    /// Further files of the same data set, behind the one that is named.
+    pub also: Vec<PathBuf>,
     /// The labels file of IDX images or of a NumPy array.
     pub labels: Option<PathBuf>,
     /// The label column of a table: a name, else a number from 0.
@@ -70,6 +72,7 @@ impl Default for ReadOptions {
     fn default() -> Self {
         ReadOptions {
             format: None,
+            also: Vec::new(),
             labels: None,
             label: None,
             header: None,

@@ -60,6 +60,9 @@ impl Streamed {
             ..options.clone()
         };
         let path = path.as_ref();
+        if !path.is_file() || !options.also.is_empty() {
+            return Ok(None);
+        }
         let source = Source::new(path)?;
         if !source.rereadable() || scale.is_some_and(Scale::by_column) {
             return Ok(None);

@@ -72,7 +72,8 @@ impl Rewriter {
             if value.abs() > self.largest {
                 return Err((
                     bar,
-                    Error::data("the sum of a feature's values is too large"),
+                    Error::data("the sum of a feature's values is too large")
+                        .remedy("rescale the values, or train with ⟨precision f64⟩"),
                 ));
             }
             // Writing to memory cannot fail.
@@ -113,7 +114,8 @@ impl Rewriter {
             if value.is_nan() || value.abs() > self.largest {
                 return Err((
                     at,
-                    Error::data(format!("the value of {} is too large", quote(name))),
+                    Error::data(format!("the value of {} is too large", quote(name)))
+                        .remedy("rescale the values, or train with ⟨precision f64⟩"),
                 ));
             }
             self.features.push((index, value));
@@ -321,7 +323,7 @@ mod tests {
             ("1:2:0.5 | a", 1, "not a single one"),
             ("1 x | a", 3, "expected a weight"),
             ("1 -2 | a", 3, "expected a weight"),
-            ("1 2 0.5 | a", 7, "initial predictions"),
+            ("1 2 0.5 | a", 5, "initial predictions"),
             ("1 | a:b", 7, "expected a number"),
             ("1 | a :3", 7, "no space before"),
             ("1 | a:1e999", 5, "too large"),

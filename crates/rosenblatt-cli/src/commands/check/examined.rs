@@ -1,6 +1,6 @@
 //! A file as `check` sees it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rosenblatt::Error;
 use rosenblatt::data::{Dataset, FeatureNames, Layout, Matrix, Precision};
@@ -58,18 +58,25 @@ pub(super) fn certificate_possible(args: &CheckArgs) -> Result<(), Failure> {
         if output::is_dash(path) {
             return Err(Error::options("--certificate names a file, not stdout").into());
         }
+        if !args.more.is_empty() {
+            return Err(Error::options("a certificate is about one file")
+                .remedy("put the files together in one first")
+                .into());
+        }
         output::writable(path)?;
     }
     Ok(())
 }
 
-/// Reads the file.
+/// Reads the files.
 pub(in crate::commands) fn examine(
     context: Context,
     file: &Path,
+    more: &[PathBuf],
     source: &DataArgs,
 ) -> Result<Examined, Failure> {
     let mut options = source.options(context.threads)?;
+    options.read.also = more.to_vec();
     source.refuse_held_out()?;
     options.read.precision = Precision::F64;
     options.read.keep_long_decimals = true;

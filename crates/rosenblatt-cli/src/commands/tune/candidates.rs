@@ -41,7 +41,8 @@ impl Candidate {
 
     /// The arguments of the `train` that makes this model.
     pub fn command(&self, args: &TuneArgs, source: &DataArgs) -> String {
-        let mut words = vec![quoted(&args.data.display().to_string())];
+        let files = std::iter::once(&args.data).chain(&args.more);
+        let mut words: Vec<String> = files.map(|f| quoted(&f.display().to_string())).collect();
         words.push(self.settings());
         // Without held-out rows there is nothing for a metric to choose.
         let learner = (args.learner.given.iter()).filter(|(name, _)| *name != "metric");

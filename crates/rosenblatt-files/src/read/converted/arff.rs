@@ -99,9 +99,10 @@ fn attribute(text: &str) -> Result<Attribute> {
     let kind = match rest.strip_prefix('{') {
         Some(list) => {
             let list = list.trim_end();
-            let list = list
-                .strip_suffix('}')
-                .ok_or_else(|| Error::data("the values of an attribute end without }"))?;
+            let list = list.strip_suffix('}').ok_or_else(|| {
+                Error::data("the values of an attribute end without }")
+                    .remedy("list them in the one line of the attribute")
+            })?;
             Kind::Nominal(values(list)?)
         }
         None => {
@@ -130,7 +131,14 @@ fn values(mut list: &str) -> Result<Vec<String>> {
         let (value, rest) = token(list).map_err(|(_, e)| e)?;
         found.push(value.into_owned());
         let rest = rest.trim_start();
-        list = rest.strip_prefix(',').unwrap_or(rest);
+        list = match rest.strip_prefix(',') {
+            Some(rest) => rest,
+            None if rest.is_empty() => rest,
+            None => {
+                return Err(Error::data(format!("expected a comma, found {rest:?}"))
+                    .remedy("put values with spaces or braces in quotes"));
+            }
+        };
     }
     Ok(found)
 }

@@ -6,7 +6,10 @@
 //! read back as it.
 
 mod arff;
+pub(crate) mod arrow;
+pub(crate) mod joined;
 mod jsonl;
+mod lz4;
 pub(crate) mod npy;
 pub(crate) mod parquet;
 mod scalar;
@@ -47,6 +50,7 @@ pub(super) fn open(source: &Source, format: Format, options: &ReadOptions) -> Re
         Format::JsonLines => jsonl::open(source, options),
         Format::Arff => arff::open(source),
         Format::Npy => npy::open(source, options),
+        Format::Arrow => arrow::open(source, options),
         Format::Parquet => parquet::open(source, options),
         _ => Err(Error::options(format!("{format} files are no tables"))),
     }
@@ -59,33 +63,38 @@ pub(super) fn as_text(
     options: &ReadOptions,
 ) -> Result<(Source, ReadOptions)> {
     let found = open(source, format, options)?;
-    let mut told = ReadOptions {
+    let mut told = told_of_csv(options);
+    told.columns
+        .splice(..0, as_category(found.categories, options));
+    let (source, options) = (source.clone(), options.clone());
+    let (name, places) = (source.name().to_owned(), Places::default());
+    let shared = places.clone();
+    let made = move || -> Result<Reader> {
+        shared.clear();
+        let (source, options) = (source.clone(), options.clone());
+        let begin = move || open(&source, format, &options).map(|t| Part::of(source.name(), t));
+        let parts: VecDeque<Begin> = VecDeque::from([Box::new(begin) as Begin]);
+        Ok(Box::new(Text::new(parts, shared.clone())))
+    };
+    Ok((Source::made(&name, Arc::new(made), places), told))
+}
+
+/// How the text of converted tables is to be read.
+fn told_of_csv(options: &ReadOptions) -> ReadOptions {
+    ReadOptions {
         format: Some(Format::Csv),
         header: Some(true),
         delimiter: Some(Delimiter::Byte(b',')),
         comment: None,
         ..options.clone()
-    };
-    let given = |name: &String| told.columns.iter().any(|(known, _)| known == name);
-    let categories: Vec<String> = (found.categories.into_iter())
-        .filter(|name| !given(name))
-        .collect();
-    let as_category = categories
-        .into_iter()
-        .map(|name| (name, ColumnKind::Category));
-    told.columns.splice(..0, as_category);
-    let (source, options) = (source.clone(), options.clone());
-    let (name, places) = (source.name().to_owned(), Places::default());
-    let shared = places.clone();
-    let made = move || -> Result<Reader> {
-        let table = open(&source, format, &options)?;
-        shared.clear();
-        Ok(Box::new(Text::new(
-            VecDeque::from([(source.name().to_owned(), table)]),
-            shared.clone(),
-        )))
-    };
-    Ok((Source::made(&name, Arc::new(made), places), told))
+    }
+}
+
+/// These columns as categories, unless the user says what they are.
+fn as_category(names: Vec<String>, options: &ReadOptions) -> Vec<(String, ColumnKind)> {
+    let given = |name: &String| options.columns.iter().any(|(known, _)| known == name);
+    let names = names.into_iter().filter(|name| !given(name));
+    names.map(|name| (name, ColumnKind::Category)).collect()
 }
 
 /// Which lines of a text came from where.
@@ -119,26 +128,52 @@ impl Places {
     }
 }
 
-/// The text of tables, one below the other.
+/// The text of a file.
+struct Part {
+    file: PathBuf,
+    /// Its header, where the text is to have it.
+    header: Vec<u8>,
+    /// What to add to the number of a line behind the header, from 1, for its line in the file.
+    shift: i64,
+    rows: Rows,
+}
+
+impl Part {
+    fn of(file: &Path, table: Table) -> Self {
+        let mut header = Vec::new();
+        push_line(&mut header, table.names.iter().map(String::as_str));
+        Part {
+            file: file.to_owned(),
+            header,
+            shift: table.shift,
+            rows: table.rows,
+        }
+    }
+}
+
+/// Opens a part when its turn has come.
+type Begin = Box<dyn FnOnce() -> Result<Part> + Send>;
+
+/// The text of parts, one below the other.
 struct Text {
-    left: VecDeque<(PathBuf, Table)>,
+    left: VecDeque<Begin>,
+    current: Option<Part>,
     places: Places,
     buffer: Vec<u8>,
     at: usize,
     /// Lines that were made.
     lines: u64,
-    begun: bool,
 }
 
 impl Text {
-    fn new(left: VecDeque<(PathBuf, Table)>, places: Places) -> Self {
+    fn new(left: VecDeque<Begin>, places: Places) -> Self {
         Text {
             left,
+            current: None,
             places,
             buffer: Vec::new(),
             at: 0,
             lines: 0,
-            begun: false,
         }
     }
 
@@ -147,23 +182,28 @@ impl Text {
         self.buffer.clear();
         self.at = 0;
         while self.buffer.is_empty() {
-            let Some((file, table)) = self.left.front_mut() else {
+            if let Some(part) = &mut self.current {
+                let more = (part.rows)(&mut self.buffer).map_err(|e| match e.position() {
+                    Some(position) if !position.file.as_os_str().is_empty() => e,
+                    _ => e.in_file(&part.file),
+                })?;
+                if !more {
+                    self.current = None;
+                }
+                continue;
+            }
+            let Some(begin) = self.left.pop_front() else {
                 return Ok(false);
             };
-            if !std::mem::replace(&mut self.begun, true) {
-                // The header is line 1 of the text.
-                self.places.list().push(Place {
-                    first: 0,
-                    file: file.clone(),
-                    shift: table.shift - 1,
-                });
-                push_line(&mut self.buffer, table.names.iter().map(String::as_str));
-            } else if !(table.rows)(&mut self.buffer).map_err(|e| match e.position() {
-                Some(position) if !position.file.as_os_str().is_empty() => e,
-                _ => e.in_file(&*file),
-            })? {
-                self.left.pop_front();
-            }
+            let part = begin()?;
+            self.buffer.extend_from_slice(&part.header);
+            let header = memchr::memchr_iter(b'\n', &self.buffer).count() as u64;
+            self.places.list().push(Place {
+                first: self.lines + u64::from(self.lines > 0),
+                file: part.file.clone(),
+                shift: part.shift - (self.lines + header) as i64,
+            });
+            self.current = Some(part);
         }
         self.lines += memchr::memchr_iter(b'\n', &self.buffer).count() as u64;
         Ok(true)

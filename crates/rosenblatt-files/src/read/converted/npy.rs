@@ -142,7 +142,7 @@ impl Element {
         let (kind, size) = rest.split_at_checked(1).ok_or_else(refused)?;
         let kind = kind.as_bytes()[0];
         let count: usize = match kind {
-            b'?' => 1,
+            b'?' | b'O' => 1,
             _ => size.parse().map_err(|_| refused())?,
         };
         let known = matches!(
@@ -228,11 +228,12 @@ impl Element {
 pub(super) fn half(bits: u16) -> f64 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
+    let power = |k: i32| f64::from_bits(((1023 + k) as u64) << 52);
     sign * match exponent {
-        0 => fraction * 2f64.powi(-24),
+        0 => fraction * power(-24),
         31 if fraction == 0.0 => f64::INFINITY,
         31 => f64::NAN,
-        _ => (1.0 + fraction / 1024.0) * 2f64.powi(exponent - 15),
+        _ => (1.0 + fraction / 1024.0) * power(exponent - 15),
     }
 }
 

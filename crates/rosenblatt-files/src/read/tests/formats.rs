@@ -353,6 +353,149 @@ fn a_model_takes_any_format_of_its_table() {
     }
 }
 
+/// A folder with these files, which goes when it is dropped.
+struct Folder(std::path::PathBuf);
+
+impl Folder {
+    fn with(files: &[(&str, &str)]) -> Self {
+        let unused = Passing::new(b"");
+        let folder = unused.0.with_extension("d");
+        std::fs::create_dir(&folder).unwrap();
+        for (name, text) in files {
+            std::fs::create_dir_all(folder.join(name).parent().unwrap()).unwrap();
+            std::fs::write(folder.join(name), text).unwrap();
+        }
+        Folder(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn several_files_are_one_data_set() {
+    let lines: Vec<&str> = CSV.lines().collect();
+    let (head, first, second) = (lines[0], lines[1..3].join("\n"), lines[3..].join("\n"));
+    let csv = Folder::with(&[
+        ("a.csv", &format!("{head}\n{first}")),
+        ("b.csv", &format!("{head}\r\n{second}\n")),
+        ("_SUCCESS", ""),
+    ]);
+    let json: Vec<&str> = JSON_LINES.lines().collect();
+    let json = Folder::with(&[
+        ("1.jsonl", &json[..2].join("\n")),
+        ("deeper/2.jsonl", ""),
+        ("3.jsonl", ""),
+    ])
+    .filled(&json);
+    let raw = from_text(CSV, "a.csv");
+    let preparation = Preparation::fit(&raw, None, None).unwrap();
+    let expected = rows_of(&prepared(&raw, None, Layout::AsGiven));
+    let also = |files: &[&str]| ReadOptions {
+        also: files.iter().map(|f| csv.0.join(f)).collect(),
+        chunk_bytes: 7,
+        ..ReadOptions::default()
+    };
+    for (path, options) in [
+        (csv.0.clone(), also(&[])),
+        (csv.0.join("*.csv"), also(&[])),
+        (csv.0.join("?.csv"), also(&[])),
+        (csv.0.join("a.csv"), also(&["b.csv"])),
+        (json.0.clone(), also(&[])),
+    ] {
+        let raw = read(&path, &options).unwrap();
+        let data = prepared(&raw, None, Layout::AsGiven);
+        assert_eq!(rows_of(&data), expected, "{}", path.display());
+        let classes = raw.classes();
+        let batches = Batches::open(&path, &preparation, classes, &options).unwrap();
+        let rows: usize = batches.map(|batch| batch.unwrap().matrix.rows()).sum();
+        assert_eq!(rows, 4, "{}", path.display());
+    }
+    let sparse = Folder::with(&[
+        ("a.svm", "1 1:2"),
+        ("b.svm", "-1 2:3\n"),
+        ("c.svm", "1 3:x\n"),
+    ]);
+    let options = ReadOptions {
+        on_error: OnError::Skip,
+        ..ReadOptions::default()
+    };
+    let raw = read(&sparse.0, &options).unwrap();
+    assert_eq!((raw.rows(), raw.report().skipped), (2, 1));
+    let skipped = raw.report().skipped_messages[0].to_string();
+    assert!(skipped.contains("c.svm:1: "), "{skipped}");
+}
+
+impl Folder {
+    /// The JSON lines behind the second one, in the file of a folder within.
+    fn filled(self, lines: &[&str]) -> Self {
+        std::fs::remove_file(self.0.join("3.jsonl")).unwrap();
+        std::fs::write(self.0.join("deeper/2.jsonl"), lines[2..].join("\n")).unwrap();
+        self
+    }
+}
+
+#[test]
+fn files_that_do_not_fit_each_other_are_refused_by_name() {
+    for (files, message) in [
+        (
+            &[
+                ("a.csv", "x,class\n1,a\n2,b\n"),
+                ("b.csv", "z,class\n1,a\n"),
+            ][..],
+            "b.csv:1: the columns are not those of",
+        ),
+        (
+            &[
+                ("a.csv", "x,class\n1,a\n2,b\n"),
+                ("b.csv", "x,class,q\n1,a,3\n"),
+            ],
+            "3 columns, expected 2",
+        ),
+        (
+            &[
+                ("a.csv", "x,class\n1,a\n2,b\n"),
+                ("b.csv", "x,class\n1,a\n2\n"),
+            ],
+            "b.csv:3: ",
+        ),
+        (
+            &[("a.csv", "x,class\n1,a\n2,b\n"), ("b.svm", "1 1:2\n")],
+            "b.svm: this is a libsvm file",
+        ),
+        (
+            &[
+                ("a.jsonl", "{\"x\":1,\"c\":\"a\"}\n"),
+                ("b.jsonl", "{\"x\":1}\n"),
+            ],
+            "b.jsonl: the columns are not",
+        ),
+        (
+            &[("a.idx", "\0\0\x08\x01\0\0\0\0"), ("b.csv", "")],
+            "cannot be one data set",
+        ),
+        (
+            &[("year=2024/a.csv", "x,class\n1,a\n")],
+            "year=2024: the name of this folder",
+        ),
+        (&[(".hidden", "")], "the folder holds no files"),
+    ] {
+        let folder = Folder::with(files);
+        let error = read(&folder.0, &ReadOptions::default()).unwrap_err();
+        let said = error.to_string();
+        assert!(said.contains(message), "{message}: {said}");
+        assert!(error.advice().is_some(), "{said}");
+    }
+    let nothing = read("no-such-*.csv", &ReadOptions::default()).unwrap_err();
+    assert!(
+        nothing.to_string().contains("no file fits this pattern"),
+        "{nothing}"
+    );
+}
+
 #[test]
 fn what_cannot_be_read_is_refused_with_advice() {
     let x = npy("<f8", false, "1, 2", &[0; 16]);
@@ -463,7 +606,7 @@ fn what_cannot_be_read_is_refused_with_advice() {
             &zipped[..zipped.len() - 5],
             "the ZIP archive is damaged: its directory is missing",
         ),
-        ("a.vw", b"1 2 0.5 | a\n", "a.vw:1:7: expected |"),
+        ("a.vw", b"1 2 0.5 | a\n", "a.vw:1:5: expected |"),
     ] {
         let error = from_bytes(bytes, name, &ReadOptions::default()).unwrap_err();
         let said = error.to_string();

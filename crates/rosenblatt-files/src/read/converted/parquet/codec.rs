@@ -5,6 +5,7 @@
 
 use std::io::Read;
 
+use super::super::lz4::{self, copy, literal};
 use super::damaged;
 use rosenblatt_core::{Error, Result};
 
@@ -50,8 +51,8 @@ impl Codec {
                 let decoder = zstd::stream::read::Decoder::with_buffer(packed);
                 read(decoder.map_err(|e| broken(&e))?, len)?
             }
-            Codec::Lz4 => lz4(packed, len)?,
-            Codec::FramedLz4 => framed_lz4(packed, len).or_else(|_| lz4(packed, len))?,
+            Codec::Lz4 => unpack_lz4(packed, len)?,
+            Codec::FramedLz4 => framed_lz4(packed, len).or_else(|_| unpack_lz4(packed, len))?,
         };
         match found.len() == len {
             true => Ok(found),
@@ -82,38 +83,6 @@ fn short() -> Error {
     damaged("compressed data end early")
 }
 
-/// Appends `len` bytes from `back` bytes before the end.
-fn copy(out: &mut Vec<u8>, back: usize, len: usize, limit: usize) -> Result<()> {
-    if back == 0 || back > out.len() || out.len() + len > limit {
-        return Err(damaged("compressed data refer to bytes that are not there"));
-    }
-    let from = out.len() - back;
-    if back >= len {
-        out.extend_from_within(from..from + len);
-    } else {
-        (0..len).for_each(|k| out.push(out[from + k]));
-    }
-    Ok(())
-}
-
-/// Appends the next `len` bytes of `packed`.
-fn literal(
-    out: &mut Vec<u8>,
-    packed: &[u8],
-    at: &mut usize,
-    len: usize,
-    limit: usize,
-) -> Result<()> {
-    let bytes = at.checked_add(len).and_then(|end| packed.get(*at..end));
-    let bytes = bytes.ok_or_else(short)?;
-    if out.len() + len > limit {
-        return Err(damaged("compressed data are longer than promised"));
-    }
-    out.extend_from_slice(bytes);
-    *at += len;
-    Ok(())
-}
-
 /// Snappy's raw format.
 fn snappy(packed: &[u8], limit: usize) -> Result<Vec<u8>> {
     let mut at = 0;
@@ -138,18 +107,20 @@ fn snappy(packed: &[u8], limit: usize) -> Result<Vec<u8>> {
                     len = bytes(at, n)?;
                     at += n;
                 }
-                literal(&mut out, packed, &mut at, len + 1, limit)?;
+                literal(&mut out, packed, &mut at, len + 1, limit).map_err(damaged)?;
             }
             1 => {
                 let back = usize::from(tag >> 5) << 8 | bytes(at, 1)?;
                 at += 1;
-                copy(&mut out, back, 4 + usize::from(tag >> 2 & 7), limit)?;
+                let len = 4 + usize::from(tag >> 2 & 7);
+                copy(&mut out, back, len, limit).map_err(damaged)?;
             }
             kind => {
                 let n = if kind == 2 { 2 } else { 4 };
                 let back = bytes(at, n)?;
                 at += n;
-                copy(&mut out, back, 1 + usize::from(tag >> 2), limit)?;
+                let len = 1 + usize::from(tag >> 2);
+                copy(&mut out, back, len, limit).map_err(damaged)?;
             }
         }
     }
@@ -157,37 +128,9 @@ fn snappy(packed: &[u8], limit: usize) -> Result<Vec<u8>> {
 }
 
 /// A block of LZ4.
-fn lz4(packed: &[u8], limit: usize) -> Result<Vec<u8>> {
+fn unpack_lz4(packed: &[u8], limit: usize) -> Result<Vec<u8>> {
     let mut out = Vec::new();
-    let mut at = 0;
-    let length = |start: u8, at: &mut usize| -> Result<usize> {
-        let mut len = usize::from(start);
-        if start == 15 {
-            loop {
-                let more = *packed.get(*at).ok_or_else(short)?;
-                *at += 1;
-                len += usize::from(more);
-                if more < 255 {
-                    break;
-                }
-            }
-        }
-        Ok(len)
-    };
-    while at < packed.len() {
-        let token = packed[at];
-        at += 1;
-        let len = length(token >> 4, &mut at)?;
-        literal(&mut out, packed, &mut at, len, limit)?;
-        if at == packed.len() {
-            break;
-        }
-        let back = packed.get(at..at + 2).ok_or_else(short)?;
-        let back = usize::from(back[0]) | usize::from(back[1]) << 8;
-        at += 2;
-        let len = length(token & 15, &mut at)? + 4;
-        copy(&mut out, back, len, limit)?;
-    }
+    lz4::block(&mut out, packed, limit).map_err(damaged)?;
     Ok(out)
 }
 
@@ -203,7 +146,7 @@ fn framed_lz4(packed: &[u8], limit: usize) -> Result<Vec<u8>> {
         at += 8;
         let block = at.checked_add(size).and_then(|end| packed.get(at..end));
         let left = limit - out.len().min(limit);
-        out.extend(lz4(block.ok_or_else(short)?, len.min(left))?);
+        out.extend(unpack_lz4(block.ok_or_else(short)?, len.min(left))?);
         at += size;
     }
     Ok(out)
