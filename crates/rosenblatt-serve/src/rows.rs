@@ -134,7 +134,7 @@ pub struct Cells {
 }
 
 /// Reads rows that were written for the reader; messages tell the row instead of the line.
-pub fn of_cells(served: &Served, cells: Cells, most: usize) -> Answer<Rows> {
+pub fn of_cells(served: &Served, mut cells: Cells, most: usize) -> Answer<Rows> {
     if cells.lines.is_empty() {
         return Err(Problem::malformed("there are no rows; send at least one"));
     }
