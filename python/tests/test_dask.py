@@ -63,9 +63,12 @@ def client(cluster):
 
 @pytest.fixture(scope="module")
 def threads():
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=3, processes=False, dashboard_address=None
-    ) as cluster, distributed.Client(cluster, set_as_default=False) as client:
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=3, processes=False, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
         yield client
 
 
@@ -139,7 +142,10 @@ def test_who_does_the_work_changes_nothing(client, threads, mixing):
     X, y = rows(700, classes=3)
     cut = (1, 300, 0, 17, 182, 100, 50, 20, 10, 20)  # More than one task mixes.
     kinds = [kind for kind, _ in PAIRS] if mixing == "uniform" else [DaskPerceptron]
-    found = {kind: kind(client=client, mixing=mixing, max_iter=4).fit(*parts(X, y, *cut)) for kind in kinds}
+    found = {
+        kind: kind(client=client, mixing=mixing, max_iter=4).fit(*parts(X, y, *cut))
+        for kind in kinds
+    }
     for kind, clf in found.items():
         assert clf.n_partitions_ == len(cut) - 1 and clf.score(X, y) > 0.8
         # On threads of this process, and again.
@@ -314,7 +320,7 @@ def test_a_broken_partition_names_file_line_and_column(client, tmp_path):
     lines[250] = "+1 1:0.5 2:oops"
     (tmp_path / "b.svm").write_text("\n".join(lines))
     for read in ({}, {"partition_bytes": 3000}):
-        with pytest.raises(ValueError, match=r'b\.svm:251:\d+: .*oops'):
+        with pytest.raises(ValueError, match=r"b\.svm:251:\d+: .*oops"):
             DaskPerceptron(client=client).fit(str(tmp_path / "?.svm"), read=read)
     with pytest.raises(FileNotFoundError, match="there is no file"):
         DaskPerceptron(client=client).fit(str(tmp_path / "c*.svm"))

@@ -456,13 +456,25 @@ mod tests {
     fn passes_over_one_part_are_the_run_of_a_session() {
         let pairs: [&[(&str, &str)]; 9] = [
             &[],
-            &[("learner", "perceptron"), ("readout", "last")],
+            &[
+                ("learner", "perceptron"),
+                ("readout", "last"),
+                ("epochs", "30"),
+            ],
             &[("readout", "averaged-normalised"), ("epochs", "7")],
             &[("max-updates", "30")],
-            &[("order", "random"), ("seed", "4")],
-            &[("start", "random:2"), ("learning-rate", "0.3")],
-            &[("margin-demand", "0.5"), ("class-weight", "0=2")],
-            &[("learner", "arow"), ("r", "0.5")],
+            &[("order", "random"), ("seed", "4"), ("epochs", "9")],
+            &[
+                ("start", "random:2"),
+                ("learning-rate", "0.3"),
+                ("epochs", "9"),
+            ],
+            &[
+                ("margin-demand", "0.5"),
+                ("class-weight", "0=2"),
+                ("epochs", "9"),
+            ],
+            &[("learner", "arow"), ("r", "0.5"), ("epochs", "9")],
             &[("learner", "passive-aggressive"), ("epochs", "3")],
         ];
         for (given, k) in pairs.iter().flat_map(|p| [(p, 2), (p, 3)]) {

@@ -195,7 +195,7 @@ impl Partition {
             weights,
             permuted,
         );
-        let rebuilt = py.import("rosenblatt.mixing")?.getattr("_rebuilt")?;
+        let rebuilt = py.import("rosenblatt._mix")?.getattr("_rebuilt")?;
         Ok((rebuilt, arguments.into_pyobject(py)?))
     }
 

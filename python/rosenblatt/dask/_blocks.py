@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .. import _core, _data
-from ..mixing import _aligned as aligned
+from .._mix import _aligned as aligned
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,9 @@ def delayed_blocks(X: Any, y: Any, weight: Any) -> list[Any]:
             "of one machine use the estimator without Dask, or dask.array.from_array"
         )
     labels = _along(y, rows, lengths, "y")
-    weights = [None] * len(rows) if weight is None else _along(weight, rows, lengths, "sample_weight")
+    weights = (
+        [None] * len(rows) if weight is None else _along(weight, rows, lengths, "sample_weight")
+    )
     made = dask.delayed(block, pure=False)
     return [made(*each, number) for number, each in enumerate(zip(rows, labels, weights))]
 
@@ -201,8 +203,9 @@ def _along(y: Any, rows: list[Any], lengths: Any, name: str) -> list[Any]:
     known = lengths is not None and not np.isnan(lengths).any()
     if not is_lazy(y):
         if not known:
-            raise ValueError(f"{name} must be a dask collection, since the lengths of X's blocks "
-                             "are not known")
+            raise ValueError(
+                f"{name} must be a dask collection, since the lengths of X's blocks are not known"
+            )
         y = np.asarray(y)
         if len(y) != sum(lengths):
             raise ValueError(f"{name} has {len(y)} values for {sum(lengths)} rows")

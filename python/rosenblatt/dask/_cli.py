@@ -165,14 +165,20 @@ def _report(clf: Any, seconds: float) -> dict[str, Any]:
 
 
 def _print(report: dict[str, Any]) -> None:
-    print(f"{report['examples']} examples, {report['features']} features, "
-          f"{len(report['classes'])} classes, {report['partitions']} partitions")
-    print(f"{report['learner']}, {report['epochs']} passes, mixed {report['mixing']}: "
-          f"{report['mistakes']} mistakes, {report['updates']} updates")
+    print(
+        f"{report['examples']} examples, {report['features']} features, "
+        f"{len(report['classes'])} classes, {report['partitions']} partitions"
+    )
+    print(
+        f"{report['learner']}, {report['epochs']} passes, mixed {report['mixing']}: "
+        f"{report['mistakes']} mistakes, {report['updates']} updates"
+    )
     print(f"stopped: {report['stop']}")
     if report["updates_at_most"] is not None:
-        print(f"mixed updates {report['mixed_updates']:.6g}, at most {report['updates_at_most']} "
-              f"by the theorem")
+        print(
+            f"mixed updates {report['mixed_updates']:.6g}, at most {report['updates_at_most']} "
+            f"by the theorem"
+        )
     if report["train_accuracy"] is not None:
         print(f"accuracy on the training rows: {report['train_accuracy']:.4f}")
     if report["validation"] is not None:

@@ -47,6 +47,41 @@ def with_own(kind: type) -> Callable[..., None]:
     return __init__
 
 
+def described(what: str, parent: str) -> str:
+    """The documentation of an estimator."""
+    return f"""{what} with rows on a cluster.
+
+    Takes the parameters of :class:`~rosenblatt.{parent}`, by whose rule each partition is learned,
+    and is such an estimator once it is fitted: it can be saved, exported, and go on with
+    ``partial_fit``.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client, default=None
+        Whose workers learn; None is the current client.
+    mixing : {{"uniform", "rows", "mistakes"}}, default="uniform"
+        What the mean over partitions weighs them by.
+    scale : {{"none", "standard", "minmax"}}, default=None
+        How columns of dataframes and tables are scaled. None: columns of numbers in a dataframe
+        are features as they are; files of tables are standardised.
+    checkpoint : path-like, default=None
+        A file in which the client writes how far the run has come, and from which
+        ``fit(resume=True)`` goes on.
+    checkpoint_passes, checkpoint_seconds : default=None, 60.0
+        How often it does.
+
+    Attributes
+    ----------
+    n_partitions_ : int
+        Partitions with rows.
+    n_rows_ : int
+        Rows that were learned.
+    mixed_updates_ : float
+        The updates of all partitions, each weighed by its share of the mean: on separable rows the
+        perceptron makes no more than ``mistake_bound_``.
+    """
+
+
 class OnCluster:
     """Fitting and predicting with rows on a cluster."""
 
@@ -141,7 +176,9 @@ class OnCluster:
             )
         made = Mixing(
             self,
-            rows.survey({n: v for n, v in options.items() if (n, v) != ("class-weight", "balanced")}),
+            rows.survey(
+                {n: v for n, v in options.items() if (n, v) != ("class-weight", "balanced")}
+            ),
             self.mixing,
             classes=rows.plan.classes,
             features=rows.plan.features,
@@ -178,7 +215,9 @@ class OnCluster:
         if self._wants_accuracy:
             self._train_accuracy = rows.accuracy(self._model, of=0)
 
-    def _lazily(self, X: Any, method: Callable[..., np.ndarray], width: int | None, dtype: Any) -> Any:
+    def _lazily(
+        self, X: Any, method: Callable[..., np.ndarray], width: int | None, dtype: Any
+    ) -> Any:
         """What a method of the estimator gives for each block."""
         import dask.array as da
 
@@ -190,7 +229,9 @@ class OnCluster:
         if width is None:
             return da.map_blocks(method, X, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype))
         chunks = (X.chunks[0], (width,))
-        return da.map_blocks(method, X, dtype=dtype, chunks=chunks, meta=np.empty((0, width), dtype))
+        return da.map_blocks(
+            method, X, dtype=dtype, chunks=chunks, meta=np.empty((0, width), dtype)
+        )
 
     def _checked(self, X: Any) -> Any:
         preparation = getattr(self, "preparation_", None)
@@ -280,7 +321,7 @@ class _Method:
 
 
 class DaskLogistic(OnCluster, Logistic):
-    __doc__ = "Logistic regression with rows on a cluster."
+    __doc__ = described("Logistic regression", "Logistic")
     _own = Logistic._own | frozenset(OWN)
     __init__ = with_own(Logistic)
 
@@ -311,19 +352,18 @@ class DaskLogistic(OnCluster, Logistic):
 
 
 class DaskPerceptron(OnCluster, Perceptron):
-    __doc__ = "The perceptron with rows on a cluster."
+    __doc__ = described("The perceptron", "Perceptron")
     _own = Perceptron._own | frozenset(OWN)
     __init__ = with_own(Perceptron)
 
 
 class DaskPassiveAggressive(OnCluster, PassiveAggressive):
-    __doc__ = "Passive-aggressive learning with rows on a cluster."
+    __doc__ = described("Passive-aggressive learning", "PassiveAggressive")
     _own = PassiveAggressive._own | frozenset(OWN)
     __init__ = with_own(PassiveAggressive)
 
 
 class DaskArow(OnCluster, Arow):
-    __doc__ = "AROW with rows on a cluster."
+    __doc__ = described("AROW", "Arow")
     _own = Arow._own | frozenset(OWN)
     __init__ = with_own(Arow)
-

@@ -23,7 +23,9 @@ COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
 def is_files(X: Any) -> bool:
     """Whether X names files."""
     return isinstance(X, (str, os.PathLike)) or (
-        isinstance(X, (list, tuple)) and bool(X) and all(isinstance(n, (str, os.PathLike)) for n in X)
+        isinstance(X, (list, tuple))
+        and bool(X)
+        and all(isinstance(n, (str, os.PathLike)) for n in X)
     )
 
 
@@ -135,7 +137,9 @@ def _line_after(file: Any, place: int) -> int:
     return file.tell()
 
 
-def _numbers(name: str, read: dict[str, Any], span: tuple[int, int, bytes] | None) -> dict[str, Any]:
+def _numbers(
+    name: str, read: dict[str, Any], span: tuple[int, int, bytes] | None
+) -> dict[str, Any]:
     """A file, or a part of it, as the core reads it."""
     return _core.read_file(name, {**read, "threads": 1}, None, span)
 

@@ -28,7 +28,9 @@ SCALES = ("none", "standard", "minmax")
 def needed(X: Any, scale: str | None) -> bool:
     """Whether the columns of a frame become other features."""
     if scale is not None and scale not in SCALES:
-        raise ValueError(f"scale must be one of {', '.join(SCALES)}, or None. Got {scale!r} instead.")
+        raise ValueError(
+            f"scale must be one of {', '.join(SCALES)}, or None. Got {scale!r} instead."
+        )
     if not hasattr(X, "columns"):
         if scale not in (None, "none"):
             raise ValueError("scale is for the columns of dataframes")
@@ -72,7 +74,9 @@ def columns(frame: Any) -> Columns:
         if is_number:
             continue
         if frame.dtypes.iloc[j].kind == "M":
-            raise ValueError(f"the column {frame.columns[j]} holds dates; make numbers of them first")
+            raise ValueError(
+                f"the column {frame.columns[j]} holds dates; make numbers of them first"
+            )
         levels[j] = set(_texts(frame.iloc[:, j]).tolist())
     return Columns([str(name) for name in frame.columns], numeric, levels)
 
@@ -172,13 +176,17 @@ def fit(cluster: Any, frames: list[Any], scale: str) -> Preparation:
     names, is_number, _ = found[0]
     for k, other in enumerate(found):
         if other.names != names or other.numeric != is_number:
-            raise ValueError(f"partition {k} has other columns, or of other types, than partition 0")
+            raise ValueError(
+                f"partition {k} has other columns, or of other types, than partition 0"
+            )
     numeric = [j for j, is_one in enumerate(is_number) if is_one]
     levels = {}
     for j in found[0].levels:
         all_levels = set().union(*(other.levels[j] for other in found))
         if len(all_levels) > MOST_LEVELS:
-            raise ValueError(f"the column {names[j]} has {len(all_levels)} different texts; leave it out")
+            raise ValueError(
+                f"the column {names[j]} has {len(all_levels)} different texts; leave it out"
+            )
         levels[j] = sorted(all_levels, key=lambda level: level.encode())
     told = nothing(len(numeric))
     for frame in frames:
@@ -203,7 +211,9 @@ def fit(cluster: Any, frames: list[Any], scale: str) -> Preparation:
     bad = ~(np.isfinite(centre) & np.isfinite(spread) & (spread > 1e-150))
     if bad.any():
         name = names[numeric[int(np.flatnonzero(bad)[0])]]
-        raise ValueError(f"the numbers of the column {name} are too large, or too far apart, to be scaled")
+        raise ValueError(
+            f"the numbers of the column {name} are too large, or too far apart, to be scaled"
+        )
     return Preparation(names, numeric, centre, spread, sums.rows > sums.present, levels)
 
 

@@ -1,7 +1,7 @@
 """Logistic regression whose every step is one reduction over the partitions.
 
-Minimises ½‖w‖² + C Σ loss by L-BFGS, of which only the loss and its slope need the rows. Half the
-squared gradient is the duality gap, and the run ends when that is the tolerance's part of the
+Minimises ½‖w‖² + C Σ loss by L-BFGS, of which only the loss and its slope need the rows. Half
+the squared gradient is the duality gap, and the run ends when that is the tolerance's part of the
 objective, as on one machine: the answers agree to the tolerance, not to the bit.
 
 J. Nocedal, "Updating quasi-Newton matrices with limited storage", Mathematics of Computation 35

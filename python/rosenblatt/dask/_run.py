@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .. import _core, mixing
+from .. import _core, _mix, mixing
 from ..mixing import Mixing, Mixture, Pass, Survey, Task, Update
 from . import _blocks
 from ._blocks import Plan
@@ -94,7 +94,7 @@ def look(parts: tuple[_core.Partition, Any], task: Task) -> Pass:
 
 def smallest(parts: tuple[_core.Partition, Any], task: Task) -> tuple[float, float]:
     """The margin of a partition."""
-    return mixing._margin(parts[0], task)
+    return _mix._margin(parts[0], task)
 
 
 def right(parts: tuple[Any, Any], model: _core.Model, of: int) -> tuple[int, int]:
@@ -109,7 +109,7 @@ def sizes(parts: tuple[_core.Partition, Any]) -> tuple[int, int]:
 
 def losses(parts: tuple[_core.Partition, Any], options: dict[str, str], weights: Any) -> Any:
     """The losses of a partition, and their slope downhill."""
-    found, slope = parts[0].log_losses(options, mixing._aligned(weights))
+    found, slope = parts[0].log_losses(options, _mix._aligned(weights))
     return np.array(found), slope
 
 

@@ -18,7 +18,7 @@ from typing import Any, Callable, Iterable, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .. import _core, _data
+from .. import _core
 from .._base import Margin
 from ..separability import Verdict, _null_space
 from . import _blocks, _files, _run
@@ -376,6 +376,5 @@ __all__ = ["ClusterVerdict", "check_separability"]
 def _of_arrays(parts: Iterable[tuple[np.ndarray, np.ndarray]], lifted: bool) -> list[Signed]:
     """Partitions in memory, whose labels are 0 and 1."""
     return [
-        Signed(np.asarray(X, np.float64), np.where(y == 1, 1.0, -1.0), lifted)
-        for X, y in parts
+        Signed(np.asarray(X, np.float64), np.where(y == 1, 1.0, -1.0), lifted) for X, y in parts
     ]
