@@ -209,6 +209,9 @@ fn add_value(raw: &str, to: &mut Vec<u8>) -> Result<(), String> {
                 false => Cow::Borrowed(&raw[1..raw.len() - 1]),
                 true => Cow::Owned(serde_json::from_str(raw).map_err(|e| e.to_string())?),
             };
+            if text.contains('\0') {
+                return Err("there is a zero byte in the text".into());
+            }
             add_text(&text, to);
         }
         Some(b'[' | b'{') => return Err("expected a number or a text, found a list".into()),

@@ -7,7 +7,7 @@ use arc_swap::ArcSwap;
 use prometheus_client::metrics::counter::Counter;
 use rosenblatt::data::Precision;
 use rosenblatt::model::Model;
-use rosenblatt::read::{Coding, ColumnCoding, Format, ModelReader, Preparation, ReadOptions};
+use rosenblatt::read::{Coding, ColumnCoding, ModelReader, Preparation, ReadOptions};
 use rosenblatt::{Error, Result};
 
 use crate::learner::Learner;
@@ -140,15 +140,6 @@ impl Served {
             published,
             learner,
             predicted,
-        }
-    }
-
-    /// The format of the texts that rows in JSON and tensors become.
-    pub fn format(&self) -> Format {
-        match self.kind {
-            Kind::Table => Format::Csv,
-            Kind::Sparse { .. } => Format::Libsvm,
-            Kind::Images => Format::Idx,
         }
     }
 

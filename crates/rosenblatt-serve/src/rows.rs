@@ -1,10 +1,10 @@
 //! From the body of a request to rows as the model takes them, by the reader that `predict` uses.
 
 use rosenblatt::data::Matrix;
-use rosenblatt::read::{Delimiter, Format, LabelFound};
+use rosenblatt::read::{Format, LabelFound};
 
 use crate::json;
-use crate::model::Served;
+use crate::model::{Kind, Served};
 use crate::problem::{Answer, Problem};
 
 /// What messages call the body of a request.
@@ -138,18 +138,19 @@ pub fn of_cells(served: &Served, mut cells: Cells, most: usize) -> Answer<Rows> 
     if cells.lines.is_empty() {
         return Err(Problem::malformed("there are no rows; send at least one"));
     }
-    let format = served.format();
-    let batches = served
-        .reader
-        .read(std::mem::take(&mut cells.text), "", format, |options| {
-            options.header = Some(false);
-            options.delimiter = Some(Delimiter::Byte(b','));
-            options.comment = None;
-            options.by_position = true;
-        });
-    let rows = batches
-        .map_err(|e| Problem::of(&e))
-        .and_then(|batches| collect(batches, most));
+    let rows = match served.kind {
+        Kind::Images => (served.reader)
+            .read(std::mem::take(&mut cells.text), "", Format::Idx, |_| ())
+            .map_err(|e| Problem::of(&e))
+            .and_then(|batches| collect(batches, most)),
+        _ => match served.reader.rows(&cells.text) {
+            Ok(batch) => Ok(Rows {
+                matrix: batch.matrix,
+                labels: batch.labels,
+            }),
+            Err(error) => Err(Problem::of(&error)),
+        },
+    };
     match rows {
         Ok(rows) if rows.matrix.rows() == cells.lines.len() => Ok(rows),
         Ok(rows) => Err(Problem::unfit(format!(

@@ -8,7 +8,7 @@ mod tables;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-pub(super) use tables::table_batches;
+pub(super) use tables::{records_in_order, table_batches};
 
 use super::chunk::{Chunk, Chunker, Cut};
 use super::format::Format;
@@ -82,6 +82,23 @@ pub struct Batches {
 pub(crate) enum Inner {
     Text(Box<InOrder<Result<Made>>>),
     Images(Box<ImageBatches>),
+}
+
+impl Made {
+    /// The batch, if nothing is wrong with its rows.
+    pub(super) fn alone(self) -> Result<Batch> {
+        if let Some(row) = self.overflowing {
+            return Err(overflows_scaled(row));
+        }
+        if let Some(fault) = self.faults.fatal {
+            return Err(fault);
+        }
+        Ok(Batch {
+            first_row: 0,
+            matrix: self.matrix,
+            labels: self.labels,
+        })
+    }
 }
 
 /// A batch that a thread has made.
@@ -258,7 +275,12 @@ pub(super) fn sparse_batches(
     Inner::Text(Box::new(made))
 }
 
-fn make_sparse(chunk: &Chunk, model: &Model, format: Format, on_error: OnError) -> Result<Made> {
+pub(super) fn make_sparse(
+    chunk: &Chunk,
+    model: &Model,
+    format: Format,
+    on_error: OnError,
+) -> Result<Made> {
     let Some(want) = model.preparation.wanted() else {
         return Err(Error::model("this model has no sparse features"));
     };

@@ -75,7 +75,10 @@ pub use text::{DocumentFrequency, TermWeights, Terms, TextCut, TextOptions};
 use std::path::Path;
 use std::sync::Arc;
 
-use batches::{Inner, Model, image_batches, sparse_batches, table_batches};
+use batches::{
+    Inner, Model, image_batches, make_sparse, records_in_order, sparse_batches, table_batches,
+};
+use chunk::Chunk;
 use open::{Opened, only_for_training, open};
 use prepare::Input;
 use raw::{in_source, read_converted, read_images, read_sparse, read_table};
@@ -248,6 +251,18 @@ impl ModelReader {
             model: Arc::new(model),
             options,
         }
+    }
+
+    /// The rows of a text that was written for this model: all columns of its table in their order
+    /// (nothing where one has no value), between commas and without a header, or libsvm rows.
+    pub fn rows(&self, text: &[u8]) -> Result<Batch> {
+        let chunk = Chunk::from_bytes(text);
+        let made = match self.model.input() {
+            Input::Table { .. } => records_in_order(&chunk, &self.model)?,
+            Input::Sparse { .. } => make_sparse(&chunk, &self.model, OnError::Fail)?,
+            Input::Images { .. } => return Err(foreign(Format::Csv)),
+        };
+        made.alone()
     }
 
     /// The rows of a text in this format, as it is (nothing is decompressed), read with the

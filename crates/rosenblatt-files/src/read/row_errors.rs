@@ -28,7 +28,7 @@ const KEPT: usize = 5;
 pub(crate) struct RowErrors {
     lines: u64,
     bytes: u64,
-    fatal: Option<Error>,
+    pub(crate) fatal: Option<Error>,
     skipped: u64,
     kept: Vec<Error>,
 }

@@ -32,12 +32,21 @@ pub trait Appended: Send {
 const ASIDE: &str = ".aside";
 
 /// Writes a file aside, makes it durable, and gives it its name.
+///
+/// # Errors
+/// If the system refuses; nothing is left behind then, as far as it lets that be.
 pub fn write_whole(files: &dyn Files, name: &str, bytes: &[u8]) -> io::Result<()> {
     let aside = format!("{name}{ASIDE}");
-    let mut file = files.open(&aside, 0)?;
-    file.append(bytes)?;
-    file.sync()?;
-    drop(file);
+    let write = || {
+        let mut file = files.open(&aside, 0)?;
+        file.append(bytes)?;
+        file.sync()
+    };
+    if let Err(error) = write() {
+        // A full disk needs the room. What stays is removed at the next start.
+        let _ = files.remove(&aside);
+        return Err(error);
+    }
     files.rename(&aside, name)?;
     files.sync_names()
 }

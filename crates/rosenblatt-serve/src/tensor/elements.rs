@@ -75,6 +75,9 @@ pub fn of_bytes(datatype: &str, bytes: &[u8]) -> Result<Elements, String> {
                 let length = u32::from_le_bytes(*length) as usize;
                 let (text, after) = after.split_at_checked(length).ok_or("a text is cut off")?;
                 let text = std::str::from_utf8(text).map_err(|_| "expected UTF-8")?;
+                if text.contains('\0') {
+                    return Err("there is a zero byte in a text".into());
+                }
                 texts.push(text.to_owned());
                 rest = after;
             }
@@ -117,7 +120,10 @@ pub fn of_json(datatype: &str, data: &str) -> Result<Elements, String> {
     match datatype {
         "BYTES" => values
             .into_iter()
-            .map(|value| serde_json::from_str(value).map_err(|_| wrong(value)))
+            .map(|value| match serde_json::from_str::<String>(value) {
+                Ok(text) if !text.contains('\0') => Ok(text),
+                _ => Err(wrong(value)),
+            })
             .collect::<Result<_, _>>()
             .map(Elements::Texts),
         "BOOL" => values

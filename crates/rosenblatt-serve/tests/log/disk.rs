@@ -98,7 +98,7 @@ impl Disk {
                     }
                 }
                 bytes.extend(&torn[..length]);
-            } else if keep() % 2 == 0 {
+            } else if keep().is_multiple_of(2) {
                 bytes = file.written.clone();
             }
             files.push(Contents {
@@ -109,11 +109,11 @@ impl Disk {
         // A name that was not synced is the old one or the new one.
         let mut names = inner.durable_names.clone();
         for (name, &file) in &inner.names {
-            if inner.durable_names.get(name) != Some(&file) && keep() % 2 == 0 {
+            if inner.durable_names.get(name) != Some(&file) && keep().is_multiple_of(2) {
                 names.insert(name.clone(), file);
             }
         }
-        names.retain(|name, _| inner.names.contains_key(name) || keep() % 2 == 0);
+        names.retain(|name, _| inner.names.contains_key(name) || keep().is_multiple_of(2));
         Disk(Arc::new(Mutex::new(Inner {
             durable_names: names.clone(),
             names,

@@ -212,6 +212,73 @@ impl Client {
     }
 }
 
+/// The label of an example, and the id that its prediction had.
+fn late(number: u64) -> Task {
+    let label = ["no", "yes"][example(number).1 as usize].to_owned();
+    Task::Label(format!("p{number}"), vec![label])
+}
+
+impl Client {
+    /// Does what an event asks for; says whether the server has crashed.
+    fn act(&mut self, event: &Event, disk: &mut Disk, running: &mut Running) -> bool {
+        match event {
+            Event::PowerCut(calls) => disk.lose_power_at(*calls),
+            Event::Kill => {
+                *disk = disk.after_kill();
+                return true;
+            }
+            Event::Snapshot => return running.one(Task::Snapshot, None).is_err(),
+            Event::Again => {
+                if let [only] = self.acknowledged[..] {
+                    let again = running.learn(only);
+                    assert!(again.is_err() || again.unwrap().repeated);
+                }
+            }
+            Event::Predict => {
+                let number = self.next;
+                self.next += 1;
+                let keep = Task::Keep(format!("p{number}"), matrix(&[number]));
+                match running.one(keep, None) {
+                    Ok(_) => self.waiting = Some(number),
+                    Err(_) => return true,
+                }
+            }
+            Event::Label => {
+                if let Some(number) = self.waiting {
+                    if running.one(late(number), None).is_err() {
+                        return true;
+                    }
+                    self.acknowledged.push(number);
+                    self.waiting = None;
+                    // A second time it is learned no more.
+                    let again = running.one(late(number), None);
+                    assert!(again.is_err() || again.unwrap().repeated);
+                }
+            }
+            Event::Learn(sizes) => return self.learn(sizes, running),
+        }
+        false
+    }
+
+    fn learn(&mut self, sizes: &[usize], running: &mut Running) -> bool {
+        let mut requests: Vec<Vec<u64>> = Vec::new();
+        for &n in sizes {
+            requests.push((self.next..self.next + n as u64).collect());
+            self.next += n as u64;
+        }
+        let tasks = requests.iter();
+        let tasks = tasks.map(|r| (task(r), Some(format!("k{}", r[0]))));
+        let answers = running.ask(tasks.collect());
+        for (answer, numbers) in answers.into_iter().zip(requests) {
+            match answer {
+                Ok(_) => self.acknowledged.extend(numbers),
+                Err(_) => self.open.push(numbers),
+            }
+        }
+        !self.open.is_empty()
+    }
+}
+
 fn check(events: &[Event], mut bits: u64) {
     let mut random = move || {
         bits ^= bits << 13;
@@ -228,90 +295,23 @@ fn check(events: &[Event], mut bits: u64) {
         waiting: None,
     };
     for event in events {
-        let mut crashed = false;
-        match event {
-            Event::PowerCut(calls) => disk.lose_power_at(*calls),
-            Event::Kill => {
-                disk = disk.after_kill();
-                crashed = true;
-            }
-            Event::Snapshot => crashed = running.one(Task::Snapshot, None).is_err(),
-            Event::Again => {
-                if let Some(&last) = client.acknowledged.last()
-                    && client.acknowledged.len() == 1
-                {
-                    let again = running.learn(last);
-                    assert!(again.is_err() || again.unwrap().repeated);
-                }
-            }
-            Event::Predict => {
-                let number = client.next;
-                let keep = Task::Keep(format!("p{number}"), matrix(&[number]));
-                match running.one(keep, None) {
-                    Ok(_) => client.waiting = Some(number),
-                    Err(_) => crashed = true,
-                }
-                client.next += 1;
-            }
-            Event::Label => {
-                if let Some(number) = client.waiting {
-                    let label = ["no", "yes"][example(number).1 as usize].to_owned();
-                    let id = format!("p{number}");
-                    match running.one(Task::Label(id.clone(), vec![label.clone()]), None) {
-                        Ok(_) => {
-                            client.acknowledged.push(number);
-                            client.waiting = None;
-                            // A second time it is learned no more.
-                            let again = running.one(Task::Label(id, vec![label]), None);
-                            assert!(again.is_err() || again.unwrap().repeated);
-                        }
-                        Err(_) => crashed = true,
-                    }
-                }
-            }
-            Event::Learn(sizes) => {
-                let requests: Vec<Vec<u64>> = sizes
-                    .iter()
-                    .map(|&n| {
-                        client.next += n as u64;
-                        (client.next - n as u64..client.next).collect()
-                    })
-                    .collect();
-                let tasks = requests.iter();
-                let tasks = tasks
-                    .map(|r| (task(r), Some(format!("k{}", r[0]))))
-                    .collect();
-                for (answer, numbers) in running.ask(tasks).into_iter().zip(requests) {
-                    match answer {
-                        Ok(_) => client.acknowledged.extend(numbers),
-                        Err(_) => {
-                            client.open.push(numbers);
-                            crashed = true;
-                        }
-                    }
-                }
-            }
-        }
-        if crashed {
-            // Where a label was lost in the crash, it is sent again.
+        if client.act(event, &mut disk, &mut running) {
             if !matches!(event, Event::Kill) {
                 disk = disk.after_power_cut(&mut random);
             }
             running = start(&disk, Sync::Always).unwrap();
-            if let (Event::Label, Some(number)) = (event, client.waiting.take()) {
-                let label = ["no", "yes"][example(number).1 as usize].to_owned();
-                running
-                    .one(Task::Label(format!("p{number}"), vec![label]), None)
-                    .unwrap();
+            if matches!(event, Event::Label)
+                && let Some(number) = client.waiting.take()
+            {
+                // The answer to a label was lost, so it is sent again.
+                running.one(late(number), None).unwrap();
                 client.acknowledged.push(number);
             }
             client.recover(&mut running);
         }
         if running.writer.failed.is_none() {
-            assert_eq!(
-                running.writer.state.sequence,
-                client.acknowledged.len() as u64
-            );
+            let learned = running.writer.state.sequence;
+            assert_eq!(learned, client.acknowledged.len() as u64);
         }
     }
     if running.writer.failed.is_none() {

@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::super::chunk::{Chunk, Chunker};
-use super::super::delimited::Dialect;
+use super::super::delimited::{Delimiter, Dialect};
 use super::super::number;
 use super::super::open::Opened;
 use super::super::options::ReadOptions;
 use super::super::pipeline::InOrder;
 use super::super::prepare::{Input, PlannedColumn};
 use super::super::report::ColumnRole;
+use super::super::row_errors::OnError;
 use super::super::sniff::{Record, looks_like_header, usual_width};
 use super::super::source::Source;
 use super::super::table::encode::{Encoder, Lookup};
@@ -29,6 +30,49 @@ pub(crate) struct Columns {
     lookup: Lookup,
     /// Where each column is kept while a batch is made.
     plan: Vec<Take>,
+    /// How records of all columns in the model's order are read, between commas.
+    in_order: Scheme,
+    has_label: bool,
+}
+
+impl Model {
+    /// What follows from its columns.
+    fn columns(&self) -> Result<&Columns> {
+        let Input::Table { columns, text, .. } = &self.preparation.input else {
+            return Err(Error::model("this model has no columns"));
+        };
+        Ok(self.columns.get_or_init(|| {
+            let roles: Vec<&Role> = columns.iter().map(|c| &c.role).collect();
+            let plan = plan_takes(columns);
+            Columns {
+                lookup: Lookup::new(&roles),
+                in_order: Scheme {
+                    dialect: Dialect {
+                        delimiter: Delimiter::Byte(b','),
+                        quoting: true,
+                        comment: None,
+                    },
+                    header: false,
+                    names: columns.iter().map(|c| c.name.clone()).collect(),
+                    takes: plan.clone(),
+                    labels_required: false,
+                    on_error: OnError::Fail,
+                    keep_long_decimals: false,
+                    cut: text.cut,
+                    label_guess: None,
+                    facts: false,
+                },
+                has_label: plan.contains(&Take::Label),
+                plan,
+            }
+        }))
+    }
+}
+
+/// Records of all columns in the model's order, between commas, without a header.
+pub(crate) fn records_in_order(chunk: &Chunk, model: &Model) -> Result<Made> {
+    let known = model.columns()?;
+    make_table(chunk, model, &known.in_order, known.has_label)
 }
 
 /// How the columns of a file answer to those of the model.
@@ -116,10 +160,7 @@ fn make_table(chunk: &Chunk, model: &Model, scheme: &Scheme, has_label: bool) ->
     };
     let roles: Vec<&Role> = columns.iter().map(|c| &c.role).collect();
     let scale = model.preparation.scale;
-    let known = model.columns.get_or_init(|| Columns {
-        lookup: Lookup::new(&roles),
-        plan: plan_takes(columns),
-    });
+    let known = model.columns()?;
     let encoder = Encoder::new(
         &roles,
         &known.plan,
