@@ -376,8 +376,9 @@ pub fn field(
 /// Where the rows drawn lie in the picture after visit `k`, and what its axes are.
 pub fn places(run: Option<&Run>, data: &crate::data::Data, view: View, k: usize) -> Result<Value> {
     let mut axes = None;
-    if view == View::Projection {
-        let run = run.ok_or_else(|| Error::data("there is no run to project along"))?;
+    if view == View::Projection
+        && let Some(run) = run.filter(|run| run.len() > 0)
+    {
         let believed = Hypothesis::after(run, k)?;
         axes = believed.weights().and_then(|w| Axes::across(data, w));
     }
