@@ -8,6 +8,7 @@ use rosenblatt::{Error, ErrorKind};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::beside;
 use crate::check;
 use crate::command;
 use crate::data::{self, Data, Reading, Wanted};
@@ -141,7 +142,7 @@ impl Studio {
                 let run = self.pages.run(&query.page, slot(&query));
                 let view = query.view(&data);
                 let run = run.as_deref();
-                Ok(Answer::Shown(show::places(run, &data, view, query.k)?))
+                Ok(Answer::Shown(beside::places(run, &data, view, query.k)?))
             }
             (false, _) => self.of_run(question, &query),
             _ => Err(Refusal::Senseless("there is no such question".into())),
@@ -169,13 +170,13 @@ impl Studio {
                 let (count, stride) = (query.count.unwrap_or(1), query.stride.unwrap_or(1));
                 show::steps(&run, view, query.from, count, stride)?
             }
-            "detail" => show::detail(&run, view, query.k)?,
-            "curve" => show::curve(&run),
-            "seek" => json!({"k": show::seek(&run, query.from, &query.to)}),
+            "detail" => beside::detail(&run, view, query.k)?,
+            "curve" => beside::curve(&run),
+            "seek" => json!({"k": beside::seek(&run, query.from, &query.to)}),
             "field" => {
                 let over = query.rectangle()?;
                 let size = query.size.unwrap_or(48);
-                show::field(&run, view, query.k, over, size, query.readout)?
+                beside::field(&run, view, query.k, over, size, query.readout)?
             }
             "model" => return Ok(Answer::Saved(export::model(&run)?)),
             "onnx" => return Ok(Answer::Saved(export::onnx(&run)?)),

@@ -6,6 +6,7 @@ use rosenblatt::write::{self, TextFormat};
 use rosenblatt::{Error, Result};
 use serde_json::{Value, json};
 
+use crate::beside;
 use crate::command;
 use crate::data::Data;
 use crate::picture::{self, Moment};
@@ -203,7 +204,7 @@ fn record(run: &Run, view: View, about: &Value) -> Result<Value> {
     let shown: Vec<usize> = held.iter().copied().filter(|&k| k >= from).collect();
     let details: Result<Vec<Value>> = picture::thinned(&shown, DETAILS)
         .into_iter()
-        .map(|k| show::detail(run, view, k))
+        .map(|k| beside::detail(run, view, k))
         .collect();
     let places: Vec<(f64, f64)> = (run.data.drawn.iter())
         .map(|&i| view.place(&run.data, None, i as usize))
@@ -217,7 +218,7 @@ fn record(run: &Run, view: View, about: &Value) -> Result<Value> {
     if curved {
         let size = grid_size(&run.data, 40);
         for k in picture::thinned(&shown, FIELDS) {
-            fields.push(show::field(run, view, k, over, size, false)?);
+            fields.push(beside::field(run, view, k, over, size, false)?);
         }
     }
     Ok(json!({
@@ -227,8 +228,8 @@ fn record(run: &Run, view: View, about: &Value) -> Result<Value> {
         "steps": steps?,
         "details": details?,
         "fields": fields,
-        "curve": show::curve(run),
-        "places": show::places(Some(run), &run.data, view, 0)?,
+        "curve": beside::curve(run),
+        "places": beside::places(Some(run), &run.data, view, 0)?,
         "rectangle": {"x": over.x, "y": over.y},
     }))
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! page ─► server ─► pages ─► Data (data.rs)      points, a generator, a file: read by the library
 //!  │      token     state    Run  (run.rs)       trained once on a thread, recorded (log.rs)
-//!  │      Host                └─► show, view     visits, margins, fields, curves
+//!  │      Host                └─► show, beside   visits, margins, fields, curves
 //!  │      Origin              └─► check          separable? with proof
 //!  └◄──── limits              └─► export         model, ONNX, pictures, replay
 //! ```
@@ -14,6 +14,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod api;
+mod beside;
 mod check;
 mod command;
 mod data;

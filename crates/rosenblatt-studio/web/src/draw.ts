@@ -342,7 +342,8 @@ function drawMarked(g: CanvasRenderingContext2D, scene: Scene, to: Frame, thick:
   scene.rows.forEach((row, i) => {
     if (!marked.has(row + 1)) return;
     const [x, y] = [to.toX(scene.places!.places[2 * i]), to.toY(scene.places!.places[2 * i + 1])];
-    g.strokeRect(x - 10, y - 10, 20, 20);
+    const half = size(scene.places!.places.length / 2, scene.large) + 5;
+    g.strokeRect(x - half, y - half, 2 * half, 2 * half);
   });
 }
 

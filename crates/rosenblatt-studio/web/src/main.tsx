@@ -13,7 +13,7 @@ import { Picture, inWords } from "./Picture";
 import { Player, frames, playing } from "./Player";
 import { about, compare, data, goto, lesson, load, places, recorded, said, shownSlots, slots } from "./store";
 import { projector, theme, type Theme } from "./theme";
-import type { About } from "./types";
+import type { About, Given } from "./types";
 
 const dragging = signal(false);
 
@@ -57,6 +57,10 @@ function Live() {
   );
 }
 
+/** Settings in a few words. */
+const named = ({ learner, ...rest }: Given) =>
+  [learner, ...Object.entries(rest).map(([name, value]) => (value === "true" ? name : `${name} ${value}`))].join(", ");
+
 function App() {
   const both = compare.value;
   return (
@@ -73,7 +77,7 @@ function App() {
           <div class={both ? "pictures two" : "pictures"}>
             {shownSlots.value.map((slot) => (
               <figure key={slot.index}>
-                {both && <figcaption>Setting {slot.index + 1}: {Object.values(slot.given.value).join(", ")}</figcaption>}
+                {both && <figcaption>Setting {slot.index + 1}: {named(slot.given.value)}</figcaption>}
                 <Picture slot={slot} />
               </figure>
             ))}

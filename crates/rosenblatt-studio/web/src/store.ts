@@ -2,7 +2,7 @@
 import { batch, computed, signal, type Signal } from "@preact/signals";
 import { Refused, ask, post, whenBack } from "./api";
 import type {
-  About, Checked, Commands, Curve, Data, Detail, Facts, Field, Form, Given, Places, Recorded, Source, Step,
+  About, Checked, Commands, Curve, Data, Detail, Facts, Field, Form, Given, Places, Reading, Recorded, Source, Step,
 } from "./types";
 
 /** One of the two settings that can be compared. */
@@ -135,6 +135,7 @@ async function sendSource(from: Source): Promise<Data> {
 
 /** Takes other data, and runs the learners on them. */
 export async function load(from: Source, keep: { k?: number | "end"; view?: boolean } = {}): Promise<void> {
+  if (!("reading" in from) || from.reading !== asked?.reading) asked = null;
   const mine = ++edition;
   busy.value = from.kind === "file" ? `Reading ${from.name}…` : "";
   try {
@@ -160,7 +161,7 @@ export async function load(from: Source, keep: { k?: number | "end"; view?: bool
       checkError.value = "";
       provedBound.value = null;
       slots.forEach((slot) => (slot.runs = false));
-      if (!keep.view) view.value = { x: found.axes[0], y: found.axes[1], projection: false };
+      if (!keep.view || found.features <= 2) view.value = { x: found.axes[0], y: found.axes[1], projection: false };
     });
     await showPlaces(0);
     if (mine !== edition) return;
@@ -190,10 +191,15 @@ export async function showPlaces(at: number): Promise<void> {
   places.value = await ask<Places>("points", query);
 }
 
+let asked: { from?: string; reading: Reading } | null = null;
+
 /** Changes how the file is read. */
 export async function readAgain(reading: { label?: string; positive?: string; scale?: string }): Promise<void> {
   const from = source.value;
-  const whole = { ...data.value?.reading, ...reading };
+  // What was asked a moment ago counts, though it may not be answered yet.
+  const before = asked?.from === data.value?.name ? asked?.reading : data.value?.reading;
+  const whole = { ...before, ...reading };
+  asked = { from: data.value?.name, reading: whole };
   if (from.kind === "file" || from.kind === "given") return load({ ...from, reading: whole });
   try {
     const found = await post<Data>("read", { page: data.value?.page, ...whole });
