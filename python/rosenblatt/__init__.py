@@ -17,6 +17,7 @@ from ._core import __version__
 from ._trace import trace
 from .arow import Arow
 from .files import Table, export, load, read_libsvm, read_table, save
+from .firth import FirthLogistic
 from .kernel import KernelPerceptron
 from .linear_unit import LinearUnit
 from .logistic import Logistic
@@ -28,6 +29,7 @@ from .separability import Verdict, check_separability
 
 __all__ = [
     "Arow",
+    "FirthLogistic",
     "KernelPerceptron",
     "LinearUnit",
     "Logistic",
