@@ -74,7 +74,7 @@ class FirthLogistic(ClassifierMixin, BaseEstimator):
     >>> from rosenblatt import FirthLogistic
     >>> clf = FirthLogistic().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
     >>> clf.separation_, clf.maximum_likelihood_["x0"], clf.coef_.round(2).tolist()
-    ('complete', '+inf', [[1.1]])
+    ('complete', '+inf', [[1.31]])
     """
 
     def __init__(self, *, fit_intercept=True, level=0.95, interval="profile", n_jobs=None):
