@@ -100,15 +100,13 @@ impl Exact {
         for b in unsigned.bytes() {
             match b {
                 b'.' if !point => point = true,
+                b'0'..=b'9' if digits == 18 => return None,
                 b'0'..=b'9' => {
                     mantissa = mantissa * 10 + i64::from(b - b'0');
                     digits += 1;
                     places += i32::from(point);
                 }
                 _ => return None,
-            }
-            if digits > 18 {
-                return None;
             }
         }
         if digits == 0 {
@@ -435,6 +433,14 @@ mod tests {
             Exact::parse("-1500e-3").expect("a number"),
             Exact::parse("-1.5").expect("a number")
         );
+        for nines in [
+            "999999999999999999",
+            "9999999999999999999",
+            "-99999999999999999999",
+        ] {
+            let x = Exact::parse(nines).expect("a number");
+            assert_eq!((x.mantissa.to_string(), x.exponent), (nines.into(), 0));
+        }
         assert_eq!(Exact::parse("0.000"), Some(Exact::integer(0)));
         for bad in ["", "-", ".", "1e", "abc", "1.2.3", "1e99999999999"] {
             assert_eq!(Exact::parse(bad), None, "{bad}");
