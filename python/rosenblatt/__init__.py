@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .arow import Arow
     from .client import Client, ServerError
     from .files import Table, export, load, read_libsvm, read_table, save
+    from .firth import FirthLogistic
     from .kernel import KernelPerceptron
     from .linear_unit import LinearUnit
     from .logistic import Logistic
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 _DEFINED_IN = {
     "Arow": "arow",
     "Client": "client",
+    "FirthLogistic": "firth",
     "KernelPerceptron": "kernel",
     "LinearUnit": "linear_unit",
     "Logistic": "logistic",
@@ -59,6 +61,7 @@ _DEFINED_IN = {
 __all__ = [
     "Arow",
     "Client",
+    "FirthLogistic",
     "KernelPerceptron",
     "LinearUnit",
     "Logistic",

@@ -159,6 +159,17 @@ def check(
     verdict_only: bool,
     threads: int,
 ) -> dict[str, Any]: ...
+def firth(
+    rows: Rows,
+    labels: NDArray[np.uint32],
+    classes: list[str],
+    weights: NDArray[np.float64] | None,
+    *,
+    lifted: bool,
+    level: float,
+    profile: bool,
+    threads: int,
+) -> dict[str, Any]: ...
 def read_file(
     path: str | PathLike[str],
     given: dict[str, Any],

@@ -204,7 +204,7 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                 }
             }
         }
-        let weights = self.scales.from_units(radix, weights);
+        let weights = self.scales.in_scale(radix, weights);
         Ok(separated.then(|| peeled.separating(self.rows, &self.scales, weights)))
     }
 

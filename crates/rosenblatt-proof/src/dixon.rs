@@ -5,6 +5,8 @@
 //! is recovered by continued fractions. That costs n³ word operations once and n² for each
 //! digit, where elimination over the integers would cost n³ operations on long numbers.
 
+use std::ops::Range;
+
 use dashu_int::IBig;
 
 use super::limits::{Limits, OrStopped};
@@ -19,22 +21,62 @@ pub(crate) struct Solution {
     pub(crate) denominator: IBig,
 }
 
-/// Matrices with entries below this are calculated with in machine words: a digit times a row of
-/// 2¹⁵ of them stays below 2¹²⁷.
-const SMALL: i64 = 1 << 50;
-
 /// A regular square matrix, ready to be solved against.
 pub(crate) struct Solver {
     n: usize,
     /// Row by row; modulo the prime.
     inverse: Vec<u64>,
-    matrix: Entries,
+    matrix: Planes,
+    /// The length in bits of the longest entry of each row.
+    lengths: Vec<usize>,
 }
 
-enum Entries {
-    /// All entries below [`SMALL`].
-    Small(Vec<i64>),
-    Large(Vec<IBig>),
+/// A matrix of whole numbers, row by row, in machine words: the sum of planes times powers of
+/// 2⁶², so that a sum of products takes words alone, however long the numbers are.
+struct Planes(Vec<Vec<i64>>);
+
+/// Bits of a plane.
+const PLANE: usize = 62;
+
+impl Planes {
+    fn new(matrix: &[IBig]) -> Self {
+        let most = matrix.iter().map(bits).max().unwrap_or(0);
+        let plane = |k: usize| {
+            let part = |a: &IBig| {
+                let size: IBig = if is_negative(a) { -a } else { a.clone() };
+                let part: IBig = (size >> (k * PLANE)) & IBig::from((1i64 << PLANE) - 1);
+                let part = i64::try_from(&part).unwrap_or(0);
+                if is_negative(a) { -part } else { part }
+            };
+            matrix.iter().map(part).collect()
+        };
+        Planes((0..most.div_ceil(PLANE)).map(plane).collect())
+    }
+
+    /// A part of a row times a vector of words below 2⁶¹.
+    fn times(&self, range: Range<usize>, x: &[u64]) -> IBig {
+        let mut sum = IBig::ZERO;
+        for plane in self.0.iter().rev() {
+            // The halves of 128-bit products, each in a sum of its own.
+            let (mut low, mut high) = (0u128, 0i128);
+            for (&a, &x) in plane[range.clone()].iter().zip(x) {
+                let product = i128::from(a) * i128::from(x);
+                low += u128::from(product as u64);
+                high += product >> 64;
+            }
+            sum = (sum << PLANE) + (IBig::from(high) << 64usize) + IBig::from(low);
+        }
+        sum
+    }
+
+    /// The same for a vector of whole numbers.
+    fn times_long(&self, range: Range<usize>, x: &[IBig]) -> IBig {
+        self.0.iter().rev().fold(IBig::ZERO, |sum, plane| {
+            let terms = plane[range.clone()].iter().zip(x).filter(|(a, _)| **a != 0);
+            let here: IBig = terms.map(|(&a, x)| x * a).sum();
+            (sum << PLANE) + here
+        })
+    }
 }
 
 impl Solver {
@@ -45,10 +87,16 @@ impl Solver {
         let Some(inverse) = invert(n, residues, limits)? else {
             return Ok(None);
         };
-        let is_small = |a: &IBig| i64::try_from(a).ok().filter(|a| -SMALL < *a && *a < SMALL);
-        let small: Option<Vec<i64>> = matrix.iter().map(is_small).collect();
-        let matrix = small.map_or(Entries::Large(matrix), Entries::Small);
-        Ok(Some(Solver { n, inverse, matrix }))
+        let lengths = matrix.chunks(n.max(1));
+        let lengths = lengths.map(|row| row.iter().map(bits).max().unwrap_or(0));
+        let lengths = lengths.collect();
+        let matrix = Planes::new(&matrix);
+        Ok(Some(Solver {
+            n,
+            inverse,
+            matrix,
+            lengths,
+        }))
     }
 
     /// The solution of A·x = b.
@@ -75,7 +123,7 @@ impl Solver {
             let inverse = self.inverse.chunks_exact(n);
             let digit: Vec<u64> = inverse.map(|row| dot(row, &reduced)).collect();
             for (i, left) in residual.iter_mut().enumerate() {
-                *left = (&*left - self.row_times(i, &digit)) / PRIME;
+                *left = (&*left - self.matrix.times(i * n..(i + 1) * n, &digit)) / PRIME;
             }
             digits.push(digit);
             let known = digits.len() * 60;
@@ -98,34 +146,11 @@ impl Solver {
         }
     }
 
-    /// Row `i` of the matrix times a digit of the solution.
-    fn row_times(&self, i: usize, digit: &[u64]) -> IBig {
-        let range = i * self.n..(i + 1) * self.n;
-        match &self.matrix {
-            Entries::Small(m) => {
-                let terms = m[range].iter().zip(digit);
-                let sum: i128 = terms.map(|(&a, &x)| i128::from(a) * i128::from(x)).sum();
-                sum.into()
-            }
-            Entries::Large(m) => m[range].iter().zip(digit).map(|(a, &x)| a * x).sum(),
-        }
-    }
-
     fn most_bits(&self, b: &[IBig]) -> usize {
         let n = self.n;
-        let entry_bits = |i: usize| -> usize {
-            match &self.matrix {
-                Entries::Small(m) => m[i * n..(i + 1) * n]
-                    .iter()
-                    .map(|a| 64 - a.unsigned_abs().leading_zeros() as usize)
-                    .max(),
-                Entries::Large(m) => m[i * n..(i + 1) * n].iter().map(bits).max(),
-            }
-            .unwrap_or(0)
-        };
         let half_log = (usize::BITS - (n + 1).leading_zeros()) as usize / 2 + 1;
         (0..n)
-            .map(|i| entry_bits(i).max(bits(&b[i])) + half_log)
+            .map(|i| self.lengths[i].max(bits(&b[i])) + half_log)
             .sum()
     }
 
@@ -170,10 +195,7 @@ impl Solver {
         let (n, x) = (self.n, &solution.numerators);
         (0..n).all(|i| {
             let range = i * n..(i + 1) * n;
-            let sum: IBig = match &self.matrix {
-                Entries::Small(m) => m[range].iter().zip(x).map(|(&a, x)| x * a).sum(),
-                Entries::Large(m) => m[range].iter().zip(x).map(|(a, x)| a * x).sum(),
-            };
+            let sum = self.matrix.times_long(range, x);
             sum == &b[i] * &solution.denominator
         })
     }

@@ -57,6 +57,9 @@ impl Exact {
 
     /// The value of a decimal text such as `-12.5e-7`; `None` if it is not one.
     pub fn parse(text: &str) -> Option<Self> {
+        if let Some(short) = Self::parse_short(text) {
+            return Some(short);
+        }
         let (negative, digits) = match text.as_bytes().first()? {
             b'-' => (true, &text[1..]),
             b'+' => (false, &text[1..]),
@@ -87,6 +90,40 @@ impl Exact {
         Some(Exact {
             mantissa: if negative { -magnitude } else { magnitude },
             exponent,
+        })
+    }
+
+    /// The same for at most 18 digits without an exponent, in machine words.
+    fn parse_short(text: &str) -> Option<Self> {
+        let (mut mantissa, mut digits, mut places, mut point) = (0i64, 0, 0i32, false);
+        let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+        for b in unsigned.bytes() {
+            match b {
+                b'.' if !point => point = true,
+                b'0'..=b'9' if digits == 18 => return None,
+                b'0'..=b'9' => {
+                    mantissa = mantissa * 10 + i64::from(b - b'0');
+                    digits += 1;
+                    places += i32::from(point);
+                }
+                _ => return None,
+            }
+        }
+        if digits == 0 {
+            return None;
+        }
+        while mantissa != 0 && mantissa % 10 == 0 {
+            mantissa /= 10;
+            places -= 1;
+        }
+        let mantissa = if text.starts_with('-') {
+            -mantissa
+        } else {
+            mantissa
+        };
+        Some(Exact {
+            mantissa: mantissa.into(),
+            exponent: if mantissa == 0 { 0 } else { -places },
         })
     }
 
@@ -207,14 +244,36 @@ pub(crate) fn parts(x: f64, notation: Notation) -> (i64, i32) {
     }
 }
 
-/// The shortest decimal as the standard library prints it: digits, perhaps a point, `e`.
+/// The shortest decimal, with the digits that the reader compares to those of the file.
 fn printed_decimal(x: f64) -> (i64, i32) {
-    let text = format!("{x:e}");
-    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let mantissa = [whole, fraction].concat().parse().unwrap_or(0);
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    (mantissa, exponent - fraction.len() as i32)
+    let mut buffer = zmij::Buffer::new();
+    let text = buffer.format_finite(x);
+    let (mut mantissa, mut exponent, mut zeros, mut point) = (0i64, 0i32, 0i32, false);
+    let mut bytes = text.bytes();
+    for b in bytes.by_ref() {
+        match b {
+            b'.' => point = true,
+            b'0' => {
+                zeros += 1;
+                exponent -= i32::from(point);
+            }
+            b'1'..=b'9' => {
+                // Zeros count once a digit follows them.
+                for _ in 0..=zeros {
+                    mantissa *= 10;
+                }
+                zeros = 0;
+                mantissa += i64::from(b - b'0');
+                exponent -= i32::from(point);
+            }
+            b'e' | b'E' => break,
+            _ => {} // a sign
+        }
+    }
+    let rest = &text[text.len() - bytes.len()..];
+    let power: i32 = rest.parse().unwrap_or(0);
+    let mantissa = if x < 0.0 { -mantissa } else { mantissa };
+    (mantissa, exponent + zeros + power)
 }
 
 /// The decimal of at most 15 digits that rounds to `x`, which is then the shortest one, if
@@ -309,6 +368,16 @@ mod tests {
         assert_eq!(decimal(f64::MAX), (17_976_931_348_623_157, 292));
     }
 
+    /// By the standard library's digits.
+    fn printed_by_std(x: f64) -> (i64, i32) {
+        let text = format!("{x:e}");
+        let (digits, exponent) = text.split_once('e').unwrap();
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let mantissa = [whole, fraction].concat().parse().unwrap();
+        let exponent: i32 = exponent.parse().unwrap();
+        (mantissa, exponent - fraction.len() as i32)
+    }
+
     #[test]
     fn short_decimals_are_the_ones_that_print() {
         use rosenblatt_core::internal::random::{Random, Stream};
@@ -325,8 +394,16 @@ mod tests {
             }
             let nearby = f64::from_bits(x.to_bits() + random.below(3));
             for x in [x, -x, nearby] {
+                // As short as the standard library's and as near; halfway between two such, the
+                // even one, which is how Python prints.
+                let ((a, e), (b, f)) = (printed_decimal(x), printed_by_std(x));
+                assert_eq!(format!("{a}e{e}").parse(), Ok(x), "{x:e}");
+                assert!(
+                    e == f && (a == b || a % 2 == 0 && (a - b).abs() == 1),
+                    "{x:e}"
+                );
                 if let Some(found) = short_decimal(x) {
-                    assert_eq!(found, printed_decimal(x), "{x:e}");
+                    assert_eq!(found, printed_by_std(x), "{x:e}");
                     short += 1;
                 }
             }
@@ -356,6 +433,14 @@ mod tests {
             Exact::parse("-1500e-3").expect("a number"),
             Exact::parse("-1.5").expect("a number")
         );
+        for nines in [
+            "999999999999999999",
+            "9999999999999999999",
+            "-99999999999999999999",
+        ] {
+            let x = Exact::parse(nines).expect("a number");
+            assert_eq!((x.mantissa.to_string(), x.exponent), (nines.into(), 0));
+        }
         assert_eq!(Exact::parse("0.000"), Some(Exact::integer(0)));
         for bad in ["", "-", ".", "1e", "abc", "1.2.3", "1e99999999999"] {
             assert_eq!(Exact::parse(bad), None, "{bad}");

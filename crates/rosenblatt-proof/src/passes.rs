@@ -284,7 +284,7 @@ impl Scales {
     }
 
     /// Whole numbers w in the data's own coordinates as whole numbers in scaled ones.
-    pub(crate) fn from_units(&self, radix: u64, w: Vec<IBig>) -> Vec<IBig> {
+    pub(crate) fn in_scale(&self, radix: u64, w: Vec<IBig>) -> Vec<IBig> {
         let used = w.iter().zip(&self.shift).filter(|(w, _)| !w.is_zero());
         let least = used.map(|(_, &s)| s).min().unwrap_or(0);
         let scaled = w.into_iter().zip(&self.shift);

@@ -5,8 +5,6 @@
 //! same search serves a binary problem, several classes at once (where one example stands
 //! for k − 1 rows that are never written out) and a matrix of kernel values.
 
-use std::collections::HashMap;
-
 use super::number::{Exact, Notation};
 use rosenblatt_core::data::{Dataset, Row, Storage};
 use rosenblatt_core::{Error, Result};
@@ -100,13 +98,16 @@ pub struct ExactText {
 pub struct ExactRows<'a> {
     data: &'a Dataset,
     notation: Notation,
-    exceptions: HashMap<usize, Vec<(usize, Exact)>>,
+    /// What longer texts say, by row and feature.
+    exceptions: Vec<(usize, Exact)>,
+    /// Where those of each row start, if there are any.
+    starts: Vec<usize>,
 }
 
 impl<'a> ExactRows<'a> {
     /// Rows that mean what `notation` says, except where a longer text is given.
     pub fn new(data: &'a Dataset, notation: Notation, exceptions: &[ExactText]) -> Result<Self> {
-        let mut by_row: HashMap<usize, Vec<(usize, Exact)>> = HashMap::new();
+        let mut all: Vec<(usize, usize, Exact)> = Vec::with_capacity(exceptions.len());
         for exception in exceptions {
             if exception.row >= data.len() || exception.feature >= data.features() {
                 return Err(Error::data(format!(
@@ -131,18 +132,20 @@ impl<'a> ExactRows<'a> {
                     "write numbers with at most {MOST_PLACES} places, or 0"
                 )));
             }
-            by_row
-                .entry(exception.row)
-                .or_default()
-                .push((exception.feature, value));
+            all.push((exception.row, exception.feature, value));
         }
-        for values in by_row.values_mut() {
-            values.sort_by_key(|(feature, _)| *feature);
+        all.sort_by_key(|(row, feature, _)| (*row, *feature));
+        let mut starts = Vec::new();
+        if !all.is_empty() {
+            starts = vec![0; data.len() + 1];
+            all.iter().for_each(|(row, ..)| starts[row + 1] += 1);
+            (0..data.len()).for_each(|row| starts[row + 1] += starts[row]);
         }
         Ok(ExactRows {
             data,
             notation,
-            exceptions: by_row,
+            exceptions: all.into_iter().map(|(_, j, value)| (j, value)).collect(),
+            starts,
         })
     }
 
@@ -192,7 +195,10 @@ impl<'a> ExactRows<'a> {
 
     /// Calls `f` with each exact feature of a row that is not zero, ascending.
     pub fn each_exact(&self, row: usize, f: &mut dyn FnMut(usize, Exact)) {
-        let mut rest: &[(usize, Exact)] = self.exceptions.get(&row).map_or(&[], Vec::as_slice);
+        let mut rest: &[(usize, Exact)] = match self.starts.is_empty() {
+            true => &[],
+            false => &self.exceptions[self.starts[row]..self.starts[row + 1]],
+        };
         self.data.row(row).for_each(|j, x| {
             // A text may be non-zero where its f64 is zero, so exceptions lead.
             while let [(feature, value), tail @ ..] = rest {

@@ -6,6 +6,7 @@
 //! words.
 
 mod arrays;
+mod estimation;
 mod files;
 mod mixing;
 mod model;
@@ -142,5 +143,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(training::fit, module)?)?;
     module.add_function(wrap_pyfunction!(training::trace, module)?)?;
     module.add_function(wrap_pyfunction!(separability::check, module)?)?;
+    module.add_function(wrap_pyfunction!(estimation::firth, module)?)?;
     module.add_function(wrap_pyfunction!(files::read_file, module)?)
 }

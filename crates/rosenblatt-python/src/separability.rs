@@ -72,7 +72,7 @@ fn attended<T: Send>(
     }
 }
 
-fn toward(estimate: Estimate) -> &'static str {
+pub(crate) fn toward(estimate: Estimate) -> &'static str {
     match estimate {
         Estimate::PlusInfinity => "+inf",
         Estimate::MinusInfinity => "-inf",

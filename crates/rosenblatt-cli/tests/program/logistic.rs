@@ -108,3 +108,125 @@ fn scores_that_are_no_probabilities_are_refused() {
         assert_eq!(run(&args).status.code(), Some(2), "{refused}");
     }
 }
+
+fn example(name: &str) -> String {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.join("../../examples").join(name).display().to_string()
+}
+
+/// logistf(case ~ age + oc + vic + vicl + vis + dia, data = sex2): estimate, standard error, ends
+/// of the profile interval.
+const SEX2: [(&str, f64, f64, f64, f64); 7] = [
+    ("(bias)", 0.12025405, 0.4855415, -0.8185574, 1.07315110),
+    ("age", -1.10598130, 0.4236601, -1.9737884, -0.30742658),
+    ("oc", -0.06881673, 0.4437934, -0.9414360, 0.78920202),
+    ("vic", 2.26887464, 0.5484160, 1.2730233, 3.43543226),
+    ("vicl", -2.11140816, 0.5430824, -3.2608611, -1.11773667),
+    ("vis", -0.78831694, 0.4173676, -1.6080879, 0.01518319),
+    ("dia", 3.09601166, 1.6750220, 0.7745686, 8.03029352),
+];
+
+#[test]
+fn firths_estimates_equal_the_published_ones() {
+    let found = json(&[
+        "logistic",
+        &example("sex2.csv"),
+        "--label",
+        "case",
+        "--firth",
+    ]);
+    assert_eq!(found["verdict"], "quasi-separable");
+    assert_eq!(found["outcome"], "1");
+    for (c, (name, estimate, error, lower, upper)) in
+        found["coefficients"].as_array().unwrap().iter().zip(SEX2)
+    {
+        assert_eq!(c["name"], name);
+        let near = |key: &str, value: f64| (c[key].as_f64().unwrap() - value).abs() < 1e-4;
+        assert!(
+            near("estimate", estimate) && near("standard_error", error),
+            "{c}"
+        );
+        assert!(near("lower", lower) && near("upper", upper), "{c}");
+        let limit = if name == "dia" { "Inf" } else { "0" };
+        assert_eq!(c["maximum_likelihood"], limit);
+    }
+    let text = ok(&["logistic", &example("sex2.csv"), "--label", "case"]);
+    assert!(text.starts_with("quasi-complete separation"), "{text}");
+    assert!(
+        text.contains("dia  to +∞") && text.contains("--firth"),
+        "{text}"
+    );
+}
+
+/// The verdicts of R's detectseparation on its own examples, and maximum likelihood where it exists.
+#[test]
+fn separation_is_that_of_detectseparation() {
+    let found = json(&["check", &example("endometrial.csv"), "--label", "HG"]);
+    assert_eq!(found["separation"], "quasi-complete");
+    let limits = |found: &serde_json::Value| -> Vec<(String, String)> {
+        let all = found["coefficients"].as_array().unwrap().iter();
+        let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+        all.map(|c| (text(&c["name"]), text(&c["maximum_likelihood"])))
+            .collect()
+    };
+    let named = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+        let owned = |(a, b): &(&str, &str)| ((*a).to_owned(), (*b).to_owned());
+        pairs.iter().map(owned).collect()
+    };
+    let expected = [("(bias)", "0"), ("NV", "Inf"), ("PI", "0"), ("EH", "0")];
+    assert_eq!(limits(&found), named(&expected));
+    let lizards = example("lizards.csv");
+    let counted = [
+        "--label",
+        "species",
+        "--weight-column",
+        "count",
+        "--positive",
+        "grahami",
+    ];
+    let found = json(&[&["check", &lizards], &counted[..]].concat());
+    assert_eq!(found["separation"], "none");
+    assert!(limits(&found).iter().all(|(_, limit)| limit == "0"));
+    assert_eq!(found["reference_levels"][0], "height=<5ft");
+    // McCullagh & Nelder's fit, as glm prints it.
+    let found = json(&[&["logistic", &lizards], &counted[..]].concat());
+    let published = [
+        ("height=>=5ft", 1.1300),
+        ("diameter=>2in", -0.7626),
+        ("light=sunny", 0.8473),
+        ("time=late", -0.7368),
+        ("time=midday", 0.2271),
+    ];
+    for (name, value) in published {
+        let all = found["coefficients"].as_array().unwrap();
+        let c = all.iter().find(|c| c["name"] == name).unwrap();
+        assert!(
+            (c["estimate"].as_f64().unwrap() - value).abs() < 1e-4,
+            "{c}"
+        );
+    }
+}
+
+#[test]
+fn collinear_columns_are_refused_by_name() {
+    let place = Place::new();
+    let data = place.file(
+        "c.csv",
+        "a,b,c,label\n1,2,0,y\n2,4,1,n\n3,6,1,y\n4,8,0,n\n5,10,1,n\n",
+    );
+    for firth in [&["--firth"][..], &[]] {
+        let output = run(&[&["logistic", &data, "--label", "label"], firth].concat());
+        assert_eq!(output.status.code(), Some(1));
+        let message = stderr(&output);
+        assert!(
+            message.contains("no estimates of their own: a, b"),
+            "{message}"
+        );
+    }
+    let three = place.file("t.csv", "a,label\n1,x\n2,y\n3,z\n");
+    let message = stderr(&run(&["logistic", &three]));
+    assert!(
+        message.contains("two outcomes") && message.contains("--positive"),
+        "{message}"
+    );
+}

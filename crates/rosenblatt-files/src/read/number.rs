@@ -169,30 +169,85 @@ fn decimal(bytes: &[u8], start: usize) -> Option<&str> {
     std::str::from_utf8(&bytes[start..end]).ok()
 }
 
-/// Whether the number that starts at `start` is a decimal that `f64` arithmetic cannot stand
-/// for: more than 15 significant digits, or outside 10⁻²⁹⁰..10²⁹⁰.
-#[cold]
+/// Whether the number that starts at `start` is a decimal that its `f64` does not tell: more than
+/// 15 significant digits that are not those with which the `f64` prints, or outside 10⁻²⁹⁰..10²⁹⁰.
 pub(crate) fn is_long(bytes: &[u8], start: usize) -> bool {
     let Some(text) = decimal(bytes, start) else {
         return false;
     };
-    let (written, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-    let places = written
-        .split_once('.')
-        .map_or(0, |(_, places)| places.len());
-    let digits: Vec<u8> = written.bytes().filter(u8::is_ascii_digit).collect();
-    let Some(first) = digits.iter().position(|&d| d != b'0') else {
+    if text.len() <= 15 && !text.bytes().any(|b| b | 0x20 == b'e') {
+        return false;
+    }
+    let Some((digits, magnitude)) = significant(text) else {
         return false; // zero
     };
-    let last = digits.iter().rposition(|&d| d != b'0').unwrap_or(first);
+    // 10²⁹⁰ itself counts as outside.
+    if !(-289..=290).contains(&magnitude) {
+        return true;
+    }
+    // Programs that write an `f64` in full write the shortest digits that give it back.
+    digits.len() > 15 && !(digits.len() <= 17 && is_shortest(text, (digits, magnitude)))
+}
+
+fn is_shortest(text: &str, written: (Digits, i64)) -> bool {
+    let Ok(x) = text.parse::<f64>() else {
+        return false;
+    };
+    let mut buffer = zmij::Buffer::new();
+    significant(buffer.format_finite(x)) == Some(written)
+}
+
+/// Significant digits, the first twenty of them.
+#[derive(PartialEq)]
+struct Digits {
+    digits: [u8; 20],
+    count: usize,
+}
+
+impl Digits {
+    fn len(&self) -> usize {
+        self.count
+    }
+}
+
+/// The significant digits d₁d₂… of a decimal and its magnitude: 0.d₁d₂… · 10^magnitude; `None`
+/// for zero.
+fn significant(text: &str) -> Option<(Digits, i64)> {
+    let (written, exponent) = match text.bytes().position(|b| b | 0x20 == b'e') {
+        Some(at) => (&text[..at], &text[at + 1..]),
+        None => (text, "0"),
+    };
+    let (mut digits, mut count, mut zeros) = ([0; 20], 0usize, 0usize);
+    let (mut before, mut leading, mut point) = (0i64, 0i64, false);
+    for b in written.bytes() {
+        match b {
+            b'.' => point = true,
+            b'0'..=b'9' => {
+                before += i64::from(!point);
+                match (b, count) {
+                    (b'0', 0) => leading += 1,
+                    (b'0', _) => zeros += 1,
+                    _ => {
+                        // Zeros count once a digit follows them.
+                        count += zeros;
+                        zeros = 0;
+                        if let Some(place) = digits.get_mut(count) {
+                            *place = b;
+                        }
+                        count += 1;
+                    }
+                }
+            }
+            _ => {} // a sign
+        }
+    }
     // One that no `i64` holds is outside on its side.
     let exponent: i64 = exponent.parse().unwrap_or(match exponent.starts_with('-') {
         true => i64::MIN / 2,
         false => i64::MAX / 2,
     });
-    // The value is 0.d₁d₂… · 10^magnitude; 10²⁹⁰ itself counts as outside.
-    let magnitude = exponent.saturating_add((digits.len() - first) as i64 - places as i64);
-    last - first + 1 > 15 || !(-289..=290).contains(&magnitude)
+    let magnitude = exponent.saturating_add(before - leading);
+    (count > 0).then_some((Digits { digits, count }, magnitude))
 }
 
 /// The number that is all of `text`; infinite if too large.

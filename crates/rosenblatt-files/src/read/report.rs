@@ -148,8 +148,8 @@ impl From<ColumnKind> for ColumnRole {
     }
 }
 
-/// A decimal that `f64` does not stand for exactly enough: more than 15 significant digits,
-/// or outside 10⁻²⁹⁰..10²⁹⁰.
+/// A decimal that its `f64` does not tell: more than 15 significant digits that are not those
+/// with which the `f64` prints, or outside 10⁻²⁹⁰..10²⁹⁰.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LongDecimal {
     /// The row, from 0.

@@ -127,12 +127,18 @@ fn value(piece: &[u8], precision: Precision) -> Option<Expected> {
     let significant = written.trim_matches('0').len();
     let long = if significant == 0 {
         Some(false)
-    } else if significant > 15 {
-        Some(true)
-    } else if (1e-280..1e280).contains(&exact.abs()) {
-        Some(false)
     } else {
-        None
+        // Longer texts are told by their `f64` if it prints just so.
+        let printed = format!("{exact:e}");
+        let printed = printed.split('e').next().unwrap_or("");
+        let printed: String = printed.chars().filter(char::is_ascii_digit).collect();
+        let same = printed.trim_matches('0') == written.trim_matches('0');
+        let inside = (1e-280..1e280).contains(&exact.abs());
+        match (significant > 15 && !same, inside) {
+            (true, _) => Some(true),
+            (false, true) => Some(false),
+            (false, false) => None,
+        }
     };
     stored.is_finite().then_some(Expected {
         bits: stored.to_bits(),

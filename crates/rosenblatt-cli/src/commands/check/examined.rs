@@ -1,5 +1,6 @@
 //! A file as `check` sees it.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use rosenblatt::Error;
@@ -108,11 +109,15 @@ pub(in crate::commands) fn examine(
             .binary_search(&feature)
             .map_or_else(|before| Some(feature - before), |_| None)
     };
+    let mut features: HashMap<u32, Option<usize>> = HashMap::new();
     let exceptions = raw
         .long_decimals()
         .iter()
         .filter_map(|long| {
-            let feature = kept(preparation.feature_of(long.column)?)?;
+            let feature = *features
+                .entry(long.column)
+                .or_insert_with(|| kept(preparation.feature_of(long.column)?));
+            let feature = feature?;
             Some(ExactText {
                 row: long.row as usize,
                 feature,
