@@ -9,6 +9,7 @@ from typing import Any, Callable, Iterator, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -34,8 +35,10 @@ class Margin(NamedTuple):
 
 
 def threads(n_jobs: int | None) -> int:
-    """Threads to use: all cores unless told, one inside a worker of joblib's."""
-    return effective_n_jobs(-1 if n_jobs is None else n_jobs)
+    """Threads to use: unless told, as ``joblib.parallel_config`` says, else all cores."""
+    if n_jobs is None:
+        n_jobs = get_active_backend()[1] or -1
+    return effective_n_jobs(n_jobs)
 
 
 def _told(record: dict[str, Any]) -> None:

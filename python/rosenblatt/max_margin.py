@@ -56,7 +56,8 @@ class MaxMarginClassifier(Dual, Estimator):
     verbose : int, default=0
         Print a line after each pass.
     n_jobs : int, default=None
-        Threads; None is all cores. Results do not depend on it.
+        Threads; None is as ``joblib.parallel_config`` says, else all cores. Results do not
+        depend on it.
 
     Attributes
     ----------

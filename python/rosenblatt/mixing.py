@@ -145,6 +145,8 @@ class Progress:
     #: The best pass by held-out rows, the first as good, and how good.
     best: tuple[int, int, float] | None = None
     best_state: dict[str, Any] | None = None
+    #: The pass that was kept where nothing was held out.
+    kept: int | None = None
     plateau: _Plateau | None = None
     stop: str | None = None
 
@@ -192,6 +194,7 @@ class Mixing:
         #: Of one partition: balanced weights of classes are weights of rows there.
         self.part_options = _part_options(self.options)
         _core.mixing_check(self.part_options)
+        self._pass_to_keep = _core.mixing_pass_to_keep(self.options)
         if not isinstance(partitions, Survey):
             partitions = survey(partitions, self.part_options)
         self.survey = partitions
@@ -253,6 +256,8 @@ class Mixing:
         if accuracy is not None:
             happened = self._validated(happened, accuracy)
         progress.passes.append(happened)
+        if accuracy is None and len(progress.passes) == self._pass_to_keep:
+            progress.kept, progress.best_state = self._pass_to_keep, self._read_out_state()
         if happened.updates == 0:
             if self.options.get("order") == "random":
                 happened = on_boundary(self.task())
@@ -284,6 +289,7 @@ class Mixing:
             "squared_steps": progress.squared_steps.hex(),
             "mixed_updates": progress.mixed_updates.hex(),
             "best": progress.best,
+            "kept": progress.kept,
             "plateau": plateau and (plateau.best, plateau.since),
             "stop": progress.stop,
         }
@@ -321,6 +327,7 @@ class Mixing:
         progress.squared_steps = float.fromhex(facts["squared_steps"])
         progress.mixed_updates = float.fromhex(facts["mixed_updates"])
         progress.best = facts["best"] and tuple(facts["best"])
+        progress.kept = facts["kept"]
         if progress.plateau is not None:
             progress.plateau.best, progress.plateau.since = facts["plateau"]
         # A limit may be a higher one now.
@@ -376,6 +383,7 @@ class Mixing:
             "mixed_updates": progress.mixed_updates,
             "stop": progress.stop,
             "best": progress.best,
+            "kept": progress.kept,
             "measured": survey[4:7],
             "margin": None,
             "trained_on": (survey.rows, self.features, survey.non_zeros, survey.fingerprint),

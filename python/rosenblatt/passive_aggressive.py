@@ -31,7 +31,8 @@ class PassiveAggressive(PartialFit, EarlyStopping, Estimator):
     verbose : int, default=0
         Print a line after each pass.
     n_jobs : int, default=None
-        Threads; None is all cores. Results do not depend on it.
+        Threads; None is as ``joblib.parallel_config`` says, else all cores. Results do not
+        depend on it.
     random_state : int, RandomState instance or None, default=0
         The seed of orders; None is 0.
     early_stopping : bool, default=False

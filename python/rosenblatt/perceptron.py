@@ -182,7 +182,8 @@ class Perceptron(PartialFit, EarlyStopping, Estimator):
     eta0 : float, default=None
         The step size; None is 1. From zero weights it changes their length alone.
     n_jobs : int, default=None
-        Threads; None is all cores. Results do not depend on it.
+        Threads; None is as ``joblib.parallel_config`` says, else all cores. Results do not
+        depend on it.
     random_state : int, RandomState instance or None, default=0
         The seed of orders and random starts; None is 0.
     early_stopping : bool, default=False

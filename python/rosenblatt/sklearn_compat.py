@@ -41,7 +41,8 @@ class Perceptron(perceptron.Perceptron):
     eta0 : float, default=1.0
         The step size. From zero weights it changes their length alone.
     n_jobs : int, default=None
-        Threads; None is all cores. Results do not depend on it.
+        Threads; None is as ``joblib.parallel_config`` says, else all cores. Results do not
+        depend on it.
     random_state : int, RandomState instance or None, default=0
         The seed of orders; None is 0: the same call gives the same weights.
     early_stopping : bool, default=False

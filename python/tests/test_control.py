@@ -8,11 +8,13 @@ import textwrap
 import threading
 import time
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_classification
 
 from rosenblatt import KernelPerceptron, Perceptron
+from rosenblatt._base import threads
 
 X, y = load_iris(return_X_y=True)
 
@@ -118,3 +120,10 @@ def test_processes(method):
     with multiprocessing.get_context(method).Pool(2) as pool:
         for there in pool.map(_scores, [1, 1]):
             assert np.array_equal(here, there)
+
+
+def test_threads_are_as_joblib_is_configured():
+    cores = joblib.effective_n_jobs(-1)
+    assert (threads(None), threads(1), threads(-1)) == (cores, 1, cores)
+    with joblib.parallel_config(n_jobs=3):
+        assert (threads(None), threads(1)) == (3, 1)

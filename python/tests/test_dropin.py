@@ -5,6 +5,7 @@ import io
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn import linear_model
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_digits, load_iris
@@ -22,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from rosenblatt import KernelPerceptron, MaxMarginClassifier, Perceptron
+from rosenblatt import KernelPerceptron, MaxMarginClassifier, Perceptron, sklearn_compat
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 
@@ -176,3 +177,25 @@ def test_kernels_of_support_vector_machines(numbers, container):
     assert (spelt.decision_function(X) == ours.decision_function(X)).all()
     with pytest.raises(ValueError, match="'gamma' parameter of MaxMarginClassifier"):
         MaxMarginClassifier(kernel="rbf", gamma="wide").fit(X, y)
+
+
+@pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
+def test_a_penalty_gives_scikit_learns_weights(penalty):
+    told = dict(
+        penalty=penalty,
+        alpha=0.01,
+        l1_ratio=0.3,
+        shuffle=False,
+        tol=None,
+        max_iter=6,
+        eta0=0.5,
+    )
+    X = StandardScaler().fit_transform(IRIS)
+    theirs = linear_model.Perceptron(**told).fit(X, SPECIES)
+    ours = sklearn_compat.Perceptron(**told).fit(X, SPECIES)
+    assert np.allclose(ours.coef_, theirs.coef_, rtol=1e-9, atol=1e-12)
+    assert np.allclose(ours.intercept_, theirs.intercept_, rtol=1e-9, atol=1e-12)
+    parts = sklearn_compat.Perceptron(**told)
+    for _ in range(6):
+        parts.partial_fit(X, SPECIES, classes=[0, 1, 2])
+    assert np.array_equal(parts.coef_, ours.coef_)

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 import pytest
-from sklearn.datasets import dump_svmlight_file
 from test_files import run, tensors
 
 from rosenblatt import Perceptron, read_table
@@ -145,8 +144,9 @@ def test_arrays_and_sparse_text_give_the_same_weights(tmp_path):
     np.savez(tmp_path / "a.npz", X=X, y=y)
     np.savez_compressed(tmp_path / "b.npz", data=X, target=y)
     np.savetxt(tmp_path / "a.csv", both, delimiter=",", fmt=["%.17g"] * 5 + ["%d"])
-    dump_svmlight_file(X, y, tmp_path / "a.svm", zero_based=False)
-    lines = (tmp_path / "a.svm").read_text().splitlines()
+    pairs = ([f"{j + 1}:{float(row[j])!r}" for j in np.flatnonzero(row)] for row in X)
+    lines = [f"{label} {' '.join(each)}" for label, each in zip(y, pairs)]
+    (tmp_path / "a.svm").write_text("\n".join(lines))
     vw = [line.replace(" ", " 1.0 'tag| ", 1) for line in lines]
     (tmp_path / "a.vw").write_text("\n".join(vw))
     head = "".join(f"@attribute x{j} numeric\n" for j in range(5))
@@ -219,20 +219,21 @@ def test_damaged_files_are_refused(folder, tmp_path):
 
 
 def test_several_files_are_one_data_set(folder, tmp_path):
-    table = frame()
+    table, parts = frame(), tmp_path / "parts"
+    parts.mkdir()
     for i, rows in enumerate(np.array_split(np.arange(N), 3)):
-        table.iloc[rows].to_parquet(tmp_path / f"part-{i}.parquet")
+        table.iloc[rows].to_parquet(parts / f"part-{i}.parquet")
     expected = read_table(folder / "pandas.csv", precision="f64")
-    for path in (tmp_path, tmp_path / "part-*.parquet"):
+    for path in (parts, parts / "part-*.parquet"):
         found = read_table(path, precision="f64")
         assert np.array_equal(_dense(found.X), _dense(expected.X))
     model = tmp_path / "several.rbm"
-    run("train", *sorted(tmp_path.glob("part-*")), "--epochs", 3, "-o", model)
+    run("train", *sorted(parts.iterdir()), "--epochs", 3, "-o", model)
     run("train", folder / "pandas.csv", "--epochs", 3, "-o", tmp_path / "one.rbm")
     assert tensors(model)["weights"] == tensors(tmp_path / "one.rbm")["weights"]
-    table.drop(columns="few").to_parquet(tmp_path / "part-9.parquet")
+    table.drop(columns="few").to_parquet(parts / "part-9.parquet")
     with pytest.raises(ValueError, match=r"part-9.parquet: the columns are not those of"):
-        read_table(tmp_path)
+        read_table(parts)
 
 
 def test_the_wheel_carries_the_program(folder):

@@ -296,6 +296,12 @@ pub fn stop(options: &Options, size: DataSize, progress: &Progress) -> Option<St
         .or_else(|| limits.before_pass(progress))
 }
 
+/// The pass, from 1, whose average becomes the model where nothing is held out and the number of
+/// passes is left open.
+pub fn pass_to_keep(options: &Options) -> Option<u64> {
+    options.pass_to_keep()
+}
+
 /// What is known of a whole run at its end.
 #[derive(Debug)]
 pub struct Finished {
@@ -305,6 +311,8 @@ pub struct Finished {
     pub state: LinearState,
     /// The passes, and why they ended.
     pub progress: Progress,
+    /// What the read-out kept after the pass that becomes the model, where it is not the last.
+    pub kept: Option<LinearState>,
     /// Of all parts.
     pub measured: Measured,
     /// Of all parts, where the run ended `separated`.
@@ -364,7 +372,7 @@ pub fn fitted(options: &Options, finished: Finished) -> Result<Fitted> {
     let model = template(options, classes, scheme, None);
     Ok(Fitted {
         model: Model {
-            decision: decision(options, scheme, &state),
+            decision: decision(options, scheme, finished.kept.as_ref().unwrap_or(&state)),
             progress,
             trained_on: finished.trained_on,
             state: options.learner.is_mistake_driven().then_some(state),
@@ -411,7 +419,7 @@ mod tests {
             scheme(options, data.classes.len()).discriminators(),
         );
         let mut progress = Progress::default();
-        let mut state = None;
+        let (mut state, mut kept) = (None, None);
         let stop = loop {
             let made = Made {
                 passes: progress.passes.len() as u64,
@@ -426,6 +434,10 @@ mod tests {
                 break Stop::UpdateLimit;
             }
             progress.passes.push(update.pass);
+            if pass_to_keep(options) == Some(progress.epochs()) {
+                progress.kept = pass_to_keep(options);
+                kept.clone_from(&state);
+            }
             if update.pass.updates == 0 {
                 let found = sweep(options, data, state.clone().unwrap()).unwrap();
                 assert_eq!((found.updates, found.mistakes), (0, 0));
@@ -448,6 +460,7 @@ mod tests {
             trained_on: Fingerprint::of(data, 1),
             state,
             progress,
+            kept,
         };
         fitted(options, finished).unwrap()
     }

@@ -442,10 +442,17 @@ pub(crate) struct RunDict<'py> {
     mixed_updates: f64,
     stop: Option<String>,
     best: Option<(u64, u64, f64)>,
+    kept: Option<u64>,
     measured: (f64, f64, f64),
     margin: Option<(f64, f64)>,
     /// Examples, features, values that are not zero, hash.
     trained_on: (u64, u64, u64, u64),
+}
+
+/// The pass whose average becomes the model where nothing is held out, if there is one.
+#[pyfunction]
+pub(crate) fn mixing_pass_to_keep(given: &Bound<'_, PyDict>) -> PyResult<Option<u64>> {
+    Ok(mixing::pass_to_keep(&options(given)?))
 }
 
 /// The model of a run of passes over parts.
@@ -461,6 +468,7 @@ pub(crate) fn mixed_model(
     let mut progress = Progress {
         squared_steps: run.squared_steps,
         best: run.best.map(best_pass),
+        kept: run.kept,
         ..Progress::default()
     };
     for found in run.passes.into_iter().map(pass) {
@@ -483,6 +491,9 @@ pub(crate) fn mixed_model(
         classes: Classes::from_ordered(classes),
         state,
         progress,
+        kept: (run.best_state)
+            .map(|best| state_of(&options, scheme, &best))
+            .transpose()?,
         measured: Measured {
             squared_radius,
             plain_squared_radius,
@@ -497,12 +508,9 @@ pub(crate) fn mixed_model(
             hash,
         },
     };
-    let best = (run.best_state).map(|best| state_of(&options, scheme, &best));
-    let mut fitted = mixing::fitted(&options, finished).map_err(raised)?;
-    if let Some(best) = best.transpose()? {
-        fitted.model.decision = mixing::decision(&options, scheme, &best);
-    }
-    Ok(Model::fitted(fitted))
+    Ok(Model::fitted(
+        mixing::fitted(&options, finished).map_err(raised)?,
+    ))
 }
 
 /// Classes in their order from names that may repeat.

@@ -87,3 +87,38 @@ fn number() {
 fn table() {
     replay("table");
 }
+
+#[test]
+fn jsonl() {
+    replay("jsonl");
+}
+
+#[test]
+fn arff() {
+    replay("arff");
+}
+
+#[test]
+fn npy() {
+    replay("npy");
+}
+
+#[test]
+fn vw() {
+    replay("vw");
+}
+
+#[test]
+fn parquet() {
+    replay("parquet");
+}
+
+#[test]
+fn arrow() {
+    replay("arrow");
+}
+
+#[test]
+fn zip() {
+    replay("zip");
+}

@@ -138,7 +138,8 @@ impl LabelRules {
                 Err(Error::options(format!("⟨label-map {old}={new}⟩: {what}"))
                     .remedy("give each label one new name"))
             };
-            if new.is_empty() {
+            // Whoever maps an empty label to itself wants rows without one.
+            if new.is_empty() && !old.is_empty() {
                 return wrong("the new name is empty");
             }
             if new.contains(['\t', '\r', '\n']) {

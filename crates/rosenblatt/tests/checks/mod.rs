@@ -5,6 +5,7 @@
 //! five bits count from 0.
 
 pub mod batches;
+pub mod formats;
 pub mod idx;
 pub mod libsvm;
 pub mod model;
@@ -15,7 +16,7 @@ use std::io::Cursor;
 
 use rosenblatt::data::{Classes, Dataset, FeatureNames, Layout, Matrix, Row, Storage, Values};
 use rosenblatt::read::{
-    Batches, BatchesReport, LabelFound, Preparation, Raw, ReadOptions, Scale, read_from,
+    Batches, BatchesReport, Format, LabelFound, Preparation, Raw, ReadOptions, Scale, read_from,
 };
 use rosenblatt::{Error, Result};
 
@@ -307,6 +308,13 @@ pub fn by_name(target: &str, data: &[u8]) -> bool {
         "libsvm" => libsvm::check(data),
         "model" => model::check(data),
         "number" => number::check(data),
+        "jsonl" => formats::check(Some(Format::JsonLines), data),
+        "arff" => formats::check(Some(Format::Arff), data),
+        "npy" => formats::check(Some(Format::Npy), data),
+        "vw" => formats::check(Some(Format::Vw), data),
+        "parquet" => formats::check(Some(Format::Parquet), data),
+        "arrow" => formats::check(Some(Format::Arrow), data),
+        "zip" => formats::check(None, data),
         "table" => table::check(data),
         _ => return false,
     }

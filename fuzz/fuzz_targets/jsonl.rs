@@ -1,0 +1,5 @@
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    rosenblatt_fuzz::checks::by_name("jsonl", data);
+});
