@@ -84,6 +84,12 @@ pub fn check(options: &Options) -> Result<()> {
     }
     let refused = match options.embed {
         Some(_) => "embed",
+        None if options
+            .get("penalty")
+            .is_some_and(|penalty| penalty != "none") =>
+        {
+            "penalty"
+        }
         None if options.readout() == Readout::Random => "readout",
         None => return Ok(()),
     };

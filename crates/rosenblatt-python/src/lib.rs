@@ -132,6 +132,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(mixing::mixing_start, module)?)?;
     module.add_function(wrap_pyfunction!(mixing::mixing_check, module)?)?;
     module.add_function(wrap_pyfunction!(mixing::mixing_stop, module)?)?;
+    module.add_function(wrap_pyfunction!(mixing::mixing_pass_to_keep, module)?)?;
     module.add_function(wrap_pyfunction!(mixing::mixed_model, module)?)?;
     module.add_function(wrap_pyfunction!(mixing::classes_of, module)?)?;
     module.add_function(wrap_pyfunction!(mixing::class_numbers, module)?)?;

@@ -141,6 +141,8 @@ fn state_of(options: &Options, scheme: Scheme, given: &Bound<'_, PyDict>) -> PyR
         average,
         kept: None,
         log: None,
+        scale: None,
+        cut: None,
     })
 }
 

@@ -29,10 +29,14 @@ fn answers_are_those_of_every_other_machine() {
     let mixed = common::reals(6, 200, 6, 2).dataset();
     let several = common::reals(7, 200, 6, 4).dataset();
     let lines: &[(&Dataset, &str, u64)] = &[
-        (&apart, "", 0x6776_724E_5C49_F275),
-        (&apart, "readout=averaged-normalised", 0x6BA4_B069_59DB_158D),
+        (&apart, "keep=last", 0x6776_724E_5C49_F275),
+        (
+            &apart,
+            "readout=averaged-normalised keep=last",
+            0x6BA4_B069_59DB_158D,
+        ),
         (&apart, "readout=voted", 0xB851_8A92_FE7F_4315),
-        (&apart, "start=random:1", 0x6BF9_3C1D_B8D8_A8B2),
+        (&apart, "start=random:1 keep=last", 0x6BF9_3C1D_B8D8_A8B2),
         (&apart, "learner=max-margin", 0xA980_6646_FF46_2DC5),
         (
             &apart,

@@ -44,8 +44,8 @@ const TRAIN: &[Case] = &[
         "a.parquet",
         b"PAR1",
         &["--format", "parquet"],
-        2,
-        &["parquet", "not"],
+        1,
+        &["a.parquet", "PAR1", "cut off"],
     ),
     // Tables.
     (

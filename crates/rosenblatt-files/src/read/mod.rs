@@ -259,7 +259,9 @@ impl ModelReader {
         let chunk = Chunk::from_bytes(text);
         let made = match self.model.input() {
             Input::Table { .. } => records_in_order(&chunk, &self.model)?,
-            Input::Sparse { .. } => make_sparse(&chunk, &self.model, Format::Libsvm, OnError::Fail)?,
+            Input::Sparse { .. } => {
+                make_sparse(&chunk, &self.model, Format::Libsvm, OnError::Fail)?
+            }
             Input::Images { .. } => return Err(foreign(Format::Csv)),
         };
         made.alone()

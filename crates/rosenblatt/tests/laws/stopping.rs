@@ -147,7 +147,10 @@ fn a_run_that_gains_nothing_ends_after_the_work_that_is_always_done() {
     toy.labels = (0..20_000u32).map(|i| i * 7919 % 13 % 2).collect();
     let data = toy.dataset();
     let run = |options: &Options| trained(&data, options).model;
-    let plain = run(&Options::default());
+    let plain = run(&Options {
+        keep: Keep::Last,
+        ..Options::default()
+    });
     let size = DataSize::of(&data.matrix, 1);
     assert_eq!(plain.progress.stop, Some(Stop::NoGain));
     assert_eq!(plain.progress.epochs(), Options::free_passes(size));
@@ -159,6 +162,15 @@ fn a_run_that_gains_nothing_ends_after_the_work_that_is_always_done() {
     });
     assert_eq!(counted.progress.stop, Some(Stop::EpochLimit));
     assert_eq!(counted.decision, plain.decision);
+    // By default the average of the first ten is kept.
+    let kept = run(&Options::default());
+    let ten = run(&Options {
+        epochs: Some(10),
+        ..Options::default()
+    });
+    assert_eq!((kept.progress.epochs(), kept.progress.kept), (15, Some(10)));
+    assert_eq!(kept.decision, ten.decision);
+    assert_ne!(kept.decision, plain.decision);
     let on = run(&Options {
         until: Until::Separated,
         max_updates: Some(2 * plain.progress.updates),
