@@ -173,7 +173,7 @@ def test_schemathesis_finds_nothing(serve, penguins, tmp_path):
     found = subprocess.run(
         [
             program, "run", f"{url}/openapi.json", "--url", url, "--seed", "1",
-            "--max-examples", "8", "--checks", "all", "--phases", "coverage,fuzzing",
+            "--max-examples", "5", "--checks", "all", "--phases", "coverage,fuzzing",
             "--workers", "1", "--suppress-health-check", "all",
         ],
         capture_output=True,
