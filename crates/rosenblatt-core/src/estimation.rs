@@ -531,7 +531,7 @@ mod tests {
             let expected = [odds(2.0, 3.0), odds(3.0, 1.0) - odds(2.0, 3.0)];
             for (found, expected) in found.coefficients.iter().zip(expected) {
                 assert!(
-                    (found.estimate - expected).abs() < 1e-7,
+                    (found.estimate - expected).abs() < 1e-6,
                     "{found:?} {expected}"
                 );
                 assert!(found.lower < found.estimate && found.estimate < found.upper);

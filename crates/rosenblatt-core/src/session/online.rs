@@ -155,7 +155,8 @@ impl OnlineLearner {
         Ok(())
     }
 
-    /// Adds a class, with weights of zero: no prediction changes until an example of it is learned.
+    /// Adds a class, with the mean of the others' weights (zero, where updates cancel): its score is
+    /// never above all others, so no prediction changes until an example of it is learned.
     /// Gives its number.
     ///
     /// # Errors
@@ -249,7 +250,8 @@ fn grow_state(
     }
 }
 
-/// Weights with another discriminator of `weight` and `bias`. The plane of two classes becomes two
+/// Weights with another discriminator of `weight` and `bias`, or the mean of the others where
+/// `weight` is 0. The plane of two classes becomes two
 /// discriminators of `share` times its weights, the first with the other sign where they are
 /// weights that are shared between the two.
 fn grown(
@@ -272,6 +274,14 @@ fn grown(
         new.set_bias(d, factor * old.bias(from));
         for j in 0..features {
             new.set(d, j, factor * old.get(from, j));
+        }
+    }
+    if weight == 0.0 {
+        let others = (k - 1) as f64;
+        new.set_bias(k - 1, (0..k - 1).map(|d| new.bias(d)).sum::<f64>() / others);
+        for j in 0..features {
+            let sum: f64 = (0..k - 1).map(|d| new.get(d, j)).sum();
+            new.set(k - 1, j, sum / others);
         }
     }
     new
