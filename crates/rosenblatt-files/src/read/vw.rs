@@ -155,11 +155,11 @@ fn head(text: &[u8]) -> std::result::Result<(&[u8], f64), Fault> {
     let weight = match found.get(1) {
         None => 1.0,
         Some((at, word)) => match number::whole::<f64>(word) {
-            Some(weight) if weight >= 0.0 => weight,
+            Some(weight) if weight > 0.0 && weight.is_finite() => weight,
             _ => {
                 return Err((
                     *at,
-                    Error::data(format!("expected a weight, found {}", quote(word)))
+                    Error::data(format!("expected a weight above 0, found {}", quote(word)))
                         .remedy("a row is: label weight 'tag | features"),
                 ));
             }
