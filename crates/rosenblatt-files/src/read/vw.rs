@@ -155,7 +155,7 @@ fn head(text: &[u8]) -> std::result::Result<(&[u8], f64), Fault> {
     let weight = match found.get(1) {
         None => 1.0,
         Some((at, word)) => match number::whole::<f64>(word) {
-            Some(weight) if weight > 0.0 => weight,
+            Some(weight) if weight > 0.0 && weight.is_finite() => weight,
             _ => {
                 return Err((
                     *at,
