@@ -26,12 +26,13 @@ pub fn facts(run: &Run) -> Value {
         true => run.log().width(),
         false => 0,
     };
-    let passes = run.passes();
+    // A lock that is asked for twice waits for whoever writes in between, who waits for it.
+    let (length, passes) = (run.len(), run.passes().all.len());
     let progress = fitted.map(|f| &f.model.progress);
     json!({
         "traced": run.is_traced(),
-        "length": run.len(),
-        "passes": passes.all.len(),
+        "length": length,
+        "passes": passes,
         "width": width,
         "over": ended.is_some(),
         "broken_off": ended.as_ref().and_then(|e| e.broken_off.clone()),
