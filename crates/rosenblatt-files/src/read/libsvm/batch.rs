@@ -149,8 +149,11 @@ impl<T: Stored> Batch<T> {
     #[cold]
     fn is_number(&self, k: usize) -> bool {
         let (digits, scale) = (self.digits[k], T::SCALES[usize::from(self.scales[k]) & 31]);
+        if digits.iter().any(|&d| d > 9) {
+            return false;
+        }
         let mantissa = digits[8..].iter().fold(0, |m, &d| 10 * m + i32::from(d));
-        digits.iter().all(|&d| d <= 9) && T::scaled(f64::from(mantissa), scale).1
+        T::scaled(f64::from(mantissa), scale).1
     }
 }
 
