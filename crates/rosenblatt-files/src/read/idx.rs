@@ -111,6 +111,9 @@ impl Rows {
                 &sizes[1..]
             )));
         };
+        if width == 0 {
+            return Err(bad("IDX rows without elements".to_owned()));
+        }
         Ok(Rows {
             reader,
             file: file.to_path_buf(),

@@ -85,6 +85,15 @@ fn check_predictions(model: &Model) {
     if let Some(last) = width.checked_sub(1) {
         rows.push_sparse([(last as u32, -1e300)]);
     }
+    if let Err(error) = model.predict(&rows, 1) {
+        // Scores beyond all numbers are refused, by all that ask for them.
+        assert!(
+            check_error(&error).contains("no number to decide by"),
+            "{error}"
+        );
+        assert!(model.scores(&rows, 2).is_err());
+        return;
+    }
     let predict = |rows, threads| model.predict(rows, threads).expect("the width is right");
     let predicted = predict(&rows, 1);
     assert_eq!(predicted, predict(&rows, 2));

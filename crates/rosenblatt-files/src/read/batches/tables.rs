@@ -237,7 +237,14 @@ fn match_columns(
             .remedy("give a file with rows, or ⟨header no⟩ where the first line is one"));
     }
     let width = usual_width(data).unwrap_or(first.len());
-    let by_name = header && trained_with_header && !options.by_position;
+    // A header of another width than the rows names no columns, as it did in training.
+    let numbered = || {
+        (0..)
+            .zip(columns)
+            .all(|(i, c): (usize, _)| c.name == i.to_string())
+    };
+    let nameless = first.len() != width && numbered();
+    let by_name = header && trained_with_header && !options.by_position && !nameless;
     let mut notes = Vec::new();
     let (names, mut takes) = if by_name {
         match_names(header_names(first)?, columns, options.header, &mut notes)?

@@ -104,7 +104,7 @@ impl<'a> Thrift<'a> {
             }
             id = match head >> 4 {
                 0 => self.int()?,
-                delta => id + i64::from(delta),
+                delta => id.saturating_add(i64::from(delta)),
             };
             if !field(self, id, kind)? {
                 self.skip(kind)?;
