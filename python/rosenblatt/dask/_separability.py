@@ -25,7 +25,7 @@ from . import _blocks, _files, _run
 from ._blocks import Block
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClusterVerdict(Verdict):
     """What :func:`check_separability` found of rows in partitions.
 
