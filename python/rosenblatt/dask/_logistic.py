@@ -98,6 +98,7 @@ def fit(estimator: Any, rows: _run.Rows, progress: Any) -> None:
         "mixed_updates": 0.0,
         "stop": stop,
         "best": None,
+        "kept": None,
         "measured": survey[4:7],
         "margin": None,
         "trained_on": (survey.rows, features, survey.non_zeros, survey.fingerprint),

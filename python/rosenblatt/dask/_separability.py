@@ -205,6 +205,8 @@ def decide(ask: Ask, dimension: int, lifted: bool, most: int | None = None) -> d
             ["0", "1"],
             lifted=lifted,
             most_coefficients=0,
+            time_limit=None,
+            verdict_only=False,
             threads=1,
         )
         verdict = decided["verdict"]
