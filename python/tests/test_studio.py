@@ -363,7 +363,7 @@ def test_all_of_it_by_keyboard_alone(opened, studio, tmp_path):
     page.keyboard.press("Enter")
     tab_to(page, "#file")
     with page.expect_file_chooser() as chooser:
-        page.keyboard.press("Enter")
+        page.keyboard.press("Space")
     file = tmp_path / "chosen.csv"
     file.write_text(AND)
     chooser.value.set_files(file)
