@@ -8,10 +8,30 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_X_y
 
-from . import _core, _data, _options
+from . import _core, _data, _html, _options
 
 
-def trace(X: Any, y: Any, **parameters: Any) -> list[dict[str, Any]]:
+#: A notebook shows so many steps of a run.
+SHOWN = 200
+
+
+class Steps(list[dict[str, Any]]):
+    """The steps of a run, which a notebook shows as a table."""
+
+    def _repr_html_(self) -> str:
+        names = list(self[0]) if self else []
+        rows = ([_short(step[name]) for name in names] for step in self[:SHOWN])
+        more = f"… and {len(self) - SHOWN} more steps" if len(self) > SHOWN else ""
+        return _html.table([name.replace("_", " ") for name in names], rows, more)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return np.array2string(value, precision=4, threshold=20)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def trace(X: Any, y: Any, **parameters: Any) -> Steps:
     """The steps of a perceptron's run, as a teacher would write them on the board.
 
     Parameters
@@ -26,11 +46,11 @@ def trace(X: Any, y: Any, **parameters: Any) -> list[dict[str, Any]]:
 
     Returns
     -------
-    steps : list of dict
-        For each visit ``step`` and ``epoch`` from 1, ``row`` from 0, its ``label``, the
-        ``weights`` before (bias first where there is one; coefficients of all rows for a
-        kernel), the ``score``, whether it was ``correct`` (called for no update) and the
-        ``weights_after``.
+    steps : Steps
+        A list, which a notebook shows as a table, with a dictionary for each visit: ``step``
+        and ``epoch`` from 1, ``row`` from 0, its ``label``, the ``weights`` before (bias first
+        where there is one; coefficients of all rows for a kernel), the ``score``, whether it
+        was ``correct`` (called for no update) and the ``weights_after``.
 
     Examples
     --------
@@ -53,13 +73,14 @@ def trace(X: Any, y: Any, **parameters: Any) -> list[dict[str, Any]]:
     if unknown:
         raise TypeError(f"trace() got an unexpected keyword argument {unknown[0]!r}")
     options = {"learner": learner, **_options.options("trace", parameters)}
-    steps = _core.trace(
+    found = _core.trace(
         options,
         _data.rows(X),
         labels.astype(np.uint32),
         _data.names(classes),
         None,
     )
+    steps = Steps(found)
     for step in steps:
         step["label"] = classes[step["label"]]
     return steps
