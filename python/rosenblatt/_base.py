@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from contextlib import contextmanager
 from numbers import Real
-from typing import Any, Callable, Iterator, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Iterator, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -13,11 +13,15 @@ from joblib.parallel import get_active_backend
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import _core, _data, _options
+from . import _core, _data, _html, _options
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 #: What a ``progress`` callable is called with after each pass.
 Progress = Callable[[dict[str, Any]], object]
@@ -37,8 +41,9 @@ class Margin(NamedTuple):
 def threads(n_jobs: int | None) -> int:
     """Threads to use: unless told, as ``joblib.parallel_config`` says, else all cores."""
     if n_jobs is None:
-        n_jobs = get_active_backend()[1] or -1
-    return effective_n_jobs(n_jobs)
+        told: Any = get_active_backend()[1]
+        n_jobs = int(told or -1)
+    return int(effective_n_jobs(n_jobs))
 
 
 def _told(record: dict[str, Any]) -> None:
@@ -60,6 +65,7 @@ UNFINISHED = {
 #: Weights that can be set, and coefficients that cannot.
 WEIGHTS = ("coef_", "intercept_")
 COEFFICIENTS = ("support_", "dual_coef_", "support_vectors_", "n_support_")
+LAYERS = ("coefs_", "intercepts_")
 
 #: Weights to start from: coef_init and intercept_init.
 Start = tuple[Any, Any]
@@ -70,6 +76,26 @@ class Estimator(ClassifierMixin, BaseEstimator):
 
     #: Which learner of the library's.
     _learner: str
+    n_jobs: int | None
+    verbose: int
+    random_state: Any
+
+    _model: _core.Model
+    _single: bool
+    _visited: int
+    classes_: np.ndarray
+    coef_: Any
+    intercept_: np.ndarray
+    n_features_in_: int
+    n_iter_: int
+    n_mistakes_: int
+    n_updates_: int
+    mistakes_per_epoch_: np.ndarray
+    loss_curve_: np.ndarray
+    radius_: float | None
+    margin_: Margin | None
+    mistake_bound_: int | None
+    stop_reason_: str | None
     #: Parameters that are not options of the library, or not by themselves.
     _own: frozenset[str] = frozenset(
         {
@@ -134,7 +160,7 @@ class Estimator(ClassifierMixin, BaseEstimator):
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, progress: Progress | None = None
-    ) -> Any:
+    ) -> Self:
         """Fit the classifier.
 
         Parameters
@@ -165,7 +191,7 @@ class Estimator(ClassifierMixin, BaseEstimator):
         sample_weight: Any,
         progress: Progress | None,
         start: Start | None = None,
-    ) -> Any:
+    ) -> Self:
         with self._all_or_nothing():
             carry_on = self._model if self._carries_on() and start is None else None
             X, y = validate_data(self, X, y, reset=carry_on is None, **_data.ROWS)
@@ -179,7 +205,7 @@ class Estimator(ClassifierMixin, BaseEstimator):
             return self
 
     def _warn_if_unfinished(self) -> None:
-        advice = UNFINISHED.get(self.stop_reason_)
+        advice = UNFINISHED.get(self.stop_reason_ or "")
         if advice is not None:
             warnings.warn(advice, ConvergenceWarning, stacklevel=4)
 
@@ -189,12 +215,12 @@ class Estimator(ClassifierMixin, BaseEstimator):
 
         Classes and features of new rows beside the model of old ones would predict nonsense.
         """
-        before = dict(vars(self))
+        before = dict(self.__dict__)
         try:
             yield
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__.clear()
+            self.__dict__.update(before)
             raise
 
     def _carries_on(self) -> bool:
@@ -222,7 +248,7 @@ class Estimator(ClassifierMixin, BaseEstimator):
         start: Start | None = None,
         progress: Progress | None = None,
         **changes: str,
-    ) -> Any:
+    ) -> Self:
         counted = _data.counted(weight)
         # The classes of rows of weight 0 are kept, but do not make two.
         there = self.classes_ if counted is None or carry_on else np.unique(y[counted])
@@ -233,7 +259,7 @@ class Estimator(ClassifierMixin, BaseEstimator):
         if progress is None and self.verbose:
             progress = _told
         if counted is not None:
-            y, weight = y[counted], weight[counted]
+            y, weight = y[counted], None if weight is None else weight[counted]
         labels = self._known(y).astype(np.uint32)
         options, session = {**self._options(), **changes}, self._session()
         kept = len(y) * (1 - session.get("validate", 0))
@@ -326,27 +352,37 @@ class Estimator(ClassifierMixin, BaseEstimator):
         self.margin_ = None if model.margin is None else Margin(*model.margin)
         self.mistake_bound_ = model.most_updates
         # Those that this model has not may be left over from another one.
-        for name in WEIGHTS + COEFFICIENTS:
-            vars(self).pop(name, None)
+        for name in WEIGHTS + COEFFICIENTS + LAYERS:
+            self.__dict__.pop(name, None)
         if model.weights is not None:
             dtype = np.float32 if self._single else np.float64
             found = (part.astype(dtype, copy=False) for part in model.weights)
-            vars(self).update(zip(WEIGHTS, found))
+            self.__dict__.update(zip(WEIGHTS, found))
         if model.dual is not None:
-            vars(self).update(zip(COEFFICIENTS, model.dual))
+            rows, coefficients, biases = model.dual
+            self.__dict__.update(support_=rows, dual_coef_=coefficients)
+            # The score of votes is no sum over rows.
+            if model.options["readout"] != "voted":
+                self.__dict__["intercept_"] = biases
+        if model.layer_weights is not None:
+            self.__dict__.update(zip(LAYERS, model.layer_weights))
         self._lock()
 
     def _lock(self) -> None:
         """Makes an attempt to change weights in place fail, which predictions would not see."""
-        for name in WEIGHTS + COEFFICIENTS:
-            found = vars(self).get(name)
-            if isinstance(found, np.ndarray):
-                found.flags.writeable = False
+        for name in WEIGHTS + COEFFICIENTS + LAYERS:
+            found = self.__dict__.get(name)
+            for array in found if isinstance(found, list) else [found]:
+                if isinstance(array, np.ndarray):
+                    array.flags.writeable = False
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Sets an attribute; weights that are set are those that predict from then on."""
-        model = vars(self).get("_model")
-        if model is not None and name in COEFFICIENTS:
+        model = self.__dict__.get("_model")
+        fixed = COEFFICIENTS + LAYERS
+        if model is not None and (
+            name in fixed or name == "intercept_" and model.dual is not None
+        ):
             raise AttributeError(f"{name} of a fitted {type(self).__name__} cannot be set")
         if model is not None and name in WEIGHTS:
             if model.weights is None:
@@ -365,6 +401,33 @@ class Estimator(ClassifierMixin, BaseEstimator):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self._lock()
+
+    def _told_of_run(self) -> str:
+        """A table of what the run found, for notebooks; nothing before it."""
+        if not hasattr(self, "_model"):
+            return ""
+        margin, support = self.margin_, getattr(self, "support_", None)
+        told = {
+            "classes": ", ".join(map(str, self.classes_.tolist())),
+            "stop reason": self.stop_reason_,
+            "passes": self._model.epochs,
+            "mistakes": self.n_mistakes_,
+            "updates": self.n_updates_,
+            "updates at most": self.mistake_bound_,
+            "margin": None if margin is None else f"{margin.lower:.4g} to {margin.upper:.4g}",
+            "radius": None if self.radius_ is None else f"{self.radius_:.4g}",
+            "rows of the model": None if support is None else len(support),
+        }
+        return _html.facts(told)
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + self._told_of_run()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._told_of_run()
+        return bundle
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "_model")
@@ -393,7 +456,7 @@ class Estimator(ClassifierMixin, BaseEstimator):
         if self._model.scheme == "ovo" and len(self.classes_) > 2:
             return self._wins(scores)
         if len(self.classes_) == 2 and scores.shape[1] == 2:
-            return scores[:, 1] - scores[:, 0]
+            return np.asarray(scores[:, 1] - scores[:, 0])
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def _wins(self, scores: np.ndarray) -> np.ndarray:
@@ -408,7 +471,7 @@ class Estimator(ClassifierMixin, BaseEstimator):
             wins[:, low[pair]] += ~to_high
             sums[:, high[pair]] += score
             sums[:, low[pair]] -= score
-        return wins + sums / (3 * (np.abs(sums) + 1))
+        return np.asarray(wins + sums / (3 * (np.abs(sums) + 1)))
 
     def _model_scores(self, X: Any) -> np.ndarray:
         rows = _data.rows(self._checked(X))
@@ -428,28 +491,23 @@ class Estimator(ClassifierMixin, BaseEstimator):
             A label for each row.
         """
         rows = _data.rows(self._checked(X))
-        return self.classes_[self._model.predict(rows, threads(self.n_jobs))]
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-
-def _gives_probabilities(estimator: Any) -> bool:
-    return estimator._gives_probabilities()
-
-
-class Probabilities:
-    """Probabilities of classes, of learners whose scores are log-odds."""
+        return np.asarray(self.classes_[self._model.predict(rows, threads(self.n_jobs))])
 
     def _gives_probabilities(self) -> bool:
-        """Whether the learner, as its parameters are, gives probabilities."""
+        """Whether the estimator, as its parameters are, gives probabilities."""
+        model = self.__dict__.get("_model")
+        if model is None or not model.has_probabilities:
+            raise AttributeError(
+                "scores are no probabilities before they are calibrated: by calibrate with rows "
+                "that were held out, or by sklearn.calibration.CalibratedClassifierCV"
+            )
         return True
 
     @available_if(lambda self: self._gives_probabilities())
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes.
+        """Probabilities of the classes, where the estimator gives them.
+
+        Logistic regressions and networks do, and any estimator after :meth:`calibrate`.
 
         Parameters
         ----------
@@ -478,11 +536,52 @@ class Probabilities:
         logarithms : ndarray of shape (n_samples, n_classes)
             A column for each class, in the order of ``classes_``.
         """
-        return np.log(self.predict_proba(X))
+        return np.asarray(np.log(self.predict_proba(X)))
+
+    def calibrate(self, X: Any, y: Any, method: str | None = None) -> Self:
+        """Fit a map from scores to probabilities, which becomes part of the model.
+
+        Until the next fit there are :meth:`predict_proba` and :meth:`predict_log_proba`, in a
+        saved model, too. Labels are predicted as before.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows that the model was not trained on; each counts once.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        method : {"sigmoid", "isotonic", "temperature"}, default=None
+            The map; None is "sigmoid" for two classes and "temperature" for more.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        rows = self._checked(X)
+        y = column_or_1d(y)
+        check_consistent_length(rows, y)
+        self._model = self._model.calibrated(
+            _data.rows(rows),
+            self._known(y).astype(np.uint32),
+            method,
+            threads(self.n_jobs),
+        )
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
 
-class EarlyStopping:
+class EarlyStopping(Estimator):
     """Parameters by which a run may end early, with scikit-learn's meaning."""
+
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    tol: float | None
 
     def _session(self) -> dict[str, Any]:
         session = super()._session()

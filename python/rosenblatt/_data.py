@@ -11,10 +11,10 @@ from scipy import sparse
 from sklearn.utils.validation import _check_sample_weight
 
 #: What the core computes with; other numbers become float64, which copies.
-FLOATS = [np.float64, np.float32]
+FLOATS: Any = [np.float64, np.float32]
 
 #: How scikit-learn is to check an array of rows.
-ROWS = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "accept_large_sparse": True}
+ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "accept_large_sparse": True}
 
 
 def rows(X: Any) -> Any:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 from scipy import sparse
 
 from . import _core
+from ._base import Estimator
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 def trained_on(labels: np.ndarray, share: float, seed: dict[str, str]) -> np.ndarray:
@@ -30,6 +34,7 @@ def trained_on(labels: np.ndarray, share: float, seed: dict[str, str]) -> np.nda
         [str(label) for label in range(classes)],
         validate=share,
     )
+    assert asked.weights is not None, "a perceptron is linear"
     return np.flatnonzero(asked.weights[0].any(axis=0))
 
 
@@ -43,26 +48,58 @@ NUMBERED = {
 }
 
 
-class Dual:
+class Dual(Estimator):
     """A learner whose model is coefficients of training rows."""
 
-    def _train(self, X: Any, y: np.ndarray, weight: np.ndarray | None, **run: Any) -> Any:
-        self._gamma = self._gamma_for(X) if self.kernel in NUMBERED else None
-        super()._train(X, y, weight, **run)
+    kernel: str | Callable[[Any, Any], Any] | None
+    gamma: float | str
+    degree: int
+    coef0: float
+    memory: int | None
+    support_: np.ndarray
+    support_vectors_: Any
+    n_support_: np.ndarray
+    dual_coef_: np.ndarray
+
+    def _train(self, X: Any, y: np.ndarray, weight: np.ndarray | None, **run: Any) -> Self:
+        self._gamma = self._gamma_for(X) if self._numbered() else None
+        values = self._values(X, X) if callable(self.kernel) else X
+        super()._train(values, y, weight, **run)
         if hasattr(self, "support_"):
             held = y[self.support_]
             of_class = np.array([(held == label).sum() for label in self.classes_])
-            vars(self)["n_support_"] = of_class.astype(np.int32)
-            if self.kernel != "precomputed":
-                vars(self)["support_vectors_"] = X[self.support_]
+            self.__dict__["n_support_"] = of_class.astype(np.int32)
+            if self._takes_rows():
+                self.__dict__["support_vectors_"] = X[self.support_]
             self._lock()
         return self
+
+    def _numbered(self) -> str | None:
+        """How a kernel that is named without numbers takes them."""
+        return NUMBERED.get(self.kernel) if isinstance(self.kernel, str) else None
+
+    def _takes_rows(self) -> bool:
+        """Whether X holds rows, and not kernel values."""
+        return callable(self.kernel) or self.kernel != "precomputed"
+
+    def _values(self, X: Any, Y: Any) -> np.ndarray:
+        """What a callable kernel says of each pair of rows."""
+        assert callable(self.kernel)
+        found = np.ascontiguousarray(self.kernel(X, Y), dtype=np.float64)
+        if found.shape != (X.shape[0], Y.shape[0]):
+            raise ValueError(
+                f"the kernel gave an array of shape {found.shape} for {X.shape[0]} and "
+                f"{Y.shape[0]} rows; expected {(X.shape[0], Y.shape[0])}"
+            )
+        if not np.isfinite(found).all():
+            raise ValueError("the kernel gave values that are not finite")
+        return found
 
     def _gamma_for(self, X: Any) -> float:
         if not isinstance(self.gamma, str):
             return float(self.gamma)
         if self.gamma == "auto":
-            return 1.0 / X.shape[1]
+            return 1.0 / int(X.shape[1])
         if self.gamma != "scale":
             raise ValueError(
                 f"The 'gamma' parameter of {type(self).__name__} must be 'scale', 'auto' or a "
@@ -75,10 +112,12 @@ class Dual:
 
     def _given(self) -> dict[str, Any]:
         given = super()._given()
-        if self.kernel in NUMBERED:
+        if callable(self.kernel):
+            given["kernel"] = "precomputed"
+        form = self._numbered()
+        if form is not None:
             # Where no rows were seen yet any gamma does: it is the form that is checked.
             gamma = getattr(self, "_gamma", None) or 1.0
-            form = NUMBERED[self.kernel]
             coef0 = float(self.coef0)
             given["kernel"] = form.format(gamma=gamma, degree=self.degree, coef0=coef0)
         return given
@@ -100,7 +139,8 @@ class Dual:
             inner = trained_on(labels, share, seed)
             kept = inner if kept is None else kept[inner]
         self._trained = kept
-        self._taken = kept if self.kernel == "precomputed" else None
+        is_gram = callable(self.kernel) or self.kernel == "precomputed"
+        self._taken = kept if is_gram else None
         if self._taken is not None:
             n = len(labels) if counted is None else len(counted)
             if X.shape[1] != n:
@@ -115,10 +155,19 @@ class Dual:
         return X if taken is None else X[:, taken]
 
     def _checked(self, X: Any) -> Any:
-        return self._columns(super()._checked(X))
+        rows = super()._checked(X)
+        if not callable(self.kernel):
+            return self._columns(rows)
+        # Of the rows trained on only those that were corrected are asked for.
+        trained = np.arange(self._model.features) if self._trained is None else self._trained
+        values = np.zeros((rows.shape[0], len(trained)))
+        if len(self.support_) and len(values):
+            places = np.searchsorted(trained, self.support_)
+            values[:, places] = self._values(rows, self.support_vectors_)
+        return values
 
     def _feature_names(self) -> Any:
-        names = super()._feature_names()
+        names = None if callable(self.kernel) else super()._feature_names()
         return None if names is None else self._columns(names[None])[0]
 
     def _describe(self) -> None:
@@ -126,10 +175,10 @@ class Dual:
         # The core counts the rows that it trains on, users those of their X.
         trained = getattr(self, "_trained", None)
         if trained is not None and hasattr(self, "support_"):
-            vars(self)["support_"] = trained[self.support_]
+            self.__dict__["support_"] = trained[self.support_]
             self._lock()
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.pairwise = not self._takes_rows()
         return tags

@@ -33,7 +33,7 @@ def Partition(X: Any, y: Any, classes: Any, sample_weight: Any = None) -> _core.
     numbers = np.searchsorted(classes, y).astype(np.uint32)
     if not np.array_equal(classes[np.minimum(numbers, len(classes) - 1)], y):
         raise ValueError("y contains labels that are not among the classes")
-    rows = X if hasattr(X, "tocsr") else np.asarray(X)
+    rows: Any = X if hasattr(X, "tocsr") else np.asarray(X)
     if rows.dtype not in _data.FLOATS:
         rows = rows.astype(np.float64)
     rows = _data.rows(rows.tocsr() if hasattr(rows, "tocsr") else rows)
@@ -51,7 +51,7 @@ def _rebuilt(
 
 def _aligned(found: Any) -> Any:
     """An array as the core takes it."""
-    return np.require(found, requirements="CA") if isinstance(found, np.ndarray) else found
+    return np.require(found, requirements=["C", "A"]) if isinstance(found, np.ndarray) else found
 
 
 class Pass(NamedTuple):
@@ -68,8 +68,8 @@ class Pass(NamedTuple):
 
     def plus(self, other: Pass) -> Pass:
         """Both together."""
-        both = [a + b for a, b in zip(self[:-1], other[:-1])]
-        return Pass(*both, None)
+        both: list[Any] = [a + b for a, b in zip(self[:-1], other[:-1])]
+        return Pass(*both)
 
     def record(self, epoch: int) -> dict[str, Any]:
         """For a ``progress`` callable."""
@@ -202,7 +202,7 @@ def _changes(update: Update, before: dict[str, Any]) -> Update:
     return replace(
         update,
         places=places,
-        weights=taken(update.weights),
+        weights=update.weights[places],
         confidence=taken(update.confidence),
         correction=taken(update.correction),
     )
@@ -210,7 +210,7 @@ def _changes(update: Update, before: dict[str, Any]) -> Update:
 
 def _differ(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Where bits differ."""
-    return one.view(np.uint64) != other.view(np.uint64)
+    return np.asarray(one.view(np.uint64) != other.view(np.uint64))
 
 
 def mix(found: Sequence[Update | Mixture], task: Task) -> Mixture:
@@ -265,24 +265,24 @@ def _mixture(update: Update, task: Task) -> Mixture:
     happened = update.happened
     share = {"uniform": 1, "rows": happened.visits, "mistakes": happened.updates}[task.mixing]
 
-    def whole(found: np.ndarray | None, old: np.ndarray | float) -> np.ndarray | None:
-        if found is None or places is None:
+    def whole(found: np.ndarray, old: np.ndarray | float) -> np.ndarray:
+        if places is None:
             return found
         full = np.array(np.broadcast_to(old, before["weights"].shape))
         full[places] = found
         return full
 
     weights = whole(update.weights, before["weights"])
-    confidence = whole(update.confidence, before.get("confidence"))
     changed = _differ(weights, before["weights"])
     summed = precision = None
-    if update.correction is not None:
+    if update.correction is not None and update.factor is not None:
         factor = update.factor
         if len(factor) > 1:
             factor = np.tile(factor, len(weights) // len(factor))
         summed = factor * weights + whole(update.correction, 0.0)
     shared = weights if share == 1 else share * weights
-    if confidence is not None:
+    if update.confidence is not None:
+        confidence = whole(update.confidence, before["confidence"])
         changed |= _differ(confidence, before["confidence"])
         # A bias that is none has no confidence.
         with np.errstate(divide="ignore", invalid="ignore"):

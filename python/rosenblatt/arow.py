@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ._base import EarlyStopping, Estimator
+from typing import Any
+
 from .perceptron import PartialFit
 
 
-class Arow(PartialFit, EarlyStopping, Estimator):
+class Arow(PartialFit):
     r"""AROW: adaptive regularisation of weights, with a diagonal confidence.
 
     Beside each weight stands how sure it is: a feature that was seen often moves little, one that
@@ -113,29 +114,29 @@ class Arow(PartialFit, EarlyStopping, Estimator):
 
     def __init__(
         self,
-        r=1.0,
+        r: float = 1.0,
         *,
-        fit_intercept=True,
-        max_iter=None,
-        shuffle=True,
-        verbose=0,
-        n_jobs=None,
-        random_state=0,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change=5,
-        class_weight=None,
-        warm_start=False,
-        readout=None,
-        ties="mistake",
-        order=None,
-        bias=None,
-        embed=None,
-        multiclass=None,
-        at_zero="positive",
-        time_limit=None,
-        max_updates=None,
-    ):
+        fit_intercept: bool = True,
+        max_iter: int | None = None,
+        shuffle: bool = True,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        readout: str | None = None,
+        ties: str = "mistake",
+        order: str | None = None,
+        bias: str | None = None,
+        embed: str | None = None,
+        multiclass: str | None = None,
+        at_zero: str = "positive",
+        time_limit: float | None = None,
+        max_updates: int | None = None,
+    ) -> None:
         self.r = r
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter

@@ -87,7 +87,7 @@ class Client:
 
     def metadata(self) -> dict[str, Any]:
         """What the server says of the model."""
-        return self._ask(f"/v2/models/{self.model}")
+        return dict(self._ask(f"/v2/models/{self.model}"))
 
     @property
     def classes_(self) -> np.ndarray:
@@ -154,7 +154,7 @@ class Client:
                 {**(row if names is None else dict(zip(names, row))), label: value}
                 for row, value in zip(rows, y)
             ]
-        return self._post("learn", rows, key or uuid.uuid4().hex)
+        return dict(self._post("learn", rows, key or uuid.uuid4().hex))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Client:
         """Learn labelled rows; ``classes`` is ignored: the server knows its own."""
@@ -164,14 +164,14 @@ class Client:
     def label(self, id: str, label: Any) -> dict[str, Any]:
         """Learn the rows that were predicted with this id, now that their classes are known."""
         labels = [_plain(one) for one in np.atleast_1d(np.asarray(label, dtype=object))]
-        return self._post("label", {"id": id, "label": labels})
+        return dict(self._post("label", {"id": id, "label": labels}))
 
     def snapshot(self) -> dict[str, Any]:
         """Have the server save the model as it is."""
-        return self._post("snapshot", None)
+        return dict(self._post("snapshot", None))
 
     def _label_name(self) -> str:
-        return self._parameters()["label"]
+        return str(self._parameters()["label"])
 
     def _names(self, rows: list[Any]) -> list[str] | None:
         if not rows or isinstance(rows[0], dict):
@@ -179,12 +179,13 @@ class Client:
         known = self._parameters()
         first = known["first_index"]
         if first is None:
-            return known["columns"]
+            columns: list[str] = known["columns"]
+            return columns
         return [str(first + i) for i in range(len(rows[0]))]
 
     def _parameters(self) -> dict[str, Any]:
-        if "_known" not in vars(self):
-            self._known = self.metadata()["parameters"]
+        if "_known" not in self.__dict__:
+            self._known: dict[str, Any] = self.metadata()["parameters"]
         return self._known
 
     def _post(self, place: str, body: Any, key: str | None = None) -> Any:
@@ -250,7 +251,8 @@ def _rows(X: Any) -> list[Any]:
     if array.dtype.kind in "fiub" and not (
         array.dtype.kind == "f" and np.isnan(array).any()
     ):
-        return array.tolist()
+        plain: list[Any] = array.tolist()
+        return plain
     return [[_plain(value) for value in row] for row in array.astype(object)]
 
 

@@ -46,7 +46,7 @@ class Table(NamedTuple):
 
 
 def _path(path: Any) -> str:
-    found = os.fspath(path)
+    found: str = os.fspath(path)
     is_pattern = any(letter in os.path.basename(found) for letter in "*?")
     if not is_pattern and not os.path.exists(found):
         raise FileNotFoundError(f"there is no file {found!r}")
@@ -120,7 +120,7 @@ def _told(kind: type[Estimator], options: dict[str, str]) -> dict[str, Any]:
         if default is None and options[option] == library[option]:
             continue
         value = _value(options[option], name)
-        if not np.array_equal(value, default):
+        if default is None or not np.array_equal(value, default):
             told[name] = value
     return told
 

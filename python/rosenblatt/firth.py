@@ -77,13 +77,20 @@ class FirthLogistic(ClassifierMixin, BaseEstimator):
     ('complete', '+inf', [[1.31]])
     """
 
-    def __init__(self, *, fit_intercept=True, level=0.95, interval="profile", n_jobs=None):
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        level: float = 0.95,
+        interval: str = "profile",
+        n_jobs: int | None = None,
+    ) -> None:
         self.fit_intercept = fit_intercept
         self.level = level
         self.interval = interval
         self.n_jobs = n_jobs
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
@@ -211,4 +218,4 @@ class FirthLogistic(ClassifierMixin, BaseEstimator):
         labels : ndarray of shape (n_samples,)
             Labels.
         """
-        return self.classes_[(self.decision_function(X) >= 0).astype(int)]
+        return np.asarray(self.classes_[(self.decision_function(X) >= 0).astype(int)])

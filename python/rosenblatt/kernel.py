@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from ._base import EarlyStopping, Estimator
+from typing import Any, Callable
+
+from ._base import EarlyStopping
 from ._dual import Dual
 
 
-class KernelPerceptron(Dual, EarlyStopping, Estimator):
+class KernelPerceptron(Dual, EarlyStopping):
     r"""The perceptron in its dual form, over a kernel.
 
     The score of x is :math:`\sum_j \alpha_j K(x_j, x)`, where :math:`\alpha_j` counts how
@@ -15,12 +17,14 @@ class KernelPerceptron(Dual, EarlyStopping, Estimator):
 
     Parameters
     ----------
-    kernel : str, default="quadratic"
+    kernel : str or callable, default="quadratic"
         "linear", "quadratic", "polynomial:DEGREE[,SCALE,CONST]", "geometric:DEGREE",
         "monomial:DEGREE", "rbf:GAMMA", "laplacian:GAMMA", "sigmoid:A,C", or "precomputed",
         with which X holds kernel values: of training rows with each other for :meth:`fit`,
         of rows with training rows for :meth:`predict`. A loaded model takes no columns for
-        training rows of weight 0 or held out.
+        training rows of weight 0 or held out. A callable is given two sets of rows and returns
+        the kernel's value for each pair, ``kernel(X, Y)[i, j]``; a model saved with it is one
+        for kernel values.
     gamma : float or {"scale", "auto"}, default="scale"
         For a ``kernel`` that is named without numbers ("rbf", "laplacian", "poly", "sigmoid",
         as in scikit-learn): what multiplies distances or products. "scale" is
@@ -88,6 +92,8 @@ class KernelPerceptron(Dual, EarlyStopping, Estimator):
         among the rows that were trained on, without those of weight 0 or held out.
     dual_coef_ : ndarray of shape (n_discriminators, n_support)
         Their coefficients in the read-out.
+    intercept_ : ndarray of shape (n_discriminators,)
+        What is added to the sum over ``dual_coef_``; absent from a voted model.
     support_vectors_ : {array, sparse matrix} of shape (n_support, n_features)
         These rows; not in a loaded model, and not for kernel values.
     n_support_ : ndarray of shape (n_classes,)
@@ -136,34 +142,34 @@ class KernelPerceptron(Dual, EarlyStopping, Estimator):
 
     def __init__(
         self,
-        kernel="quadratic",
+        kernel: str | Callable[[Any, Any], Any] = "quadratic",
         *,
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        max_iter=None,
-        eta0=None,
-        shuffle=True,
-        verbose=0,
-        n_jobs=None,
-        random_state=0,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change=5,
-        class_weight=None,
-        readout=None,
-        ties="mistake",
-        order=None,
-        margin=0.0,
-        bias=None,
-        normalise_weights=False,
-        start_dual=None,
-        multiclass=None,
-        at_zero="positive",
-        time_limit=None,
-        max_updates=None,
-        memory=None,
-    ):
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        max_iter: int | None = None,
+        eta0: float | None = None,
+        shuffle: bool = True,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: dict[Any, float] | str | None = None,
+        readout: str | None = None,
+        ties: str = "mistake",
+        order: str | None = None,
+        margin: float = 0.0,
+        bias: str | None = None,
+        normalise_weights: bool = False,
+        start_dual: Any = None,
+        multiclass: str | None = None,
+        at_zero: str = "positive",
+        time_limit: float | None = None,
+        max_updates: int | None = None,
+        memory: int | None = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree

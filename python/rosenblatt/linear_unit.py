@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ._base import EarlyStopping, Estimator
+from typing import Any
+
 from .perceptron import PartialFit
 
 
-class LinearUnit(PartialFit, EarlyStopping, Estimator):
+class LinearUnit(PartialFit):
     r"""The linear unit (Adaline): least squares by gradient descent.
 
     The output is :math:`o = w \cdot x`, the target 1 for the class and −1 for the others, the
@@ -115,26 +116,26 @@ class LinearUnit(PartialFit, EarlyStopping, Estimator):
     def __init__(
         self,
         *,
-        gradient="batch",
-        fit_intercept=True,
-        max_iter=None,
-        tol=1e-6,
-        eta0=None,
-        decay=0.0,
-        shuffle=True,
-        verbose=0,
-        n_jobs=None,
-        random_state=0,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change=5,
-        class_weight=None,
-        warm_start=False,
-        start="zero",
-        embed=None,
-        at_zero="positive",
-        time_limit=None,
-    ):
+        gradient: str = "batch",
+        fit_intercept: bool = True,
+        max_iter: int | None = None,
+        tol: float | None = 1e-6,
+        eta0: float | None = None,
+        decay: float = 0.0,
+        shuffle: bool = True,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        start: Any = "zero",
+        embed: str | None = None,
+        at_zero: str = "positive",
+        time_limit: float | None = None,
+    ) -> None:
         self.gradient = gradient
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from ._base import Estimator, Probabilities
+from typing import Any
+
+from ._base import Estimator
 
 
-class Logistic(Probabilities, Estimator):
+class Logistic(Estimator):
     r"""Logistic regression.
 
     Minimises a penalty, :math:`\frac{1}{2}\|w\|^2` or :math:`\|w\|_1`, plus
@@ -97,21 +99,21 @@ class Logistic(Probabilities, Estimator):
 
     def __init__(
         self,
-        C=1.0,
+        C: float = 1.0,
         *,
-        penalty="l2",
-        fit_intercept=True,
-        max_iter=None,
-        tol=1e-6,
-        multiclass=None,
-        class_weight=None,
-        embed=None,
-        random_state=0,
-        at_zero="positive",
-        time_limit=None,
-        verbose=0,
-        n_jobs=None,
-    ):
+        penalty: str = "l2",
+        fit_intercept: bool = True,
+        max_iter: int | None = None,
+        tol: float | None = 1e-6,
+        multiclass: str | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        embed: str | None = None,
+        random_state: Any = 0,
+        at_zero: str = "positive",
+        time_limit: float | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.C = C
         self.penalty = penalty
         self.fit_intercept = fit_intercept
@@ -127,4 +129,4 @@ class Logistic(Probabilities, Estimator):
         self.n_jobs = n_jobs
 
     def _gives_probabilities(self) -> bool:
-        return self.multiclass != "ovo"
+        return self.multiclass != "ovo" or super()._gives_probabilities()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ._base import Estimator
+from typing import Any, Callable
+
 from ._dual import Dual
 
 
-class MaxMarginClassifier(Dual, Estimator):
+class MaxMarginClassifier(Dual):
     r"""The plane of largest margin: hard where the classes can be separated, else soft.
 
     Minimises :math:`\frac{1}{2}\|w\|^2 + C \sum_i c_i \max(0, 1 - y_i (w \cdot x_i + b))`,
@@ -17,8 +18,8 @@ class MaxMarginClassifier(Dual, Estimator):
     ----------
     C : float, default=1.0
         What a unit of margin violation costs; infinity for a hard margin.
-    kernel : str, default=None
-        As :class:`KernelPerceptron` names them; None is a plane in the features themselves.
+    kernel : str or callable, default=None
+        As :class:`KernelPerceptron` has them; None is a plane in the features themselves.
     gamma : float or {"scale", "auto"}, default="scale"
         For a ``kernel`` that is named without numbers ("rbf", "laplacian", "poly", "sigmoid",
         as in scikit-learn): what multiplies distances or products. "scale" is
@@ -66,7 +67,7 @@ class MaxMarginClassifier(Dual, Estimator):
     coef_ : ndarray of shape (n_discriminators, n_features)
         Weights, without a kernel.
     intercept_ : ndarray of shape (n_discriminators,)
-        Biases, without a kernel.
+        Biases; with a kernel what is added to the sum over ``dual_coef_`` and cannot be set.
     support_ : ndarray of shape (n_support,)
         With a kernel: the training rows that hold the margin; in a loaded model counted
         without those of weight 0.
@@ -116,27 +117,27 @@ class MaxMarginClassifier(Dual, Estimator):
 
     def __init__(
         self,
-        C=1.0,
+        C: float = 1.0,
         *,
-        kernel=None,
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        fit_intercept=True,
-        bias=None,
-        max_iter=None,
-        tol=1e-6,
-        multiclass=None,
-        class_weight=None,
-        embed=None,
-        random_state=0,
-        at_zero="positive",
-        time_limit=None,
-        max_updates=None,
-        memory=None,
-        verbose=0,
-        n_jobs=None,
-    ):
+        kernel: str | Callable[[Any, Any], Any] | None = None,
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        fit_intercept: bool = True,
+        bias: str | None = None,
+        max_iter: int | None = None,
+        tol: float | None = 1e-6,
+        multiclass: str | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        embed: str | None = None,
+        random_state: Any = 0,
+        at_zero: str = "positive",
+        time_limit: float | None = None,
+        max_updates: int | None = None,
+        memory: int | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.C = C
         self.kernel = kernel
         self.gamma = gamma

@@ -151,6 +151,10 @@ class Progress:
     stop: str | None = None
 
 
+def _sum(so_far: np.ndarray | None, more: np.ndarray | None) -> np.ndarray | None:
+    return more if so_far is None or more is None else so_far + more
+
+
 class Mixing:
     """A run of passes over partitions, as whoever mixes them follows it.
 
@@ -189,6 +193,8 @@ class Mixing:
             features, count = partitions[0].features, len(partitions)
         estimator.classes_ = np.asarray(classes)
         self.names = _data.names(estimator.classes_)
+        if features is None or count is None:
+            raise ValueError("of a survey alone, classes, features and count must be given")
         self.features, self.count = features, count
         self.options = estimator._options()
         #: Of one partition: balanced weights of classes are weights of rows there.
@@ -224,7 +230,7 @@ class Mixing:
         passes = len(self.progress.passes)
         return Task(self.part_options, self.progress.state, passes, self.updates, self.mixing)
 
-    def take(self, mixture: Mixture, accuracy: Any = None, on_boundary: int | None = None) -> None:
+    def take(self, mixture: Mixture, accuracy: Any = None, on_boundary: Any = None) -> None:
         """Take what a pass over all partitions gave, and decide whether the run goes on.
 
         Parameters
@@ -244,9 +250,10 @@ class Mixing:
             progress.state = mixed(mixture, task)
             if mixture.summed is not None:
                 # The first pass of every partition begins at nothing, as if each were alone.
-                first = len(progress.passes) < AVERAGE_FROM
-                progress.summed = mixture.summed if first else progress.summed + mixture.summed
-                progress.visits = mixture.visits if first else progress.visits + mixture.visits
+                if len(progress.passes) < AVERAGE_FROM:
+                    progress.summed, progress.visits = None, None
+                progress.summed = _sum(progress.summed, mixture.summed)
+                progress.visits = _sum(progress.visits, mixture.visits)
         if mixture.share > 0:
             progress.mixed_updates += mixture.share_updates / mixture.share
         progress.squared_steps += mixture.squared_steps
@@ -344,10 +351,11 @@ class Mixing:
 
     def _stop_after_passes(self) -> str | None:
         """Why the run ends after the passes that were made, unless it goes on."""
-        progress, size = self.progress, self.survey[:4]
-        if self.count > 1:
-            size = (max(size[0], FEWEST_NUMBERS), max(size[1], FEWEST_NUMBERS), *size[2:])
-        told = [tuple(each) for each in progress.passes]
+        progress, survey = self.progress, self.survey
+        # Of several partitions as if they were not small.
+        least = FEWEST_NUMBERS if self.count > 1 else 0
+        size = max(survey.non_zeros, least), max(survey.values, least), survey.sparse, survey.rows
+        told: list[Any] = [tuple(each) for each in progress.passes]
         return _core.mixing_stop(
             self.options, len(self.names), size, told, self.updates, progress.best
         )
@@ -367,7 +375,7 @@ class Mixing:
         """The state with what its read-out needs."""
         progress = self.progress
         state = dict(progress.state)
-        if progress.summed is not None:
+        if progress.summed is not None and progress.visits is not None:
             state["correction"], state["visits"] = progress.summed, progress.visits
             state["factor"] = np.zeros(len(progress.visits))
         return state

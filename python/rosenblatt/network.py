@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from ._base import EarlyStopping, Estimator, Probabilities
+from typing import Any
+
+from ._base import EarlyStopping
 
 
-class PerceptronNetwork(Probabilities, EarlyStopping, Estimator):
+class PerceptronNetwork(EarlyStopping):
     r"""A network of perceptrons with hidden layers, by back-propagation.
 
     Hidden units are a function of sums over what is below them, outputs are sums over hidden
@@ -61,6 +63,10 @@ class PerceptronNetwork(Probabilities, EarlyStopping, Estimator):
         The labels, sorted; of two the last is the positive one.
     layers_ : list of int
         Units in each layer, the inputs first.
+    coefs_ : list of ndarray of shape (n_inputs, n_units)
+        The weights of each layer, the first one's for features as they are given.
+    intercepts_ : list of ndarray of shape (n_units,)
+        The biases of each layer.
     n_iter_ : int
         Passes begun by the last call.
     n_features_in_ : int
@@ -103,26 +109,26 @@ class PerceptronNetwork(Probabilities, EarlyStopping, Estimator):
 
     def __init__(
         self,
-        hidden=(128,),
+        hidden: Any = (128,),
         *,
-        activation="relu",
-        loss="softmax",
-        batch_size=64,
-        restarts=10,
-        max_iter=None,
-        eta0=None,
-        shuffle=True,
-        verbose=0,
-        n_jobs=None,
-        random_state=0,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change=5,
-        class_weight=None,
-        embed=None,
-        at_zero="positive",
-        time_limit=None,
-    ):
+        activation: str = "relu",
+        loss: str = "softmax",
+        batch_size: int = 64,
+        restarts: int = 10,
+        max_iter: int | None = None,
+        eta0: float | None = None,
+        shuffle: bool = True,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: dict[Any, float] | str | None = None,
+        embed: str | None = None,
+        at_zero: str = "positive",
+        time_limit: float | None = None,
+    ) -> None:
         self.hidden = hidden
         self.activation = activation
         self.loss = loss
@@ -143,7 +149,7 @@ class PerceptronNetwork(Probabilities, EarlyStopping, Estimator):
         self.time_limit = time_limit
 
     def _gives_probabilities(self) -> bool:
-        return self.loss == "softmax"
+        return self.loss == "softmax" or super()._gives_probabilities()
 
     def _describe(self) -> None:
         super()._describe()

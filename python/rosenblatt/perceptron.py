@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -13,15 +13,20 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import _data, _options
 from ._base import EarlyStopping, Estimator, Progress
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-def _goes_on(estimator: Any) -> bool:
+
+def _goes_on(estimator: PartialFit) -> bool:
     return estimator._takes_parts()
 
 
-class PartialFit:
+class PartialFit(EarlyStopping):
     """Learning from rows that arrive in parts."""
 
-    def fit(
+    class_weight: dict[Any, float] | str | None
+
+    def fit(  # type: ignore[override]  # In scikit-learn's order.
         self,
         X: Any,
         y: Any,
@@ -30,7 +35,7 @@ class PartialFit:
         sample_weight: Any = None,
         *,
         progress: Progress | None = None,
-    ) -> Any:
+    ) -> Self:
         """Fit the classifier.
 
         Parameters
@@ -66,17 +71,17 @@ class PartialFit:
         check_is_fitted(self, "_model")
         return 1 + self._model.visits - getattr(self, "_visited", 0)
 
-    def sparsify(self) -> Any:
+    def sparsify(self) -> Self:
         """Make ``coef_`` a sparse matrix. Predictions and what they cost stay as they are."""
         check_is_fitted(self, "coef_")
-        vars(self)["coef_"] = sparse.csr_matrix(self.coef_)
+        self.__dict__["coef_"] = sparse.csr_matrix(self.coef_)
         return self
 
-    def densify(self) -> Any:
+    def densify(self) -> Self:
         """Make ``coef_`` an array again."""
         check_is_fitted(self, "coef_")
         if sparse.issparse(self.coef_):
-            vars(self)["coef_"] = self.coef_.toarray()
+            self.__dict__["coef_"] = self.coef_.toarray()
             self._lock()
         return self
 
@@ -107,12 +112,12 @@ class PartialFit:
             # scikit-learn compares with sorted classes, which those of a file need not be.
             if np.array_equal(np.sort(known), unique_labels(classes)):
                 return False
-        return _check_partial_fit_first_call(self, classes)
+        return bool(_check_partial_fit_first_call(self, classes))
 
     @available_if(_goes_on)
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> Any:
+    ) -> Self:
         """Make one pass over some rows, going on from the weights of earlier calls.
 
         Calls over the parts of a data set visit what one pass of :meth:`fit` over the whole
@@ -147,7 +152,7 @@ class PartialFit:
             return self._train(X, y, weight, carry_on=before, epochs="1")
 
 
-class Perceptron(PartialFit, EarlyStopping, Estimator):
+class Perceptron(PartialFit):
     r"""Rosenblatt's perceptron.
 
     Rows are visited one after the other; where row i calls for an update,
@@ -294,35 +299,35 @@ class Perceptron(PartialFit, EarlyStopping, Estimator):
     def __init__(
         self,
         *,
-        penalty=None,
-        alpha=0.0001,
-        l1_ratio=0.15,
-        fit_intercept=True,
-        max_iter=None,
-        tol=None,
-        shuffle=True,
-        verbose=0,
-        eta0=None,
-        n_jobs=None,
-        random_state=0,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change=5,
-        class_weight=None,
-        warm_start=False,
-        readout=None,
-        ties="mistake",
-        order=None,
-        margin=0.0,
-        bias=None,
-        normalise_weights=False,
-        start="zero",
-        embed=None,
-        multiclass=None,
-        at_zero="positive",
-        time_limit=None,
-        max_updates=None,
-    ):
+        penalty: str | None = None,
+        alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
+        fit_intercept: bool = True,
+        max_iter: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = True,
+        verbose: int = 0,
+        eta0: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        readout: str | None = None,
+        ties: str = "mistake",
+        order: str | None = None,
+        margin: float = 0.0,
+        bias: str | None = None,
+        normalise_weights: bool = False,
+        start: Any = "zero",
+        embed: str | None = None,
+        multiclass: str | None = None,
+        at_zero: str = "positive",
+        time_limit: float | None = None,
+        max_updates: int | None = None,
+    ) -> None:
         self.penalty = penalty
         self.alpha = alpha
         self.l1_ratio = l1_ratio

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections import Counter
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _get_feature_names, check_X_y
 
-from . import _core, _data, _options
+from . import _core, _data, _html, _options
 from ._base import Margin, threads
 
 #: The coefficient of the constant feature, in a :class:`Verdict`.
@@ -111,12 +110,7 @@ class Verdict:
             "rows of the proof": len(self.support) or None,
             "rows": self.n_samples,
         }
-        rows = (
-            f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>"
-            for name, value in told.items()
-            if value not in (None, "")
-        )
-        return f"<table>{''.join(rows)}</table>"
+        return _html.facts(told)
 
     def holds(self, X: Any, y: Any, *, fit_intercept: bool = True) -> bool:
         """Check the certificate of two classes in exact arithmetic, row by row.
@@ -209,25 +203,26 @@ def _rank_at_least(rows: list[list[Fraction]]) -> int:
         left = [int(value * scale) % PRIME for value in row]
         for place, pivot in echelon.items():
             left = [value % PRIME for value in _without(left, pivot, place)]
-        place = next((j for j, value in enumerate(left) if value), None)
-        if place is not None:
-            inverse = pow(left[place], -1, PRIME)
-            echelon[place] = [value * inverse % PRIME for value in left]
+        first = next((j for j, value in enumerate(left) if value), None)
+        if first is not None:
+            inverse = pow(left[first], -1, PRIME)
+            echelon[first] = [value * inverse % PRIME for value in left]
     return len(echelon)
 
 
 def _null_space(rows: list[list[Fraction]]) -> list[list[Fraction]]:
     """A basis of what is orthogonal to all rows."""
-    columns, echelon = len(rows[0]), {}
+    columns = len(rows[0])
+    echelon: dict[int, list[Fraction]] = {}
     for row in rows:
         for place, pivot in echelon.items():
             row = _without(row, pivot, place)
-        place = next((j for j, value in enumerate(row) if value), None)
-        if place is None:
+        first = next((j for j, value in enumerate(row) if value), None)
+        if first is None:
             continue
-        row = [value / row[place] for value in row]
-        echelon = {j: _without(pivot, row, place) for j, pivot in echelon.items()}
-        echelon[place] = row
+        row = [value / row[first] for value in row]
+        echelon = {j: _without(pivot, row, first) for j, pivot in echelon.items()}
+        echelon[first] = row
     free = [j for j in range(columns) if j not in echelon]
     return [
         [-echelon[i][j] if i in echelon else Fraction(i == j) for i in range(columns)]

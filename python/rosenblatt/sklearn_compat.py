@@ -7,6 +7,8 @@ last weights of the run, one class against the rest, 1000 passes at most and a t
 
 from __future__ import annotations
 
+from typing import Any
+
 from . import perceptron
 
 __all__ = ["Perceptron"]
@@ -75,23 +77,23 @@ class Perceptron(perceptron.Perceptron):
     def __init__(
         self,
         *,
-        penalty=None,
-        alpha=0.0001,
-        l1_ratio=0.15,
-        fit_intercept=True,
-        max_iter=1000,
-        tol=1e-3,
-        shuffle=True,
-        verbose=0,
-        eta0=1.0,
-        n_jobs=None,
-        random_state=0,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change=5,
-        class_weight=None,
-        warm_start=False,
-    ):
+        penalty: str | None = None,
+        alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
+        fit_intercept: bool = True,
+        max_iter: int | None = 1000,
+        tol: float | None = 1e-3,
+        shuffle: bool = True,
+        verbose: int = 0,
+        eta0: float | None = 1.0,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+    ) -> None:
         self.penalty = penalty
         self.alpha = alpha
         self.l1_ratio = l1_ratio

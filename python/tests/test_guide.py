@@ -22,6 +22,7 @@ def test_the_page_runs(tmp_path, monkeypatch):
     dump_svmlight_file(X, y, "data.svm", zero_based=False)
     parts = train_test_split(X, y, random_state=0)
     names = dict(zip(["X_train", "X_test", "y_train", "y_test"], parts), np=np, pd=pandas)
+    names["train_test_split"] = train_test_split
     blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     assert len(blocks) >= 6
     for block in blocks:

@@ -8,8 +8,10 @@ use numpy::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use rosenblatt::calibration::Method;
 use rosenblatt::data::{Precision, StringTable};
 use rosenblatt::model::{Decision, Model as Trained};
+use rosenblatt::options::parse_choice;
 use rosenblatt::progress::Progress;
 use rosenblatt::read::Preparation;
 use rosenblatt::readout::Average;
@@ -190,6 +192,38 @@ impl Model {
         arrays::array(py, found).reshape([matrix.rows(), self.model.scheme.classes()])
     }
 
+    /// Whether it gives probabilities.
+    #[getter]
+    fn has_probabilities(&self) -> bool {
+        self.model.has_probabilities()
+    }
+
+    /// The model with a calibration that is fitted to rows it was not trained on.
+    fn calibrated(
+        &self,
+        py: Python<'_>,
+        rows: &Bound<'_, PyAny>,
+        labels: PyReadonlyArray1<'_, u32>,
+        method: Option<&str>,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let method = method
+            .map(|name| parse_choice::<Method>(name).map_err(PyValueError::new_err))
+            .transpose()?;
+        let data = arrays::dataset(rows, labels, self.classes(), None)?;
+        let model = py.detach(|| {
+            let mut model = self.model.clone();
+            let unseen = model.held_out_scores(&data, threads)?;
+            model.calibrate(method, &unseen).map(|()| model)
+        });
+        Ok(Model {
+            model: model.map_err(raised)?,
+            radius: self.radius,
+            margin: self.margin,
+            most_updates: self.most_updates,
+        })
+    }
+
     /// The class of rows, as numbers.
     fn predict<'py>(
         &self,
@@ -314,7 +348,8 @@ impl Model {
             state.kept = state.kept.as_ref().map(|_| state.weights.clone());
         }
         model.decision = Decision::Linear(scaled(1.0));
-        model.support = None;
+        // What was fitted to the scores of other weights.
+        (model.support, model.calibration, model.threshold) = (None, None, None);
         model.progress = Progress::default();
         Ok(Model {
             model,
@@ -324,14 +359,10 @@ impl Model {
         })
     }
 
-    /// The corrected examples by row number, and their coefficients, one row a
-    /// discriminator; `None` if it keeps none.
+    /// The corrected examples by row number, their coefficients, one row a discriminator, and
+    /// what is added to every score of one; `None` if it keeps none.
     #[getter]
-    #[allow(clippy::type_complexity)] // A pair of arrays.
-    fn dual<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<Option<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<f64>>)>> {
+    fn dual<'py>(&self, py: Python<'py>) -> PyResult<Option<Coefficients<'py>>> {
         let Decision::Kernel(kernel) = &self.model.decision else {
             return Ok(None);
         };
@@ -341,11 +372,34 @@ impl Model {
             .flat_map(|d| by_row.iter().skip(d).step_by(k).copied())
             .collect();
         let rows: Vec<i64> = kernel.rows.iter().map(|&r| i64::from(r)).collect();
+        let of_each = coefficients.chunks(rows.len().max(1));
+        let sums = of_each.map(|each| kernel.constant * each.iter().sum::<f64>());
+        let biases = kernel.bias().iter().zip(sums.chain(std::iter::repeat(0.0)));
+        let biases: Vec<f64> = biases.map(|(bias, sum)| bias + sum).collect();
         let shape = [k, rows.len()];
         Ok(Some((
             arrays::array(py, rows),
             arrays::array(py, coefficients).reshape(shape)?,
+            arrays::array(py, biases),
         )))
+    }
+
+    /// The weights of each layer of a network, inputs × units, and the biases of its units, the
+    /// first layer's for features as they are given; `None` if it is none.
+    #[getter]
+    fn layer_weights<'py>(&self, py: Python<'py>) -> PyResult<Option<LayerWeights<'py>>> {
+        let Decision::Network(network) = &self.model.decision else {
+            return Ok(None);
+        };
+        let mut scale = network.scale;
+        let (mut weights, mut biases) = (Vec::new(), Vec::new());
+        for layer in &network.layers {
+            let values: Vec<f64> = layer.weights().iter().map(|w| w * scale).collect();
+            scale = 1.0;
+            weights.push(arrays::array(py, values).reshape([layer.inputs(), layer.outputs()])?);
+            biases.push(arrays::array(py, layer.biases()));
+        }
+        Ok(Some((weights, biases)))
     }
 
     /// Units in each layer of a network, the inputs first; `None` if it is none.
@@ -439,6 +493,19 @@ impl Model {
         self.most_updates
     }
 }
+
+/// Row numbers, coefficients and biases.
+type Coefficients<'py> = (
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray2<f64>>,
+    Bound<'py, PyArray1<f64>>,
+);
+
+/// Of each layer the weights, and the biases.
+type LayerWeights<'py> = (
+    Vec<Bound<'py, PyArray2<f64>>>,
+    Vec<Bound<'py, PyArray1<f64>>>,
+);
 
 /// What `_rebuilt` takes.
 type Rebuilt<'py> = (

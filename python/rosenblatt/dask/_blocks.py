@@ -64,9 +64,9 @@ class Plan:
 
 def is_lazy(X: Any) -> bool:
     """Whether X is a dask collection."""
-    import dask
+    from dask.base import is_dask_collection
 
-    return dask.is_dask_collection(X)
+    return bool(is_dask_collection(X))
 
 
 def _is_frame(X: Any) -> bool:
@@ -144,7 +144,8 @@ def partition(block: Block, plan: Plan) -> tuple[_core.Partition, _core.Partitio
     if block.texts is None:
         numbers = np.searchsorted(classes, block.labels).astype(np.uint32)
     else:
-        of_text = np.array([plan.spelled[text] for text in block.texts], dtype=np.uint32)
+        spelled = plan.spelled or {}
+        of_text = np.array([spelled[text] for text in block.texts], dtype=np.uint32)
         numbers = of_text[block.labels]
     weights = aligned(block.weights)
     if plan.class_weights is not None:
@@ -163,7 +164,7 @@ def partition(block: Block, plan: Plan) -> tuple[_core.Partition, _core.Partitio
 
 def delayed_blocks(X: Any, y: Any, weight: Any) -> list[Any]:
     """The blocks of dask collections, not yet computed."""
-    import dask
+    from dask.delayed import delayed as later
 
     if _is_frame(X):
         rows = delayed(X)
@@ -184,7 +185,7 @@ def delayed_blocks(X: Any, y: Any, weight: Any) -> list[Any]:
     weights = (
         [None] * len(rows) if weight is None else _along(weight, rows, lengths, "sample_weight")
     )
-    made = dask.delayed(block, pure=False)
+    made = later(block, pure=False)
     return [made(*each, number) for number, each in enumerate(zip(rows, labels, weights))]
 
 
@@ -193,14 +194,12 @@ def delayed(X: Any) -> list[Any]:
     if _is_frame(X):
         # Dask may fuse partitions of a column that it would not fuse of a whole frame.
         return list(X.to_delayed(optimize_graph=False))
-    return X.to_delayed().ravel().tolist()
+    return list(X.to_delayed().ravel())
 
 
 def _along(y: Any, rows: list[Any], lengths: Any, name: str) -> list[Any]:
     """Labels or weights cut where the rows are."""
-    import dask.array as da
-
-    known = lengths is not None and not np.isnan(lengths).any()
+    known = bool(lengths) and not np.isnan(lengths).any()
     if not is_lazy(y):
         if not known:
             raise ValueError(
@@ -217,7 +216,7 @@ def _along(y: Any, rows: list[Any], lengths: Any, name: str) -> list[Any]:
             if y.shape[0] != sum(lengths):
                 raise ValueError(f"{name} has {y.shape[0]} values for {sum(lengths)} rows")
             if y.chunks[0] != lengths:
-                y = da.rechunk(y, (lengths,))
+                y = y.rechunk((lengths,))
     found = delayed(y)
     if len(found) != len(rows):
         raise ValueError(f"X has {len(rows)} partitions, but {name} has {len(found)}")
@@ -235,7 +234,8 @@ def plan(found: list[Facts], estimator: Any = None) -> Plan:
         texts = list(dict.fromkeys(every.tolist()))
         ordered = _core.classes_of(texts)
         classes = _data.labels(ordered)
-        spelled = dict(zip(texts, _core.class_numbers(ordered, texts)))
+        pairs = zip(texts, _core.class_numbers(ordered, texts))
+        spelled = {text: number for text, number in pairs if number is not None}
     else:
         classes = np.unique(every)
     if len(classes) < 2:
@@ -248,7 +248,7 @@ def plan(found: list[Facts], estimator: Any = None) -> Plan:
         if spelled is None:
             numbers = np.searchsorted(classes, each.labels)
         else:
-            numbers = [spelled[text] for text in each.labels]
+            numbers = np.array([spelled[text] for text in each.labels], dtype=np.int64)
         np.add.at(counts, numbers, each.counts)
     weights = share = None
     options: dict[str, str] = {}

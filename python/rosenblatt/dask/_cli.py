@@ -17,7 +17,7 @@ from .. import __version__, _core, _options, save
 PARAMETER_OF = {option: parameter for parameter, option in _options.OPTION_OF.items()}
 
 
-def _kinds() -> dict[str, type]:
+def _kinds() -> dict[str, Any]:
     from . import DaskArow, DaskLogistic, DaskPassiveAggressive, DaskPerceptron
 
     kinds = (DaskPerceptron, DaskPassiveAggressive, DaskArow, DaskLogistic)

@@ -9,13 +9,14 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .._base import Progress
+from .._base import Estimator, Progress
 from ..arow import Arow
 from ..logistic import Logistic
 from ..mixing import ENOUGH_ROWS, Mixing
 from ..passive_aggressive import PassiveAggressive
 from ..perceptron import Perceptron
 from . import _blocks, _files, _frames, _logistic, _run
+from ._run import Rows
 
 #: Parameters that the estimators on one machine have not.
 OWN = {
@@ -28,7 +29,7 @@ OWN = {
 }
 
 
-def with_own(kind: type) -> Callable[..., None]:
+def with_own(kind: Any) -> Callable[..., None]:
     """The constructor of a kind of estimator with the parameters that Dask adds."""
     parameters = list(inspect.signature(kind.__init__).parameters.values())
     own = [
@@ -37,13 +38,13 @@ def with_own(kind: type) -> Callable[..., None]:
     ]
     signature = inspect.Signature(parameters + own)
 
-    def __init__(self, *given, **named):
+    def __init__(self: Any, *given: Any, **named: Any) -> None:
         bound = signature.bind(self, *given, **named)
         bound.apply_defaults()
         for name, value in list(bound.arguments.items())[1:]:
             setattr(self, name, value)
 
-    __init__.__signature__ = signature
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
     return __init__
 
 
@@ -82,18 +83,28 @@ def described(what: str, parent: str) -> str:
     """
 
 
-class OnCluster:
+class OnCluster(Estimator):
     """Fitting and predicting with rows on a cluster."""
+
+    client: Any
+    mixing: str
+    scale: str | None
+    checkpoint: Any
+    checkpoint_passes: int | None
+    checkpoint_seconds: float | None
+    preparation_: _frames.Preparation
+    feature_names_in_: np.ndarray
 
     #: Whether the training rows are classified at the end, and how many then rightly.
     _wants_accuracy = False
     _train_accuracy: float | None = None
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         # A client belongs to its process.
-        return {**super().__getstate__(), "client": None}
+        state: Any = super().__getstate__()
+        return {**state, "client": None}
 
-    def __sklearn_clone__(self):
+    def __sklearn_clone__(self) -> OnCluster:
         return type(self)(**self.get_params(deep=False))
 
     def fit(
@@ -134,7 +145,7 @@ class OnCluster:
             if resume and self.checkpoint is None:
                 raise ValueError("resume needs the file to go on from: set checkpoint")
             cluster = _run.Cluster(self.client)
-            vars(self).pop("preparation_", None)
+            self.__dict__.pop("preparation_", None)
             scale = self.scale
             if _files.is_files(X):
                 if y is not None or sample_weight is not None:
@@ -159,13 +170,13 @@ class OnCluster:
             del blocks
             self._single = rows.plan.single
             self._run(rows, progress, resume)
-            vars(self).pop("feature_names_in_", None)
+            self.__dict__.pop("feature_names_in_", None)
             if hasattr(X, "columns") and not hasattr(self, "preparation_"):
                 self.feature_names_in_ = np.asarray(X.columns, dtype=object)
             self._warn_if_unfinished()
             return self
 
-    def _run(self, rows: _run.Rows, progress: Progress | None, resume: bool) -> None:
+    def _run(self, rows: Rows, progress: Progress | None, resume: bool) -> None:
         options = self._options()
         each = sum(rows.rows) // len(rows.rows)
         if len(rows.rows) > 1 and each < ENOUGH_ROWS:
@@ -206,7 +217,7 @@ class OnCluster:
         made.finish(margin=rows.margin)
         self._describe_rows(rows)
 
-    def _describe_rows(self, rows: _run.Rows) -> None:
+    def _describe_rows(self, rows: Rows) -> None:
         """What is known of the rows at the end."""
         self.n_rows_ = sum(rows.rows)
         self.n_partitions_ = len(rows.parts)
@@ -317,7 +328,7 @@ class _Method:
     def __call__(self, X: Any) -> np.ndarray:
         if not hasattr(X, "columns"):
             X = _blocks.array(X)
-        return getattr(self.estimator, self.name)(X)
+        return np.asarray(getattr(self.estimator, self.name)(X))
 
 
 class DaskLogistic(OnCluster, Logistic):
@@ -325,14 +336,14 @@ class DaskLogistic(OnCluster, Logistic):
     _own = Logistic._own | frozenset(OWN)
     __init__ = with_own(Logistic)
 
-    def _run(self, rows: _run.Rows, progress: Progress | None, resume: bool) -> None:
+    def _run(self, rows: Rows, progress: Progress | None, resume: bool) -> None:
         if resume or self.checkpoint is not None:
             raise ValueError("a logistic regression needs a few dozen steps, and has no checkpoint")
         _logistic.fit(self, rows, progress)
         self._describe_rows(rows)
         self.mixed_updates_ = None
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Any) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Probabilities of the classes; lazily where the rows are.
 
         Parameters
@@ -351,19 +362,19 @@ class DaskLogistic(OnCluster, Logistic):
         return self._lazily(X, method, len(self.classes_), np.float64)
 
 
-class DaskPerceptron(OnCluster, Perceptron):
+class DaskPerceptron(OnCluster, Perceptron):  # type: ignore[misc]
     __doc__ = described("The perceptron", "Perceptron")
     _own = Perceptron._own | frozenset(OWN)
     __init__ = with_own(Perceptron)
 
 
-class DaskPassiveAggressive(OnCluster, PassiveAggressive):
+class DaskPassiveAggressive(OnCluster, PassiveAggressive):  # type: ignore[misc]
     __doc__ = described("Passive-aggressive learning", "PassiveAggressive")
     _own = PassiveAggressive._own | frozenset(OWN)
     __init__ = with_own(PassiveAggressive)
 
 
-class DaskArow(OnCluster, Arow):
+class DaskArow(OnCluster, Arow):  # type: ignore[misc]
     __doc__ = described("AROW", "Arow")
     _own = Arow._own | frozenset(OWN)
     __init__ = with_own(Arow)

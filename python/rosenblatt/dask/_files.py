@@ -104,7 +104,8 @@ def table(X: Any, ending: str, read: dict[str, Any] | None) -> tuple[Any, Any]:
         )
     found = names(X)
     if ending == ".parquet":
-        frame = dd.read_parquet(found, split_row_groups=True)
+        groups: Any = True  # One partition each.
+        frame = dd.read_parquet(found, split_row_groups=groups)
         label = _label(list(frame.columns), read.get("label"))
     else:
         packed = any(name.endswith(COMPRESSED) for name in found)
@@ -134,7 +135,7 @@ def _line_after(file: Any, place: int) -> int:
         return 0
     file.seek(place - 1)
     file.readline()
-    return file.tell()
+    return int(file.tell())
 
 
 def _numbers(

@@ -100,7 +100,7 @@ def nothing(width: int) -> Tally:
 
 def _added(start: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The sum of rows, one after the other."""
-    return np.add.accumulate(np.vstack([start[None], values]), axis=0)[-1]
+    return np.asarray(np.add.accumulate(np.vstack([start[None], values]), axis=0)[-1])
 
 
 def tally(frame: Any, before: Tally, numeric: list[int]) -> Tally:
@@ -146,7 +146,7 @@ class Preparation:
                 found.append(f"{name}={MISSING_LEVEL}")
         return found
 
-    def rows(self, frame: Any) -> sparse.csr_matrix:
+    def rows(self, frame: Any) -> Any:
         """The features of a frame's rows; levels that training has not seen make none."""
         if [str(name) for name in frame.columns] != self.names:
             raise ValueError(f"expected the columns {self.names}, found {list(frame.columns)}")
@@ -188,7 +188,7 @@ def fit(cluster: Any, frames: list[Any], scale: str) -> Preparation:
                 f"the column {names[j]} has {len(all_levels)} different texts; leave it out"
             )
         levels[j] = sorted(all_levels, key=lambda level: level.encode())
-    told = nothing(len(numeric))
+    told: Any = nothing(len(numeric))
     for frame in frames:
         told = cluster.submit(tally, frame, told, numeric)
     sums = told.result() if frames else told

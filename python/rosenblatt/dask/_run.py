@@ -55,7 +55,8 @@ class Cluster:
 
     def gather(self, futures: list[Any]) -> list[Any]:
         """What tasks gave."""
-        return self.client.gather(futures)
+        found: list[Any] = self.client.gather(futures)
+        return found
 
     def hold(self, task: Task, copies: int) -> Any:
         """A task's weights where workers find them."""
@@ -69,7 +70,8 @@ class Cluster:
             groups = [leaves[i : i + FAN] for i in range(0, len(leaves), FAN)]
             leaves = [self.submit(mixing.mix, group, held) for group in groups]
             if len(leaves) == 1:
-                return leaves[0].result()
+                found: Mixture = leaves[0].result()
+                return found
 
 
 def _numbers(task: Task) -> int:
@@ -161,16 +163,15 @@ class Rows:
         while len(leaves) > 1:
             groups = [leaves[i : i + FAN] for i in range(0, len(leaves), FAN)]
             leaves = [self.cluster.submit(total, group) for group in groups]
-        return leaves[0].result()
+        found: tuple[Any, Any] = leaves[0].result()
+        return found
 
     def sweep(self, task: Task) -> Pass:
         """A look at all rows."""
         before = self.cluster.hold(task, len(self.parts))
         found = self.cluster.gather([self.cluster.submit(look, p, before) for p in self.parts])
-        first, *others = found
-        for other in others:
-            first = first.plus(other)
-        return first
+        all_of_them: Pass = functools.reduce(Pass.plus, found)
+        return all_of_them
 
     def margin(self, task: Task) -> tuple[float, float]:
         """The smallest margin, and the length of the shortest row."""

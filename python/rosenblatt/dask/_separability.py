@@ -72,20 +72,22 @@ class Signed(NamedTuple):
         size = abs(self.rows) @ abs(of_features) + abs(bias)
         doubt = 2 * (len(w) + 4) * np.finfo(np.float64).eps * size + len(w) * 5e-324
         signs = np.sign(found).astype(np.int8)
-        for i in np.flatnonzero(~(abs(found) > doubt)):
-            score = sum(a * b for a, b in zip(w, self.exactly(i)) if a and b)
+        for i in np.flatnonzero(~(abs(found) > doubt)).tolist():
+            score = sum((a * b for a, b in zip(w, self.exactly(i)) if a and b), Fraction(0))
             signs[i] = (score > 0) - (score < 0)
         return signs, found, doubt
 
     def lengths(self) -> np.ndarray:
         """The length of each row."""
-        squares = self.rows.multiply(self.rows) if sparse.issparse(self.rows) else self.rows**2
-        return np.sqrt(np.asarray(squares.sum(axis=1)).ravel() + self.lifted)
+        rows: Any = self.rows
+        squares = rows.multiply(rows) if sparse.issparse(rows) else rows**2
+        sums: np.ndarray = np.asarray(squares.sum(axis=1)).ravel() + float(self.lifted)
+        return np.asarray(np.sqrt(sums))
 
 
 def signed(block: Block, positive: Any, features: int, first: int, lifted: bool) -> Signed:
     """The rows of a block; of labels that are texts ``positive`` is a set of them."""
-    rows = block.rows.astype(np.float64)
+    rows: Any = block.rows.astype(np.float64)
     if sparse.issparse(rows):
         parts = (rows.data, rows.indices + (block.first - first), rows.indptr)
         rows = sparse.csr_matrix(parts, shape=(rows.shape[0], features))
@@ -107,7 +109,7 @@ class Found(NamedTuple):
     signs: np.ndarray
     worst: list[float]
     #: How many there are in all.
-    count: int
+    found: int
     #: The rows with a score above 0, where none has one below.
     above: np.ndarray
     #: At least this is the smallest score, in units of the largest weight.
@@ -115,7 +117,7 @@ class Found(NamedTuple):
 
 
 def _dense(rows: Any) -> np.ndarray:
-    return rows.toarray() if sparse.issparse(rows) else rows
+    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows)
 
 
 def _taken(part: Signed, places: np.ndarray, worst: np.ndarray, most: int, **told: Any) -> Found:
@@ -126,7 +128,7 @@ def _taken(part: Signed, places: np.ndarray, worst: np.ndarray, most: int, **tol
         rows=_dense(part.rows[chosen]),
         signs=part.signs[chosen],
         worst=worst[order].tolist(),
-        count=len(places),
+        found=len(places),
         above=told.get("above", np.empty(0, dtype=np.int64)),
         least=told.get("least", np.inf),
     )
@@ -220,15 +222,15 @@ def decide(ask: Ask, dimension: int, lifted: bool, most: int | None = None) -> d
             "margin": decided["margin"],
         }
         if verdict == "overlapping":
-            cancelling = [_exact(X[i], sign[i], lifted) for i in decided["support"]]
+            cancelling = [_exact(X[i], signs[i], lifted) for i in decided["support"]]
             free = [_whole(vector) for vector in _null_space(cancelling)]
             found = ask(outside, free, most) if free else []
-            if not any(part.count for part in found):
+            if not any(part.found for part in found):
                 return {**told, "separator": None, "separated": None, "least": None}
         else:
             w = [int(x) for x in decided["separator"]]
             found = ask(uncovered, w, verdict == "separable", most)
-            if not any(part.count for part in found):
+            if not any(part.found for part in found):
                 above = [(k, i) for k, part in enumerate(found) for i in part.above.tolist()]
                 return {
                     **told,
