@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Callable
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _get_feature_names, check_X_y
 
-from . import _core, _data, _html, _options
+from . import _core, _data, _html
 from ._base import Margin, threads
+from ._design import design
 
 #: The coefficient of the constant feature, in a :class:`Verdict`.
 BIAS = "(bias)"
@@ -68,6 +70,10 @@ class Verdict:
         How many rows it was found for.
     fewest_misclassified : int or None
         Undecided: how many rows the best plane met does not have strictly on their right side.
+    outcome : object
+        The class whose odds a logistic regression of two classes models, the last of them.
+    reference_levels : dict of str to str
+        The level of each category of a frame that stands in no column of its own.
     """
 
     verdict: str
@@ -84,6 +90,8 @@ class Verdict:
     separated: list[int] | None
     n_samples: int
     fewest_misclassified: int | None = None
+    outcome: Any = None
+    reference_levels: dict[str, str] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         """Whether the classes are separable; refused where that is neither yes nor no."""
@@ -112,7 +120,9 @@ class Verdict:
         }
         return _html.facts(told)
 
-    def holds(self, X: Any, y: Any, *, fit_intercept: bool = True) -> bool:
+    def holds(
+        self, X: Any, y: Any = None, *, data: Any = None, fit_intercept: bool = True
+    ) -> bool:
         """Check the certificate of two classes in exact arithmetic, row by row.
 
         It takes nothing but fractions and the definition, and so is slow: it is meant for
@@ -120,7 +130,7 @@ class Verdict:
 
         Parameters
         ----------
-        X, y : array-like
+        X, y, data
             What the verdict was found for.
         fit_intercept : bool, default=True
             Whether it was found with a bias.
@@ -132,7 +142,10 @@ class Verdict:
             overlapping, whether their rows also span all rows. False for data of another
             number of rows.
         """
-        _data.refuse_rounding(X)
+        found = design(X, y, data, fit_intercept)
+        fit_intercept = fit_intercept and not found.complete
+        _data.refuse_rounding(found.X)
+        X, y = found.X.toarray() if issparse(found.X) else found.X, found.y
         X, y = check_X_y(X, y, accept_sparse=False, dtype=_data.FLOATS)
         classes = np.unique(y)
         if len(classes) > 2:
@@ -247,8 +260,9 @@ def _refuse_one_name_for_two(names: list[str]) -> None:
 
 def check_separability(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
+    data: Any = None,
     fit_intercept: bool = True,
     feature_names: Any = None,
     max_coefficients: int = 200,
@@ -266,15 +280,22 @@ def check_separability(
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+    X : {array-like, sparse matrix} of shape (n_samples, n_features), str or model
         Rows; the verdict speaks of their numbers as they are, exactly, and so whole numbers
-        that float64 cannot hold are refused.
-    y : array-like of shape (n_samples,)
-        Labels.
+        that float64 cannot hold are refused. Each category of a frame becomes a column for
+        each level but the first, as a regression's design matrix has them: column region
+        gives ``region[T.north]``. A formula such as ``"y ~ x1 + C(region)"`` speaks of the
+        columns of ``data`` and needs formulaic 1.1 or later. A model of statsmodels, fitted
+        or not, has its own matrix and labels.
+    y : array-like of shape (n_samples,), default=None
+        Labels; not with a formula or a model.
+    data : frame, default=None
+        What a formula speaks of. Rows with missing values are refused, not left out.
     fit_intercept : bool, default=True
-        Whether planes may stand off the origin.
+        Whether planes may stand off the origin. A formula or a model says that itself.
     feature_names : array-like of str, default=None
-        Names for coefficients, each its own; None: the columns of a frame, else x0, x1, …
+        Names for coefficients, each its own; None: the columns of a frame or formula, else
+        x0, x1, …
     max_coefficients : int, default=200
         Classify coefficients if there are at most so many, the bias counted, and two classes;
         it costs a solve for each.
@@ -307,8 +328,11 @@ def check_separability(
     >>> found.holds([[0.0], [1.0], [2.0], [2.0]], [0, 0, 0, 1])
     True
     """
+    given = design(X, y, data, fit_intercept)
+    X, y = given.X, given.y
+    fit_intercept = fit_intercept and not given.complete
     if feature_names is None:
-        feature_names = _get_feature_names(X)
+        feature_names = given.names or _get_feature_names(X)
     _data.refuse_rounding(X)
     X, y = check_X_y(X, y, **_data.ROWS)
     check_classification_targets(y)
@@ -353,6 +377,8 @@ def check_separability(
             separated=None,
             n_samples=len(y),
             fewest_misclassified=found["fewest_misclassified"],
+            outcome=classes[-1],
+            reference_levels=given.reference_levels,
         )
     trends = dict(zip(names, found["trends"]))
     infinite = {n: t for n, t in trends.items() if t in ("+inf", "-inf", "either")}
@@ -378,4 +404,6 @@ def check_separability(
         support=found["support"],
         separated=found["separated"] if two else None,
         n_samples=len(y),
+        outcome=classes[-1],
+        reference_levels=given.reference_levels,
     )

@@ -201,3 +201,95 @@ def test_a_verdict_is_a_table_in_a_notebook():
     assert "<td>quasi-separable</td>" in shown and "&lt;dose&gt; +inf" in shown
     assert "margin" not in shown
     assert "<th>margin</th>" in check_separability(IRIS, SPECIES == 0)._repr_html_()
+
+
+def survey():
+    """A region in which everyone says yes, and an age that says nothing."""
+    pandas = pytest.importorskip("pandas")
+    return pandas.DataFrame(
+        {
+            "age": [31, 35, 44, 58, 33, 40, 47, 52, 39],
+            "region": pandas.Categorical(
+                ["b", "a", "a", "b", "b", "a", "c", "c", "a"], categories=["a", "b", "c", "d"]
+            ),
+            "said": [0, 1, 0, 1, 1, 0, 1, 1, 1],
+        }
+    )
+
+
+def test_a_frame_with_categories():
+    frame = survey()
+    X, y = frame[["age", "region"]], frame["said"]
+    found = check_separability(X, y)
+    assert found.verdict == "quasi-separable"
+    assert found.infinite_coefficients == {"region[T.c]": "+inf"}
+    assert found.not_identified == [] and found.rank == 4
+    assert found.reference_levels == {"region": "a"} and found.outcome == 1
+    assert found.holds(X, y)
+    # Texts are categories too; without an intercept a level of the first stands for it.
+    texts = X.assign(region=X["region"].astype(str))
+    assert check_separability(texts, y) == found
+    without = check_separability(texts, y, fit_intercept=False)
+    assert without.infinite_coefficients == {"region[c]": "+inf"} and without.rank == 4
+    assert without.reference_levels == {} and without.holds(texts, y, fit_intercept=False)
+    polars = pytest.importorskip("polars")
+    assert check_separability(polars.DataFrame(texts.to_dict("list")), y) == found
+
+
+def test_categories_with_holes_are_refused():
+    frame = survey()
+    frame.loc[2, "region"] = None
+    with pytest.raises(ValueError, match="region in X has a missing value in row 2"):
+        check_separability(frame[["age", "region"]], frame["said"])
+    frame = survey()
+    frame["age"] = frame["age"].astype(float)
+    frame.loc[4, "age"] = np.nan
+    with pytest.raises(ValueError, match="age in X has a missing or infinite value in row 4"):
+        check_separability(frame[["age", "region"]], frame["said"])
+
+
+def test_a_formula():
+    pytest.importorskip("formulaic")
+    frame = survey()
+    found = check_separability("said ~ age + C(region)", data=frame)
+    assert found.verdict == "quasi-separable"
+    assert found.infinite_coefficients == {"C(region)[T.c]": "+inf"}
+    assert found.holds("said ~ age + C(region)", data=frame)
+    # A level that no row has cannot be estimated, and is not left out unsaid.
+    assert found.not_identified in ([], ["C(region)[T.d]"])
+    answers = frame.assign(said=["yes" if said else "no" for said in frame["said"]])
+    named = check_separability("said ~ age + C(region)", data=answers)
+    assert named.outcome == "yes"
+    assert named.infinite_coefficients == found.infinite_coefficients
+    assert check_separability("said ~ log(age)", data=frame).verdict == "overlapping"
+    assert check_separability("said ~ age - 1", data=frame).not_identified == []
+    with pytest.raises(ValueError, match="data"):
+        check_separability("said ~ age", frame["said"])
+    with pytest.raises(ValueError, match="no labels"):
+        check_separability("~ age", data=frame)
+    with pytest.raises(ValueError, match="a formula as X"):
+        check_separability(frame[["age"]], frame["said"], data=frame)
+    frame["age"] = frame["age"].astype(float)
+    frame.loc[4, "age"] = np.nan
+    with pytest.raises(ValueError):
+        check_separability("said ~ age", data=frame)
+
+
+def test_a_model_of_statsmodels():
+    statsmodels = pytest.importorskip("statsmodels.api")
+    frame = survey()
+    design = statsmodels.add_constant(np.column_stack([frame["age"], frame["region"] == "c"]))
+    model = statsmodels.GLM(frame["said"], design, family=statsmodels.families.Binomial())
+    found = check_separability(model)
+    assert found.verdict == "quasi-separable"
+    assert found.infinite_coefficients == {"x2": "+inf"} and found.not_identified == []
+    assert check_separability(model.fit()) == found and found.holds(model)
+    logit = statsmodels.Logit(frame["said"], design)
+    assert check_separability(logit) == found
+    with pytest.raises(ValueError, match="leave out y"):
+        check_separability(model, frame["said"])
+    shares = statsmodels.GLM(frame["age"] / 60, design, family=statsmodels.families.Binomial())
+    with pytest.raises(ValueError, match="a class for each row"):
+        check_separability(shares)
+    with pytest.raises(ValueError, match="y is missing"):
+        check_separability(design)
