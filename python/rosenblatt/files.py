@@ -327,7 +327,7 @@ def read_table(
         The column with the weights of rows.
     labels : path-like, default=None
         The file with the labels of IDX images or of a NumPy array.
-    scale : {"none", "standard", "minmax", "unit-rows"}, default="none"
+    scale : {"none", "standard", "minmax", "unit-rows", "radius"}, default="none"
         How features are scaled; unlike the command line, not at all unless told.
     precision : {"f32", "f64"}, default="f32"
         How many bits values keep.

@@ -388,13 +388,15 @@ fn isotonic_fit(mut rows: Vec<(f64, bool)>) -> Vec<[f64; 2]> {
     curve
 }
 
-/// 1/T, T the temperature of least log loss, with targets a little inside 0 and 1. The loss is
-/// convex in 1/T: Newton's method within a bracket.
+/// 1/T, T the temperature of least log loss, with targets a little inside 0 and 1, as if one row
+/// more of each kind had been seen. The loss is convex in 1/T: Newton's method within a bracket.
 fn sharpness(rows: &ClassScores, labels: &[u32]) -> f64 {
     let k = rows.classes;
     let unit = unit(rows.scores.iter().copied());
-    let mut counts = vec![0.0; k];
-    labels.iter().for_each(|&l| counts[l as usize] += 1.0);
+    // One number is fitted to all rows, so the targets know how many there are, not how many of
+    // each class: that would take a row's worth away for every wrong class.
+    let missed = 1.0 / (labels.len() as f64 + 2.0);
+    let elsewhere = missed / (k as f64 - 1.0);
     // The loss's first and second derivative.
     let mut p = vec![0.0; k];
     let mut derivatives = |sharpness: f64| {
@@ -406,18 +408,13 @@ fn sharpness(rows: &ClassScores, labels: &[u32]) -> f64 {
                 *p = libm::exp((s / unit - most) * sharpness);
                 sum += *p;
             }
-            let rest = 1.0 / (counts[label as usize] + k as f64);
             let (mut mean, mut squares, mut aim) = (0.0, 0.0, 0.0);
             for (c, (p, s)) in p.iter().zip(scores).enumerate() {
                 let (p, s) = (p / sum, s / unit);
                 mean += p * s;
                 squares += p * s * s;
                 let own = c == label as usize;
-                aim += s * if own {
-                    1.0 - (k as f64 - 1.0) * rest
-                } else {
-                    rest
-                };
+                aim += s * if own { 1.0 - missed } else { elsewhere };
             }
             first += mean - aim;
             second += (squares - mean * mean).max(0.0);
@@ -632,6 +629,30 @@ mod tests {
         };
         // The targets are inside 0 and 1, so the least loss is near, not there.
         assert!(loss(b) < loss(b * 1.1) && loss(b) < loss(b / 1.1), "{b}");
+    }
+
+    /// Classes drawn by the softmax of their scores have the temperature 1.
+    #[test]
+    fn the_temperature_of_sure_predictions_of_many_classes_is_found() {
+        let mut random = Random::new(11, Stream::Sample, 0);
+        for k in [3, 10, 26] {
+            let scheme = Scheme::Argmax { classes: k };
+            let (mut scores, mut labels) = (Vec::new(), Vec::new());
+            for _ in 0..600 {
+                let row: Vec<f64> = (0..k).map(|_| 6.0 * random.normal()).collect();
+                let most = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let sum: f64 = row.iter().map(|s| libm::exp(s - most)).sum();
+                let mut left = random.unit() * sum;
+                let drawn = row.iter().position(|s| {
+                    left -= libm::exp(s - most);
+                    left < 0.0
+                });
+                labels.push(drawn.unwrap_or(0) as u32);
+                scores.extend(row);
+            }
+            let b = sharpness(&ClassScores::of(scheme, &scores), &labels);
+            assert!((0.8..1.25).contains(&b), "{k} classes: {b}");
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod estimation;
 mod file;
 pub mod geometry;
 mod hypothesis;
+mod importance;
 #[doc(hidden)]
 pub mod internal;
 pub mod kernel;

@@ -2,11 +2,13 @@
 
 use serde::Serialize;
 
-use crate::data::{Classes, Dataset};
+use crate::data::{Classes, Dataset, Matrix};
 use crate::error::Result;
 use crate::model::Model;
 use crate::options::Metric;
 use crate::random::{Random, Stream};
+
+pub use crate::importance::{Importance, permutation_importance};
 
 /// Predictions counted against the truth.
 #[derive(Debug, Clone, PartialEq)]
@@ -148,15 +150,25 @@ impl Evaluation {
 
     /// What the model predicts for these examples. Their classes must be its own.
     pub fn of(model: &Model, data: &Dataset, threads: usize) -> Result<Self> {
+        Self::of_rows(model, &data.matrix, &data.labels, threads)
+    }
+
+    /// The same of rows and their classes.
+    pub(crate) fn of_rows(
+        model: &Model,
+        matrix: &Matrix,
+        labels: &[u32],
+        threads: usize,
+    ) -> Result<Self> {
         let mut found = Evaluation::new(&model.classes);
-        let predicted = model.predict(&data.matrix, threads)?;
-        let truths = data.labels.iter().copied();
+        let predicted = model.predict(matrix, threads)?;
+        let truths = labels.iter().copied();
         (truths.clone().zip(predicted)).for_each(|(truth, class)| found.count(truth, class));
         let (two, probable) = (model.classes.len() == 2, model.has_probabilities());
         if !(two || probable) {
             return Ok(found);
         }
-        let scores = model.scores(&data.matrix, threads)?;
+        let scores = model.scores(matrix, threads)?;
         let each = scores.chunks_exact(model.scheme.discriminators());
         let mut probabilities = vec![0.0; model.classes.len()];
         for (scores, truth) in each.zip(truths) {
@@ -214,6 +226,7 @@ impl Evaluation {
             Metric::Mcc => counts().map(|c| c.mcc()),
             Metric::Auc => self.ranks().auc(),
             Metric::AveragePrecision => self.ranks().average_precision(),
+            Metric::NegLogLoss => self.log_loss().map(|loss| -loss),
         }
     }
 
@@ -708,8 +721,11 @@ mod tests {
         close(m.mcc, (88.0 * 4.0 - 2.0 * 6.0) / root);
         assert_eq!((m.auc, m.average_precision, m.log_loss), (None, None, None));
         for metric in <Metric as crate::options::Choice>::ALL {
-            let of_ranks = matches!(metric.0, Metric::Auc | Metric::AveragePrecision);
-            assert_eq!(rare().score(metric.0).is_none(), of_ranks);
+            let of_scores = matches!(
+                metric.0,
+                Metric::Auc | Metric::AveragePrecision | Metric::NegLogLoss
+            );
+            assert_eq!(rare().score(metric.0).is_none(), of_scores);
         }
         // Labels that the model does not know are errors there, too.
         let mut e = rare();

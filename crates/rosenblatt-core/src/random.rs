@@ -32,6 +32,8 @@ pub enum Stream {
     Sample = 7,
     /// Resamples that tell how far an estimate may be off.
     Bootstrap = 8,
+    /// Rows that lend others their values.
+    Importance = 9,
 }
 
 fn split_mix(state: &mut u64) -> u64 {

@@ -34,6 +34,11 @@ pub(crate) fn rows(graph: &mut Graph, model: &Model) -> Result<Value> {
         rows = of_unit_length(graph, &rows);
         rows = stored(graph, rows);
     }
+    if let Some(radius) = preparation.radius() {
+        let radius = graph.double(radius);
+        rows = graph.apply("Div", &[&rows, &radius]);
+        rows = stored(graph, rows);
+    }
     Ok(rows)
 }
 

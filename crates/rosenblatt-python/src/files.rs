@@ -179,7 +179,14 @@ fn read_options(given: &Bound<'_, PyDict>) -> PyResult<(ReadOptions, Scale)> {
                     "standard" => Scale::Standard,
                     "minmax" => Scale::Minmax,
                     "unit-rows" => Scale::UnitRows,
-                    _ => return Err(unknown(&name, &text, "none, standard, minmax, unit-rows")),
+                    "radius" => Scale::Radius,
+                    _ => {
+                        return Err(unknown(
+                            &name,
+                            &text,
+                            "none, standard, minmax, unit-rows, radius",
+                        ));
+                    }
                 };
             }
             "on_error" => {

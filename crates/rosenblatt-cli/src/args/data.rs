@@ -297,7 +297,7 @@ const DATA_PARAMETERS: &[DataParameter] = &[
     DataParameter {
         name: "scale",
         value: "HOW",
-        help: "none, standard, minmax or unit-rows [default: standard for numeric columns of tables, else none]",
+        help: "none, standard, minmax, unit-rows, or radius (all rows divided by the largest length) [default: standard for numeric columns of tables, else none]",
         remembered: true,
         set: |o, t| t.parse().map(|s| o.scale = Some(s)),
     },
@@ -392,6 +392,18 @@ const SETTLED: [&str; 17] = [
     "time",
 ];
 
+/// What makes features of the columns, and may be searched for.
+const SEARCHED: [&str; 8] = [
+    "text",
+    "term-weights",
+    "min-df",
+    "max-df",
+    "vocabulary",
+    "case",
+    "accents",
+    "scale",
+];
+
 /// The data options given, as (name, text).
 #[derive(Debug, Clone, Default)]
 pub struct DataArgs {
@@ -439,6 +451,18 @@ impl DataArgs {
             .remedy("leave it out")),
             None => Ok(()),
         }
+    }
+
+    /// Whether the best value of this option can be searched for.
+    pub fn can_be_searched(name: &str) -> bool {
+        SEARCHED.contains(&name)
+    }
+
+    /// The same with these beside them.
+    pub fn with_all(&self, settings: &[(String, String)]) -> DataArgs {
+        let mut given = self.given.clone();
+        given.extend_from_slice(settings);
+        DataArgs { given }
     }
 
     /// Whether this option was given.

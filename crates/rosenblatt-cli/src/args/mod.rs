@@ -77,7 +77,8 @@ pub enum Command {
     Explain(Box<ExplainArgs>),
     /// Evaluate a model on labelled rows
     #[command(after_help = "Examples:\n  rosenblatt test model.rbm test.csv\n  \
-        rosenblatt test model.rbm test.csv --compare other.rbm")]
+        rosenblatt test model.rbm test.csv --compare other.rbm\n  \
+        rosenblatt test model.rbm test.csv --importance")]
     Test(Box<TestArgs>),
     /// Decide whether the classes are linearly separable, with proof, margin, bound on updates, and what it means for a logistic regression
     #[command(after_help = "Examples:\n  rosenblatt check data.csv --label y\n  \
@@ -222,9 +223,12 @@ pub struct TuneArgs {
     /// Number of folds
     #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..))]
     pub folds: u32,
-    /// Try these values of a setting instead of the built-in ones; may be repeated, every combination is tried
+    /// Try these values of a setting, of the learner or of how texts and numbers become features, instead of the built-in ones; may be repeated, every combination is tried
     #[arg(long, value_name = "NAME=V1,V2,…")]
     pub grid: Vec<String>,
+    /// Estimate how good models are that are tuned this way: repeat the search without each of K folds and test what it finds on the fold
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..))]
+    pub nested: Option<u32>,
     /// Start no further training after this many seconds; the result then depends on the machine
     #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
     pub budget: Option<f64>,
@@ -295,6 +299,9 @@ pub struct TestArgs {
     /// Compare with another model on the same rows, by McNemar's exact test
     #[arg(long, value_name = "MODEL")]
     pub compare: Option<PathBuf>,
+    /// How much worse the predictions are where the values of a column are permuted, for every column; N permutations each [default: 5]
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "5", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub importance: Option<u32>,
     /// Write a self-contained HTML report
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,

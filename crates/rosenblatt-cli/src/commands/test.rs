@@ -1,5 +1,8 @@
 //! `test`: how good a model is on labelled rows.
 
+mod drift;
+mod importance;
+
 use std::fmt::Write;
 use std::path::Path;
 
@@ -20,6 +23,8 @@ use crate::render::numbers::{count, counted, percent, short};
 use crate::render::report::{Diagnostics, test_page};
 use crate::render::table::{Align, clipped, columns};
 use crate::render::train::{figures, interval};
+use drift::Moments;
+use importance::Permutations;
 
 /// Classes whose confusion matrix is printed; that of more would not fit on a screen.
 const MOST_CLASSES: usize = 30;
@@ -38,6 +43,11 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
     )?;
     let mut diagnostics = Diagnostics::new(&model, context.threads);
     let (mut seen, mut right) = (Seen::default(), Vec::new());
+    let mut moments = Moments::new(preparation.as_ref());
+    let mut permutations = match (args.importance, &preparation) {
+        (Some(times), Some(preparation)) => Some(Permutations::new(preparation, times)?),
+        _ => None,
+    };
     for batch in &mut batches {
         let batch = batch?;
         let labels = batch.labels.clone().ok_or_else(|| {
@@ -53,6 +63,10 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
             .add(&batch.matrix, known, |i| batch.first_row + i)
             .map_err(|e| in_data(e, &args.data))?;
         seen.look(&model, &batch, &labels);
+        moments.add(&batch.matrix);
+        if let Some(permutations) = &mut permutations {
+            permutations.add(&batch, &labels);
+        }
         for (label, class) in labels.iter().zip(predicted) {
             right.push(*label == LabelFound::Class(class));
             match label {
@@ -76,14 +90,25 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
         None => None,
     };
     let metrics = evaluation.metrics(model.options.seed);
+    let drifts = moments.drifts();
+    let importance = match &permutations {
+        Some(permutations) => {
+            let found = permutations.find(&model, context.threads);
+            Some(found.map_err(|e| in_data(e, &args.data))?)
+        }
+        None => None,
+    };
+    let listed = permutations.zip(importance.as_ref());
+    let listed = listed.map(|(permutations, found)| permutations.text(&model, found));
+    let said: Vec<String> = (seen.as_ref().map(SeenFinding::text).into_iter())
+        .chain(chosen.as_deref().map(chosen_text))
+        .chain(drift::text(&drifts))
+        .chain(other.as_ref().map(Comparison::text))
+        .collect();
     if let Some(path) = &args.report {
         let names = preparation.map(|p| p.feature_names());
         let file = args.data.display().to_string();
         let names = names.unwrap_or_default();
-        let said: Vec<String> = (seen.as_ref().map(SeenFinding::text).into_iter())
-            .chain(chosen.as_deref().map(chosen_text))
-            .chain(other.as_ref().map(Comparison::text))
-            .collect();
         let page = test_page(&file, &model, &names, &diagnostics, &said);
         output::write_bytes(path, page.as_bytes())?;
     }
@@ -102,15 +127,18 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
             "trained_on": seen,
             "chosen_on": chosen,
             "compare": other,
+            "drift": drifts,
+            "importance": importance,
             "log_loss": evaluation.log_loss(),
             "brier": evaluation.brier(),
             "unknown_labels": evaluation.unknown().iter().map(|(label, n)| json!({"label": label, "examples": n})).collect::<Vec<_>>(),
         }))?;
     } else {
         let mut lines = text(evaluation, metrics.as_ref());
-        let said = seen.as_ref().map(SeenFinding::text).into_iter();
-        let said = said.chain(chosen.as_deref().map(chosen_text));
-        for line in said.chain(other.as_ref().map(Comparison::text)) {
+        if let Some(listed) = listed {
+            let _ = write!(lines, "\n{listed}");
+        }
+        for line in said {
             let _ = write!(lines, "\n{line}\n");
         }
         output::print(&lines)?;

@@ -3,11 +3,13 @@
 //!
 //! Successive halving over folds: each candidate is trained without the first fold and scored on
 //! it, the better half of them also without the second, and so on; those that are left at the end
-//! have a score on every fold. Candidates are independent, so each core trains one at a time, and
+//! have a score on every fold. The file is read once for each way to make features of it that is
+//! tried. Candidates are independent, so each core trains one at a time, and
 //! the answer does not depend on how many cores there are.
 
 mod candidates;
 
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -17,11 +19,11 @@ use rosenblatt::internal::parallel;
 use rosenblatt::metrics::Evaluation;
 use rosenblatt::options::{Metric, choice_name};
 use rosenblatt::progress::Stop;
-use rosenblatt::read::{self, Raw, SplitBy};
+use rosenblatt::read::{self, ColumnReport, ColumnRole, Raw, SplitBy};
 use rosenblatt::{Error, ErrorKind, Options, Result};
 use serde::Serialize;
 
-use self::candidates::{Candidate, candidates};
+use self::candidates::{Candidate, Common, candidates};
 use super::context::{Context, in_data, interrupt_flag};
 use super::train::preparing::{Prepared, prepare_all, prepare_split};
 use crate::args::{DataArgs, DataOptions, TuneArgs};
@@ -43,6 +45,8 @@ pub struct Tuned {
     pub budget_exhausted: bool,
     /// The metric on rows that the search never saw, of a model trained without them.
     pub held_out: Option<HeldOut>,
+    /// How good models are that are tuned this way.
+    pub nested: Option<Nested>,
     pub seconds: f64,
     /// Where the model went.
     pub model: Option<String>,
@@ -75,6 +79,19 @@ pub struct Trial {
     pub error: Option<String>,
 }
 
+/// What searches without one fold after the other found, tested on these folds.
+#[derive(Debug, Serialize)]
+pub struct Nested {
+    /// The mean over the folds.
+    pub score: f64,
+    /// A 95 % interval of it.
+    pub interval: Option<[f64; 2]>,
+    /// On each fold.
+    pub scores: Vec<f64>,
+    /// The best settings without each fold.
+    pub best: Vec<String>,
+}
+
 /// A score on rows that the search never saw.
 #[derive(Debug, Serialize)]
 pub struct HeldOut {
@@ -92,10 +109,18 @@ pub fn run(context: Context, args: &TuneArgs) -> output::Outcome {
         output::writable(path)?;
         output::refuse_overwriting(&args.data, path)?;
     }
-    let candidates = candidates(&args.learner, &args.grid)?;
     let raw = read::read(&args.data, &data.read)?;
     args.source
         .refuse_foreign(raw.report(), raw.label_texts())?;
+    let is_text = |c: &ColumnReport| c.role == ColumnRole::Text;
+    let common = Common {
+        learner: &args.learner,
+        source: &args.source,
+        metric: base.metric,
+        // What comes from a pipe is read once.
+        texts: args.data != Path::new("-") && raw.report().columns.iter().any(is_text),
+    };
+    let candidates = candidates(common, &args.grid)?;
     let parts = data
         .validate
         .map(|fraction| hold_out(&raw, fraction, &base));
@@ -104,24 +129,40 @@ pub fn run(context: Context, args: &TuneArgs) -> output::Outcome {
         Some(parts) => parts.train.clone(),
         None => (0..raw.rows()).collect(),
     };
-    let folds = folds(&raw, &rows, args.folds as usize, base.seed)?;
+    let readings = readings(context, args, raw, &candidates)?;
+    let raw = &readings[0].raw;
     let search = Search {
         context,
-        raw: &raw,
-        data: &data,
+        readings: &readings,
+        candidates: &candidates,
         metric: base.metric,
         deadline: args
             .budget
             .map(|budget| started + Duration::from_secs_f64(budget)),
     };
-    let (ranked, budget_exhausted) = search.run(&candidates, &folds)?;
-    let winner = &candidates[ranked[0].0];
-    let (_, score) = &ranked[0];
+    let inner = folds(raw, &rows, args.folds as usize, base.seed)?;
+    let outer = match args.nested {
+        Some(k) => folds(raw, &rows, k as usize, base.seed)?,
+        None => Vec::new(),
+    };
+    let (ranked, mut budget_exhausted) = search.run(&inner, "tuning")?;
+    let (winner, score) = &ranked[0];
     let mean = match score.mean() {
         Some(mean) => mean,
         None => return Err(no_score(&ranked, budget_exhausted).into()),
     };
     let interval = score.interval();
+    let nested = match outer.is_empty() {
+        true => None,
+        false => {
+            let found = search.nested(&outer, args.folds as usize, base.seed)?;
+            budget_exhausted |= found.is_none();
+            found
+        }
+    };
+    let winner = &candidates[*winner];
+    let reading = search.reading_of(winner);
+    let (raw, data) = (&reading.raw, &reading.data);
 
     let train = |data: &Dataset| {
         rosenblatt::session(&winner.options)
@@ -132,7 +173,7 @@ pub fn run(context: Context, args: &TuneArgs) -> output::Outcome {
     };
     let held_out = match &parts {
         Some(parts) => {
-            let prepared = prepare_split(&raw, parts, &data, &winner.options)?;
+            let prepared = prepare_split(raw, parts, data, &winner.options)?;
             let model = train(&prepared.train)?.model;
             let found = (prepared.held_out.as_ref())
                 .map(|held| Evaluation::of(&model, held, context.threads))
@@ -144,7 +185,7 @@ pub fn run(context: Context, args: &TuneArgs) -> output::Outcome {
         }
         None => None,
     };
-    let prepared = prepare_all(&raw, &data, &winner.options)?;
+    let prepared = prepare_all(raw, data, &winner.options)?;
     for warning in &prepared.report.warnings {
         output::say(
             context.quiet,
@@ -158,7 +199,7 @@ pub fn run(context: Context, args: &TuneArgs) -> output::Outcome {
     };
     prepared.preparation.store_in(&mut fitted.model);
     let source = without_split(&args.source);
-    fitted.model.recipe = source.remembered();
+    fitted.model.recipe = source.with_all(&winner.data_settings()).remembered();
     if let Some(path) = &args.output {
         fitted.model.save(path)?;
     }
@@ -180,10 +221,11 @@ pub fn run(context: Context, args: &TuneArgs) -> output::Outcome {
                 error: score.error.as_ref().map(|e| e.wording().as_command_line()),
             })
             .collect(),
-        folds: folds.len(),
+        folds: inner.len(),
         metric: choice_name(base.metric),
         budget_exhausted,
         held_out,
+        nested,
         seconds: started.elapsed().as_secs_f64(),
         model: args.output.as_ref().map(|path| path.display().to_string()),
     };
@@ -192,6 +234,53 @@ pub fn run(context: Context, args: &TuneArgs) -> output::Outcome {
         false => output::print(&render::tune::text(&tuned))?,
     }
     Ok(done)
+}
+
+/// The data as read for some of the candidates.
+struct Reading {
+    /// What is tried of how the data are read.
+    settings: Vec<(String, String)>,
+    data: DataOptions,
+    raw: Raw,
+}
+
+/// The data read in every way that a candidate wants; `raw` is what was read as given.
+fn readings(
+    context: Context,
+    args: &TuneArgs,
+    raw: Raw,
+    candidates: &[Candidate],
+) -> Result<Vec<Reading>> {
+    let mut wanted: Vec<Vec<(String, String)>> = Vec::new();
+    for candidate in candidates {
+        let settings = candidate.data_settings();
+        if !wanted.contains(&settings) {
+            wanted.push(settings);
+        }
+    }
+    if args.data == Path::new("-") && wanted.len() > 1 {
+        return Err(Error::options(
+            "stdin is read once, and the grid asks for several ways to read it",
+        )
+        .remedy("put the rows into a file"));
+    }
+    let as_given = |settings: &[(String, String)]| settings.is_empty();
+    let mut given = wanted.iter().any(|s| as_given(s)).then_some(raw);
+    let each = wanted.into_iter().map(|settings| {
+        let source = args.source.with_all(&settings);
+        let mut data = source.options(context.threads)?;
+        data.read.also.clone_from(&args.more);
+        let raw = match given.take_if(|_| as_given(&settings)) {
+            Some(raw) => raw,
+            None => read::read(&args.data, &data.read)?,
+        };
+        Ok(Reading {
+            settings,
+            data,
+            raw,
+        })
+    });
+    each.collect()
 }
 
 /// Refuses ways to hold rows out that folds cannot keep to.
@@ -306,8 +395,8 @@ type Outcome = Result<(f64, f64)>;
 /// A search under way.
 struct Search<'a> {
     context: Context,
-    raw: &'a Raw,
-    data: &'a DataOptions,
+    readings: &'a [Reading],
+    candidates: &'a [Candidate],
     metric: Metric,
     deadline: Option<Instant>,
 }
@@ -316,16 +405,17 @@ impl Search<'_> {
     /// The candidates by number with their scores, the best first, and whether time ran out.
     fn run(
         &self,
-        candidates: &[Candidate],
         folds: &[Split],
+        doing: &'static str,
     ) -> std::result::Result<(Vec<(usize, Score)>, bool), Failure> {
+        let candidates = self.candidates;
         let mut scores = vec![Score::default(); candidates.len()];
         let mut left: Vec<usize> = (0..candidates.len()).collect();
         let total = (0..folds.len())
             .map(|round| survivors(candidates.len(), round))
             .sum::<usize>();
         let bar = Mutex::new((
-            render::progress::Progress::new(self.context.quiet, total as u64, "tuning"),
+            render::progress::Progress::new(self.context.quiet, total as u64, doing),
             0,
         ));
         let mut exhausted = false;
@@ -337,26 +427,33 @@ impl Search<'_> {
             left.sort_by(order);
             left.truncate(survivors(candidates.len(), round));
             left.retain(|&k| scores[k].error.is_none());
-            // What a learner makes of the data depends on its options only by their layout.
-            let Some(&first) = left.first() else { break };
-            let prepared = prepare_split(self.raw, fold, self.data, &candidates[first].options)?;
             let found: Vec<Mutex<Option<Outcome>>> =
                 left.iter().map(|_| Mutex::new(None)).collect();
-            let jobs = left.iter().zip(&found);
-            parallel::each(jobs, self.context.threads, || {
-                |(&k, found): (&usize, &Mutex<_>)| {
-                    let outcome = self.score(&candidates[k], &prepared);
-                    if let Ok(mut slot) = found.lock() {
-                        *slot = outcome;
+            for reading in self.readings {
+                let of_reading =
+                    |k: &usize| std::ptr::eq(self.reading_of(&candidates[*k]), reading);
+                let jobs = left.iter().zip(&found).filter(|(k, _)| of_reading(k));
+                // What a learner makes of the data depends on its options only by their layout.
+                let Some((&first, _)) = jobs.clone().next() else {
+                    continue;
+                };
+                let options = &candidates[first].options;
+                let prepared = prepare_split(&reading.raw, fold, &reading.data, options)?;
+                parallel::each(jobs, self.context.threads, || {
+                    |(&k, found): (&usize, &Mutex<_>)| {
+                        let outcome = self.score(&candidates[k], &prepared);
+                        if let Ok(mut slot) = found.lock() {
+                            *slot = outcome;
+                        }
+                        if let Ok(mut bar) = bar.lock() {
+                            bar.1 += 1;
+                            let done = bar.1;
+                            bar.0
+                                .at(done, || format!("fold {} of {}", round + 1, folds.len()));
+                        }
                     }
-                    if let Ok(mut bar) = bar.lock() {
-                        bar.1 += 1;
-                        let done = bar.1;
-                        bar.0
-                            .at(done, || format!("fold {} of {}", round + 1, folds.len()));
-                    }
-                }
-            });
+                });
+            }
             for (&k, found) in left.iter().zip(found) {
                 match found.into_inner().ok().flatten() {
                     Some(Ok((score, seconds))) => {
@@ -382,6 +479,49 @@ impl Search<'_> {
             folds.then(key(y).total_cmp(&key(x))).then(a.cmp(b))
         });
         Ok((ranked, exhausted))
+    }
+
+    /// The data as this candidate wants them.
+    fn reading_of(&self, candidate: &Candidate) -> &Reading {
+        let settings = candidate.data_settings();
+        let found = self.readings.iter().find(|r| r.settings == settings);
+        found.unwrap_or(&self.readings[0])
+    }
+
+    /// Searches without each of these folds and tests what is found on it; `None` if time ran out.
+    fn nested(
+        &self,
+        outer: &[Split],
+        inner: usize,
+        seed: u64,
+    ) -> std::result::Result<Option<Nested>, Failure> {
+        let (mut score, mut best) = (Score::default(), Vec::new());
+        for fold in outer {
+            let folds = folds(&self.readings[0].raw, &fold.train, inner, seed)?;
+            let (ranked, exhausted) = self.run(&folds, "nested search")?;
+            if exhausted {
+                return Ok(None);
+            }
+            let (winner, found) = &ranked[0];
+            if found.mean().is_none() {
+                return Err(no_score(&ranked, false).into());
+            }
+            let winner = &self.candidates[*winner];
+            let Reading { raw, data, .. } = self.reading_of(winner);
+            let prepared = prepare_split(raw, fold, data, &winner.options)?;
+            let Some(outcome) = self.score(winner, &prepared) else {
+                return Ok(None);
+            };
+            score.on_folds.push(outcome?.0);
+            best.push(winner.settings());
+        }
+        let interval = score.interval();
+        Ok(score.mean().map(|mean| Nested {
+            score: mean,
+            interval,
+            scores: score.on_folds,
+            best,
+        }))
     }
 
     /// The metric of a candidate trained on one part and tested on the other, and the seconds that

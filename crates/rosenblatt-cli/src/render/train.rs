@@ -297,6 +297,9 @@ pub fn describe_scaling(preparation: &Preparation) -> Option<&'static str> {
         Scale::Minmax => {
             Some("columns to the range from 0 to 1; weights, margin and R refer to scaled values")
         }
+        Scale::Radius => Some(
+            "all rows divided by the length of the longest training row, so that R is 1; weights and margin refer to scaled values",
+        ),
         Scale::UnitRows => {
             Some("each row to unit length; weights, margin and R refer to scaled values")
         }

@@ -53,6 +53,17 @@ pub fn text(tuned: &Tuned) -> String {
     text.push_str(
         "          the score that chose it, so a little optimistic; --validate 0.2 keeps rows from the search\n",
     );
+    if let Some(nested) = &tuned.nested {
+        let interval = nested.interval.map_or(String::new(), |[lower, upper]| {
+            format!(", 95 % interval [{lower:.4}, {upper:.4}]")
+        });
+        text.push_str(&format!(
+            "nested    {} {:.4}{interval}: the mean over {} folds, each tested with the best settings found without it\n",
+            best.metric,
+            nested.score,
+            nested.scores.len()
+        ));
+    }
     if let Some(held) = &tuned.held_out {
         let examples = count(held.examples);
         text.push_str(&format!(

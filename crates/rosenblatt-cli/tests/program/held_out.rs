@@ -429,3 +429,83 @@ fn numbers_of_a_trace_are_those_of_the_file() {
     let steps = json(&["trace", &data, "--epochs", "1"]);
     assert_eq!(steps["steps"][0]["weights_after"][1], 0.1);
 }
+
+/// `copy` is `a` again, `noise` tells nothing, `colour` a little.
+fn columns() -> String {
+    let mut text = String::from("a,noise,colour,class\n");
+    for i in 0..400u32 {
+        let class = i % 2;
+        let a = f64::from(class) * 2.0 + f64::from(i * 37 % 101) / 60.0;
+        let colour = if i % 5 == 0 || class == 1 {
+            "red"
+        } else {
+            "blue"
+        };
+        let class = ["no", "yes"][class as usize];
+        text.push_str(&format!("{a},{},{colour},{class}\n", i * 53 % 97));
+    }
+    text
+}
+
+#[test]
+fn columns_are_ranked_by_permutation() {
+    let place = Place::new();
+    let data = place.file("data.csv", columns());
+    let model = place.to("m.rbm");
+    ok(&["train", &data, "--label", "class", "-q", "-o", &model]);
+    let found = json(&["test", &model, &data, "--importance", "3"]);
+    let listed = found["importance"].as_array().unwrap();
+    let names: Vec<&str> = (listed.iter())
+        .map(|c| c["column"].as_str().unwrap())
+        .collect();
+    assert_eq!((names.len(), names[0]), (3, "a"));
+    let of = |name: &str| {
+        let found = listed.iter().find(|c| c["column"] == name).unwrap();
+        (number(&found["mean"]), number(&found["deviation"]))
+    };
+    assert!(of("a").0 > 0.2 && of("a").0 < 0.6, "{listed:?}");
+    assert!(of("noise").0.abs() < 0.05, "{listed:?}");
+    // The same on any number of threads, and none unless asked for.
+    let again = json(&["test", &model, &data, "--importance", "3", "--threads", "4"]);
+    assert_eq!(found["importance"], again["importance"]);
+    assert!(json(&["test", &model, &data])["importance"].is_null());
+    let said = ok(&["test", &model, &data, "--importance"]);
+    assert!(
+        said.contains("permuted, mean and standard deviation of 5"),
+        "{said}"
+    );
+}
+
+#[test]
+fn columns_that_drifted_are_named() {
+    let place = Place::new();
+    let data = place.file("data.csv", columns());
+    let model = place.to("m.rbm");
+    ok(&["train", &data, "--label", "class", "-q", "-o", &model]);
+    assert_eq!(
+        json(&["test", &model, &data])["drift"],
+        serde_json::json!([])
+    );
+    // Every number of the column a is 3 more.
+    let moved: Vec<String> = columns()
+        .lines()
+        .enumerate()
+        .map(|(i, line)| match (i, line.split_once(',')) {
+            (1.., Some((a, rest))) => format!("{},{rest}", a.parse::<f64>().unwrap() + 3.0),
+            _ => line.to_owned(),
+        })
+        .collect();
+    let moved = place.file("moved.csv", moved.join("\n"));
+    let drift = &json(&["test", &model, &moved])["drift"];
+    assert_eq!(drift.as_array().unwrap().len(), 1);
+    assert_eq!(drift[0]["column"], "a");
+    let off = number(&drift[0]["mean"]) - number(&drift[0]["training_mean"]);
+    assert!((off - 3.0).abs() < 1e-5, "{drift}");
+    let shift = off / number(&drift[0]["training_deviation"]);
+    assert!((number(&drift[0]["shift"]) - shift).abs() < 1e-5, "{drift}");
+    let said = ok(&["test", &model, &moved]);
+    assert!(
+        said.contains("differ from the training rows: a has mean"),
+        "{said}"
+    );
+}

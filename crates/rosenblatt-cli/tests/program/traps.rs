@@ -417,3 +417,28 @@ fn texts_become_terms_that_the_model_remembers() {
         );
     }
 }
+
+#[test]
+fn a_feature_that_reaches_far_beyond_the_others_is_named() {
+    let place = Place::new();
+    let rows = (0..60).map(|i| {
+        let (class, income) = (2 * (i % 2) - 1, 20_000 + i * 977 % 90_000);
+        format!("{class} 1:{} 2:{} 3:{income}\n", i % 2, 1 + i % 7)
+    });
+    let data = place.file("raw.svm", rows.collect::<String>());
+    let (said, _) = trained(&data, &[]);
+    let warning = "the features are not scaled: 3 reaches";
+    assert!(said.contains(warning), "{said}");
+    assert!(
+        said.contains("half of the features no more than 7"),
+        "{said}"
+    );
+    for more in [
+        ["--scale", "standard"],
+        ["--scale", "none"],
+        ["--learner", "arow"],
+    ] {
+        let (said, _) = trained(&data, &more);
+        assert!(!said.contains("not scaled"), "{said}");
+    }
+}

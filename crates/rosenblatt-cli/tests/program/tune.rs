@@ -119,3 +119,126 @@ fn what_cannot_be_searched_is_refused() {
         assert!(told.contains(said), "{args:?}: {told}");
     }
 }
+
+/// Reviews whose class is told by a pair of words, by neither alone.
+fn reviews() -> String {
+    let mut text = String::from("review,class\n");
+    for i in 0..200u32 {
+        let (first, second) = (i % 2, i / 2 % 2);
+        let class = if first == second { "good" } else { "bad" };
+        let (a, b) = (
+            ["not", "very"][first as usize],
+            ["dull", "bright"][second as usize],
+        );
+        text.push_str(&format!(
+            "the film number {} was {a} {b} to us,{class}\n",
+            i * 7 % 50
+        ));
+    }
+    text
+}
+
+#[test]
+fn texts_are_cut_as_is_best() {
+    let place = Place::new();
+    let data = place.file("reviews.csv", reviews());
+    let model = place.to("tuned.rbm");
+    let found = json(&[
+        "tune",
+        &data,
+        "--label",
+        "class",
+        "--column",
+        "review=text",
+        "--learner",
+        "logistic",
+        "--folds",
+        "3",
+        "-o",
+        &model,
+    ]);
+    let command = found["best"]["command"].as_str().unwrap();
+    assert!(command.contains("--text words:1-2"), "{command}");
+    assert_eq!(found["best"]["score"], 1.0);
+    let again = place.to("again.rbm");
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    ok(&[&words[..words.len() - 2], &["-q", "-o", &again]].concat());
+    let same = std::fs::read(&model).unwrap() == std::fs::read(&again).unwrap();
+    assert!(same, "{command}");
+}
+
+#[test]
+fn ways_to_scale_are_tried_on_one_grid_with_settings_of_the_learner() {
+    let place = Place::new();
+    let data = place.file("data.csv", overlapping());
+    let found = json(&[
+        "tune",
+        &data,
+        "--learner",
+        "arow",
+        "--grid",
+        "scale=none,standard",
+        "--grid",
+        "r=1,10",
+        "--folds",
+        "2",
+    ]);
+    let trials = found["trials"].as_array().unwrap();
+    assert_eq!(trials.len(), 4);
+    let scaled = |t: &&Value| t["command"].as_str().unwrap().contains("--scale standard");
+    assert_eq!(trials.iter().filter(scaled).count(), 2);
+    let output = with_stdin(
+        &["tune", "-", "--grid", "scale=none,standard"],
+        overlapping().as_bytes(),
+    );
+    assert_eq!(output.status.code(), Some(2));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("read once"), "{stderr}");
+}
+
+#[test]
+fn nested_searches_are_tested_on_rows_that_they_never_saw() {
+    let place = Place::new();
+    let data = place.file("data.csv", overlapping());
+    let tune = |threads: &str| {
+        timeless(json(&[
+            "tune",
+            &data,
+            "--ignore",
+            "person",
+            "--learner",
+            "logistic",
+            "--metric",
+            "neg-log-loss",
+            "--folds",
+            "3",
+            "--nested",
+            "4",
+            "--threads",
+            threads,
+        ]))
+    };
+    let found = tune("1");
+    assert_eq!(found, tune("3"));
+    let nested = &found["nested"];
+    let scores = nested["scores"].as_array().unwrap();
+    assert_eq!(
+        (scores.len(), nested["best"].as_array().unwrap().len()),
+        (4, 4)
+    );
+    let mean = scores.iter().map(|s| s.as_f64().unwrap()).sum::<f64>() / 4.0;
+    assert!((nested["score"].as_f64().unwrap() - mean).abs() < 1e-12);
+    let interval = nested["interval"].as_array().unwrap();
+    assert!(interval[0].as_f64().unwrap() < mean && mean < interval[1].as_f64().unwrap());
+    let said = ok(&[
+        "tune",
+        &data,
+        "--ignore",
+        "person",
+        "--learner",
+        "logistic",
+        "--nested",
+        "2",
+    ]);
+    assert!(said.contains("nested    accuracy"), "{said}");
+}

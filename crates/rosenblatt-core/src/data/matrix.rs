@@ -399,6 +399,64 @@ impl Matrix {
         kept
     }
 
+    /// The same rows, but in these columns with the values of other rows: of row `order[i]` in
+    /// row i.
+    pub(crate) fn with_columns_of(&self, columns: Range<usize>, order: &[usize]) -> Matrix {
+        Matrix(match &self.0 {
+            Storage::Dense {
+                rows,
+                columns: width,
+                values,
+            } => {
+                let at = |row: usize, column: usize| row * width + column;
+                let ranges = order.iter().enumerate().flat_map(|(i, &other)| {
+                    let (start, end) = (columns.start, columns.end);
+                    [
+                        at(i, 0)..at(i, start),
+                        at(other, start)..at(other, end),
+                        at(i, end)..at(i, *width),
+                    ]
+                });
+                Storage::Dense {
+                    rows: *rows,
+                    columns: *width,
+                    values: values.gather(ranges),
+                }
+            }
+            Storage::Sparse {
+                columns: width,
+                offsets,
+                indices,
+                values,
+            } => {
+                // Where the columns begin and end in a row.
+                let inside = |row: usize| {
+                    let from = offsets[row];
+                    let row = &indices[from..offsets[row + 1]];
+                    let before = |end: usize| from + row.partition_point(|&j| (j as usize) < end);
+                    before(columns.start)..before(columns.end)
+                };
+                let ranges = order.iter().enumerate().flat_map(|(i, &other)| {
+                    let own = inside(i);
+                    let (before, behind) = (offsets[i]..own.start, own.end..offsets[i + 1]);
+                    [before, inside(other), behind]
+                });
+                let ranges: Vec<Range<usize>> = ranges.collect();
+                let ends = ranges.chunks_exact(3).scan(0, |end, row| {
+                    *end += row.iter().map(Range::len).sum::<usize>();
+                    Some(*end)
+                });
+                let offsets: Vec<usize> = std::iter::once(0).chain(ends).collect();
+                Storage::Sparse {
+                    columns: *width,
+                    offsets: offsets.into(),
+                    indices: gather(indices, ranges.iter().cloned()).into(),
+                    values: values.gather(ranges.iter().cloned()),
+                }
+            }
+        })
+    }
+
     /// The rows named, in that order, in the same storage.
     pub fn select(&self, rows: impl ExactSizeIterator<Item = usize> + Clone) -> Matrix {
         Matrix(match &self.0 {
@@ -456,6 +514,23 @@ mod tests {
             sparse.push_sparse(row.iter().enumerate().map(|(j, &x)| (j as u32, x)));
         }
         (dense, sparse)
+    }
+
+    #[test]
+    fn columns_of_other_rows_are_taken_alike_dense_and_sparse() {
+        let (dense, sparse) = both();
+        let expected = [
+            vec![0.0, 0.0, 0.25, -2.0],
+            vec![0.0, 1.5, 0.0, 0.0],
+            vec![3.0, 0.0, 0.0, 0.0],
+        ];
+        for matrix in [dense, sparse] {
+            let mixed = matrix.with_columns_of(1..3, &[2, 0, 1]);
+            for (i, row) in expected.iter().enumerate() {
+                assert_eq!(&mixed.row(i).to_dense(4), row);
+            }
+            assert_eq!(mixed.is_sparse(), matrix.is_sparse());
+        }
     }
 
     #[test]

@@ -85,6 +85,8 @@ choices! {
         AveragePrecision = "average-precision",
         /// Matthews correlation.
         Mcc = "mcc",
+        /// Minus the mean of −ln p of the true class, of models that give probabilities.
+        NegLogLoss = "neg-log-loss",
     }
 
     /// When does a score call for an update?

@@ -108,6 +108,11 @@ impl Options {
         self.keep == Keep::Best && self.learner.keeps_best_pass()
     }
 
+    /// Whether its models give probabilities without calibration.
+    pub fn gives_probabilities(&self) -> bool {
+        self.learner.gives_probabilities() && self.multiclass != Some(Multiclass::Ovo)
+    }
+
     /// η for perceptrons.
     pub fn rate(&self) -> f64 {
         self.learning_rate.unwrap_or(1.0)

@@ -156,7 +156,7 @@ pub const SHARED_PARAMETERS: &[Parameter<Options>] = &[
     Parameter {
         name: "metric",
         value: "METRIC",
-        help: "which pass is best on the held-out examples: by accuracy, balanced-accuracy, macro-f1, weighted-f1, auc, average-precision or mcc (Matthews correlation)",
+        help: "which pass is best on the held-out examples: by accuracy, balanced-accuracy, macro-f1, weighted-f1, auc, average-precision, mcc (Matthews correlation) or neg-log-loss (minus the log loss, of learners that give probabilities)",
         get: |o| choice_name(o.metric).into(),
         set: |o, t| parse_choice(t).map(|v| o.metric = v),
     },

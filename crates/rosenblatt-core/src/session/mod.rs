@@ -303,6 +303,13 @@ impl<'a> Session<'a> {
             ))
             .remedy("use macro-f1 or balanced-accuracy, or name the ⟨positive⟩ class"));
         }
+        let of_probabilities = self.options.metric == Metric::NegLogLoss;
+        if of_probabilities && self.validation.is_some() && !self.options.gives_probabilities() {
+            return Err(Error::options(
+                "⟨metric neg-log-loss⟩ is for models that give probabilities",
+            )
+            .remedy("use ⟨learner logistic⟩ or network, or another metric"));
+        }
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use super::idx;
 use super::number::Stored;
 use super::order::Order;
 use super::scale::{Moments, Scale, moments, too_large_to_scale};
-use super::sparse::{Wanted, unit};
+use super::sparse::Wanted;
 use rosenblatt_core::Result;
 use rosenblatt_core::data::{Matrix, Precision};
 
@@ -77,9 +77,7 @@ impl ImagesRaw {
                     false => x,
                 });
             }
-            if want.scale == Scale::UnitRows {
-                unit(out);
-            }
+            want.divisor.divide(out);
         };
         let n = order.len();
         let mut row = vec![T::ZERO; width];

@@ -62,7 +62,7 @@ pub use labels::LabelRules;
 pub use model::load_model;
 pub(crate) use number::{INDEX_WIDTH, value_width};
 pub use options::ReadOptions;
-pub use prepare::{Coding, ColumnCoding, Preparation};
+pub use prepare::{Coding, ColumnCoding, Preparation, StandardisedColumn};
 pub use raw::Raw;
 pub use report::{ColumnKind, ColumnReport, ColumnRole, LongDecimal, ReadReport};
 pub use row_errors::OnError;

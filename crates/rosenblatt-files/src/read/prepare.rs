@@ -6,6 +6,8 @@
 mod columns;
 mod parts;
 
+use std::ops::Range;
+
 use columns::fit_table;
 
 use super::delimited::Delimiter;
@@ -14,20 +16,22 @@ use super::labels::LabelRules;
 use super::options::ReadOptions;
 use super::raw::{Content, Raw};
 use super::report::{ColumnKind, ColumnReport, ColumnRole, ReadReport};
-use super::scale::{Moments, Scale};
+use super::scale::{Moments, RowDivisor, Scale, too_large_to_scale};
 use super::sparse::Wanted;
 use super::table::BUCKETS;
 use super::table::cells::{DateOrder, NumberForm};
 use super::table::role::{Aside, MISSING_LEVEL, Role};
 use super::text::{TermWeights, TextCut};
 use rosenblatt_core::Result;
-use rosenblatt_core::data::{FeatureNames, Precision, StringTable};
+use rosenblatt_core::data::{FeatureNames, Layout, Matrix, Precision, StringTable};
 
 /// How raw files become the features of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preparation {
     pub(crate) input: Input,
     pub(crate) scale: Scale,
+    /// The length of the longest training row, where all are divided by it.
+    pub(crate) radius: Option<f64>,
     pub(crate) precision: Precision,
     pub(crate) labels: LabelRules,
 }
@@ -119,12 +123,17 @@ impl Preparation {
                 input
             }
         };
-        let preparation = Preparation {
+        let mut preparation = Preparation {
             input,
             scale,
+            radius: None,
             precision: raw.precision(),
             labels: raw.rules.clone(),
         };
+        if scale == Scale::Radius {
+            let data = raw.dataset(&preparation, rows, Layout::AsGiven)?;
+            preparation.radius = Some(longest_row(&data.matrix)?);
+        }
         Ok((preparation, report))
     }
 
@@ -173,6 +182,7 @@ impl Preparation {
         Preparation {
             input,
             scale: Scale::None,
+            radius: None,
             precision,
             labels: LabelRules::default(),
         }
@@ -181,6 +191,19 @@ impl Preparation {
     /// How features are scaled.
     pub fn scale(&self) -> Scale {
         self.scale
+    }
+
+    /// The length of the longest training row, where all are divided by it.
+    pub fn radius(&self) -> Option<f64> {
+        self.radius
+    }
+
+    pub(crate) fn divisor(&self) -> RowDivisor {
+        match (self.scale, self.radius) {
+            (Scale::UnitRows, _) => RowDivisor::Length,
+            (_, Some(radius)) => RowDivisor::Common(radius),
+            _ => RowDivisor::One,
+        }
     }
 
     /// Whether terms of texts are weighed by how many training rows have them.
@@ -215,6 +238,7 @@ impl Preparation {
             width,
             scale: self.scale,
             moments,
+            divisor: self.divisor(),
         })
     }
 
@@ -272,6 +296,46 @@ impl Preparation {
                 FeatureNames::Listed(names)
             }
         }
+    }
+
+    /// The columns of a table that have features, each with these; of other files every feature by
+    /// itself.
+    pub fn feature_columns(&self) -> Vec<(String, Range<usize>)> {
+        let Input::Table { columns, .. } = &self.input else {
+            let names = self.feature_names();
+            return (0..self.features())
+                .map(|j| (names.get(j).into_owned(), j..j + 1))
+                .collect();
+        };
+        let mut first = 0;
+        let each = columns.iter().map(|column| {
+            let from = first;
+            first += column.role.features();
+            (column.name.clone(), from..first)
+        });
+        each.filter(|(_, features)| !features.is_empty()).collect()
+    }
+
+    /// The columns of a table that were standardised, with the moments of the training rows.
+    pub fn standardised(&self) -> Vec<StandardisedColumn> {
+        let (Input::Table { columns, .. }, Scale::Standard) = (&self.input, self.scale) else {
+            return Vec::new();
+        };
+        let mut first = 0;
+        let each = columns.iter().filter_map(|column| {
+            let feature = first;
+            first += column.role.features();
+            match column.role {
+                Role::Number { centre, scale, .. } => Some(StandardisedColumn {
+                    name: column.name.clone(),
+                    feature,
+                    mean: centre,
+                    deviation: scale,
+                }),
+                _ => None,
+            }
+        });
+        each.collect()
     }
 
     /// The feature of a numeric column (from 0) or of an index as written, for
@@ -347,6 +411,9 @@ impl Preparation {
         }
         if let Some((centre, scale)) = self.scaling() {
             return Some(centre.iter().copied().zip(scale.iter().copied()).collect());
+        }
+        if let Some(radius) = self.radius {
+            return Some(vec![(0.0, radius); self.features()]);
         }
         let mut units = vec![(0.0, 1.0); self.features()];
         if let Input::Table { columns, .. } = &self.input {
@@ -494,6 +561,21 @@ impl Preparation {
     }
 }
 
+/// The length of the longest row, 1 where all are zero.
+fn longest_row(matrix: &Matrix) -> Result<f64> {
+    let mut most = 0.0f64;
+    for i in 0..matrix.rows() {
+        let mut squares = 0.0;
+        matrix.row(i).for_each(|_, x| squares += x * x);
+        most = most.max(squares);
+    }
+    match most.sqrt() {
+        0.0 => Ok(1.0),
+        length if length.is_finite() => Ok(length),
+        _ => Err(too_large_to_scale("some row")),
+    }
+}
+
 /// Says what became of columns: which are set aside, and which tell the label alone.
 fn say(columns: &[PlannedColumn], told: &[Option<f64>], report: &mut ReadReport) {
     const NAMED: usize = 10;
@@ -573,6 +655,19 @@ fn say(columns: &[PlannedColumn], told: &[Option<f64>], report: &mut ReadReport)
             format!("{are} constant{list}; pass ⟨column {first}=numeric⟩ to use {them}").into(),
         );
     }
+}
+
+/// A column of numbers that became a feature of mean 0 and standard deviation 1.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StandardisedColumn {
+    /// What it is called.
+    pub name: String,
+    /// Its feature.
+    pub feature: usize,
+    /// The mean of the training rows.
+    pub mean: f64,
+    /// Their standard deviation.
+    pub deviation: f64,
 }
 
 /// How the cells of a file become features.

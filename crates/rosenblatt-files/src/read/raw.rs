@@ -407,7 +407,7 @@ impl Raw {
                     &lookup,
                     &raw.levels,
                     &raw.words,
-                    (preparation.scale, text.sublinear),
+                    (preparation.scale, preparation.divisor(), text.sublinear),
                 )?;
                 let locate = |p: usize| raw.locate(order.row_at(p));
                 Ok(encoder

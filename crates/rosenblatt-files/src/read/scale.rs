@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::assemble::on_threads;
+use super::number::Stored;
 use rosenblatt_core::data::{Matrix, Storage, Values};
 use rosenblatt_core::internal::simd::{self, Level, Work};
 use rosenblatt_core::{Error, Result};
@@ -20,9 +21,16 @@ pub enum Scale {
     Minmax,
     /// Each row divided by its length.
     UnitRows,
+    /// All rows divided by the length of the longest training row.
+    Radius,
 }
 
 impl Scale {
+    /// Whether it is known only when all rows have been read.
+    pub(crate) fn needs_all_rows(self) -> bool {
+        self.by_column() || self == Scale::Radius
+    }
+
     /// Whether columns are shifted, so that zeros do not stay zeros.
     pub(crate) fn by_column(self) -> bool {
         matches!(self, Scale::Standard | Scale::Minmax)
@@ -38,11 +46,42 @@ impl std::str::FromStr for Scale {
             "standard" => Scale::Standard,
             "minmax" => Scale::Minmax,
             "unit-rows" => Scale::UnitRows,
+            "radius" => Scale::Radius,
             _ => {
                 return Err(Error::options(format!("there is no scaling {name:?}"))
-                    .remedy("use none, standard, minmax or unit-rows"));
+                    .remedy("use none, standard, minmax, unit-rows or radius"));
             }
         })
+    }
+}
+
+/// What a row is divided by once its columns are scaled.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum RowDivisor {
+    One,
+    /// Its length, unless that is 0.
+    Length,
+    /// The same number for all.
+    Common(f64),
+}
+
+impl RowDivisor {
+    /// Divides the values of a row.
+    #[inline]
+    pub(crate) fn divide<T: Stored>(self, row: &mut [T]) {
+        let divisor = match self {
+            RowDivisor::One => return,
+            RowDivisor::Common(divisor) => divisor,
+            RowDivisor::Length => {
+                let mut squares = 0.0;
+                row.iter().for_each(|x| squares += x.to_f64() * x.to_f64());
+                squares.sqrt()
+            }
+        };
+        if divisor > 0.0 && divisor.is_finite() {
+            row.iter_mut()
+                .for_each(|x| *x = T::from_f64(x.to_f64() / divisor));
+        }
     }
 }
 
@@ -133,7 +172,7 @@ fn moments_of(
         scale: vec![1.0; columns],
     };
     match scale {
-        Scale::None | Scale::UnitRows => {}
+        Scale::None | Scale::UnitRows | Scale::Radius => {}
         Scale::Minmax => {
             for j in 0..columns {
                 if present[j] > 0 {

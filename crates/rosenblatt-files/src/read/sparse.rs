@@ -9,7 +9,7 @@ use super::assemble;
 use super::libsvm::SparsePart;
 use super::number::{Stored, value_width};
 use super::order::{Order, Starts, cut};
-use super::scale::{Moments, Scale, moments, too_large_to_scale};
+use super::scale::{Moments, RowDivisor, Scale, moments, too_large_to_scale};
 use rosenblatt_core::data::{Matrix, Precision, Storage, Values};
 use rosenblatt_core::internal::{parallel, simd};
 use rosenblatt_core::{Error, Result};
@@ -200,9 +200,7 @@ impl SparseRaw {
                     renumber(&mut here_i[to.clone()], indices, want.first);
                     let row = &mut here_v[to];
                     row.copy_from_slice(values);
-                    if want.scale == Scale::UnitRows {
-                        unit(row);
-                    }
+                    want.divisor.divide(row);
                 }
             }
         });
@@ -261,6 +259,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) width: usize,
     pub(crate) scale: Scale,
     pub(crate) moments: &'a Moments,
+    pub(crate) divisor: RowDivisor,
 }
 
 impl Wanted<'_> {
@@ -274,17 +273,6 @@ impl Wanted<'_> {
             end -= 1;
         }
         end - row.start
-    }
-}
-
-/// Divides a row by its length, unless that is 0.
-pub(crate) fn unit<T: Stored>(row: &mut [T]) {
-    let mut squares = 0.0;
-    row.iter().for_each(|x| squares += x.to_f64() * x.to_f64());
-    let length = squares.sqrt();
-    if length > 0.0 && length.is_finite() {
-        row.iter_mut()
-            .for_each(|x| *x = T::from_f64(x.to_f64() / length));
     }
 }
 

@@ -64,7 +64,7 @@ impl Streamed {
             return Ok(None);
         }
         let source = Source::new(path)?;
-        if !source.rereadable() || scale.is_some_and(Scale::by_column) {
+        if !source.rereadable() || scale.is_some_and(Scale::needs_all_rows) {
             return Ok(None);
         }
         let stamp = Stamp::of(path)?;

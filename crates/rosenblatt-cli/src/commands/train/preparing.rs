@@ -9,6 +9,7 @@ use rosenblatt::read::{Batches, LabelFound, Preparation, Raw, ReadOptions, ReadR
 use rosenblatt::{Error, Options};
 
 use crate::args::DataOptions;
+use crate::render::numbers::short;
 
 /// Examples ready for training.
 pub(in crate::commands) struct Prepared {
@@ -34,6 +35,46 @@ pub(super) fn prepare(
     data: &DataOptions,
     options: &Options,
 ) -> rosenblatt::Result<Prepared> {
+    let mut prepared = prepare_rows(raw, data, options)?;
+    if data.scale.is_none()
+        && prepared.preparation.column_names().is_empty()
+        && options.learner.name() != "arow"
+    {
+        let warning = uneven_features(&prepared.train);
+        prepared.report.warnings.extend(warning.map(Into::into));
+    }
+    Ok(prepared)
+}
+
+/// What to say of features that are not scaled and of which one reaches far beyond the others: it
+/// alone then decides what mistake-driven learners do.
+fn uneven_features(train: &Dataset) -> Option<String> {
+    /// Features beyond which it is not looked at.
+    const MOST: usize = 1000;
+    /// How many times as far as the median.
+    const FAR: f64 = 100.0;
+    if train.features() > MOST {
+        return None;
+    }
+    let mut reach = vec![0.0f64; train.features()];
+    for i in 0..train.matrix.rows() {
+        let row = train.matrix.row(i);
+        row.for_each(|j, x| reach[j] = reach[j].max(x.abs()));
+    }
+    let mut used: Vec<(f64, usize)> = reach.into_iter().zip(0..).filter(|r| r.0 > 0.0).collect();
+    used.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (median, (most, feature)) = (used.get(used.len() / 2)?.0, *used.last()?);
+    (most >= FAR * median).then(|| {
+        format!(
+            "the features are not scaled: {} reaches {}, half of the features no more than {}; pass ⟨scale standard⟩ or ⟨learner arow⟩, or ⟨scale none⟩ if that is meant",
+            train.names.get(feature),
+            short(most),
+            short(median)
+        )
+    })
+}
+
+fn prepare_rows(raw: &Raw, data: &DataOptions, options: &Options) -> rosenblatt::Result<Prepared> {
     let Some(fraction) = data.validate else {
         return prepare_all(raw, data, options);
     };

@@ -1,6 +1,8 @@
-//! What `tune` tries: for each learner its settings that matter, or those that `--grid` lists.
+//! What `tune` tries: for each learner its settings that matter, or those that `--grid` lists, and
+//! ways to make features of texts.
 
 use rosenblatt::learner::LearnerEntry;
+use rosenblatt::options::Metric;
 use rosenblatt::{Error, Options, Result};
 
 use crate::args::{DataArgs, LearnerArgs, TuneArgs};
@@ -24,6 +26,9 @@ const GRID: &[(&str, Axes<'_>)] = &[
     ("max-margin", &[("c", &["0.001", "0.01", "0.1", "1", "10"])]),
 ];
 
+/// What is tried of texts.
+const TEXT_GRID: Axes<'_> = &[("text", &["words", "words:1-2"])];
+
 /// Options to try.
 #[derive(Debug, Clone)]
 pub struct Candidate {
@@ -32,11 +37,30 @@ pub struct Candidate {
     pub options: Options,
 }
 
+/// What the options of all candidates have in common.
+#[derive(Clone, Copy)]
+pub struct Common<'a> {
+    pub learner: &'a LearnerArgs,
+    pub source: &'a DataArgs,
+    pub metric: Metric,
+    /// Whether ways to make features of texts are tried, where the grid does not say.
+    pub texts: bool,
+}
+
 impl Candidate {
     /// What is tried, as options of `train`.
     pub fn settings(&self) -> String {
         let one = |(name, value): &(String, String)| format!("--{name} {}", quoted(value));
         self.tried.iter().map(one).collect::<Vec<_>>().join(" ")
+    }
+
+    /// What is tried of how the data are read.
+    pub fn data_settings(&self) -> Vec<(String, String)> {
+        let tried = self.tried.iter();
+        tried
+            .filter(|(name, _)| DataArgs::can_be_searched(name))
+            .cloned()
+            .collect()
     }
 
     /// The arguments of the `train` that makes this model.
@@ -61,10 +85,11 @@ impl Candidate {
 
 /// Everything to try, in the order of the grid: what was given is fixed, and what a learner does
 /// not take is not tried with it.
-pub fn candidates(given: &LearnerArgs, grid: &[String]) -> Result<Vec<Candidate>> {
+pub fn candidates(common: Common<'_>, grid: &[String]) -> Result<Vec<Candidate>> {
+    let given = common.learner;
     let listed: Vec<(&str, Vec<&str>)> =
         grid.iter().map(|text| axis(text)).collect::<Result<_>>()?;
-    let fixed = |name: &str| given.given.iter().any(|(n, _)| *n == name);
+    let fixed = |name: &str| given.given.iter().any(|(n, _)| *n == name) || common.source.has(name);
     if let Some((name, _)) = listed.iter().find(|(name, _)| fixed(name)) {
         return Err(Error::options(format!("⟨{name}⟩ is given and in the grid"))
             .remedy("leave one of them out"));
@@ -82,9 +107,9 @@ pub fn candidates(given: &LearnerArgs, grid: &[String]) -> Result<Vec<Candidate>
     let mut all: Vec<Candidate> = Vec::new();
     let mut refused = None;
     for (learner, axes) in learners.into_iter().filter(|(name, _)| chosen(name)) {
+        let texts = if common.texts { TEXT_GRID } else { &[] };
         let owned: Vec<(&str, Vec<&str>)> = match listed.is_empty() {
-            true => axes
-                .iter()
+            true => (axes.iter().chain(texts))
                 .map(|&(name, values)| (name, values.to_vec()))
                 .collect(),
             false => listed.clone(),
@@ -95,7 +120,7 @@ pub fn candidates(given: &LearnerArgs, grid: &[String]) -> Result<Vec<Candidate>
                 .then(|| ("learner".to_owned(), learner.to_owned()))
                 .into_iter()
                 .chain(tried);
-            match made(given, tried.collect()) {
+            match made(common, tried.collect()) {
                 Ok(candidate) => all.push(candidate),
                 Err(error) => refused = Some(error),
             }
@@ -109,17 +134,25 @@ pub fn candidates(given: &LearnerArgs, grid: &[String]) -> Result<Vec<Candidate>
 }
 
 /// The options that were given and these, if they go together.
-fn made(given: &LearnerArgs, tried: Vec<(String, String)>) -> Result<Candidate> {
+fn made(common: Common<'_>, tried: Vec<(String, String)>) -> Result<Candidate> {
     let mut options = Options::default();
     // Nothing is held out of a candidate's training, so there is nothing for a metric to choose.
-    let given = (given.given.iter())
+    let given = (common.learner.given.iter())
         .filter(|(name, _)| *name != "metric")
         .map(|(name, text)| (*name, text.as_str()));
-    let texts = tried
+    let of_learner = tried
         .iter()
+        .filter(|(name, _)| !DataArgs::can_be_searched(name))
         .map(|(name, text)| (name.as_str(), text.as_str()));
-    options.set_all(given.chain(texts))?;
+    options.set_all(given.chain(of_learner))?;
     options.validate()?;
+    if common.metric == Metric::NegLogLoss && !options.gives_probabilities() {
+        let learner = options.learner.name();
+        return Err(Error::options(format!(
+            "⟨metric neg-log-loss⟩: {learner} gives no probabilities"
+        ))
+        .remedy("use ⟨learner logistic⟩ or network, or another metric"));
+    }
     Ok(Candidate { tried, options })
 }
 
@@ -165,28 +198,51 @@ mod tests {
         }
     }
 
+    fn found(learner: &LearnerArgs, grid: &[&str]) -> Result<Vec<Candidate>> {
+        found_with(learner, grid, Metric::Accuracy, false)
+    }
+
+    fn found_with(
+        learner: &LearnerArgs,
+        grid: &[&str],
+        metric: Metric,
+        texts: bool,
+    ) -> Result<Vec<Candidate>> {
+        let source = &DataArgs {
+            given: vec![("case".into(), "keep".into())],
+        };
+        let grid: Vec<String> = grid.iter().map(|&text| text.to_owned()).collect();
+        let common = Common {
+            learner,
+            source,
+            metric,
+            texts,
+        };
+        candidates(common, &grid)
+    }
+
     fn settings(all: &[Candidate]) -> Vec<String> {
         all.iter().map(Candidate::settings).collect()
     }
 
     #[test]
     fn what_is_given_is_fixed() {
-        let all = candidates(&given(&[("learner", "arow"), ("epochs", "3")]), &[]).unwrap();
+        let all = found(&given(&[("learner", "arow"), ("epochs", "3")]), &[]).unwrap();
         assert_eq!(settings(&all), ["--r 0.1", "--r 1", "--r 10"]);
         assert!(all.iter().all(|c| c.options.epochs == Some(3)));
     }
 
     #[test]
     fn a_grid_replaces_ours() {
-        let grid = ["c=0.5,2".to_owned(), "epochs=1,2".to_owned()];
-        let all = candidates(&given(&[("learner", "passive-aggressive")]), &grid).unwrap();
+        let grid = ["c=0.5,2", "epochs=1,2"];
+        let all = found(&given(&[("learner", "passive-aggressive")]), &grid).unwrap();
         let expected = ["0.5", "2"].map(|c| [1, 2].map(|e| format!("--c {c} --epochs {e}")));
         assert_eq!(settings(&all), expected.concat());
     }
 
     #[test]
     fn a_learner_without_the_setting_is_not_tried() {
-        let all = candidates(&given(&[]), &["r=1,2".to_owned()]).unwrap();
+        let all = found(&given(&[]), &["r=1,2"]).unwrap();
         assert_eq!(
             settings(&all),
             ["--learner arow --r 1", "--learner arow --r 2"]
@@ -196,12 +252,37 @@ mod tests {
     #[test]
     fn grids_that_say_nothing_are_refused() {
         for text in ["c", "=1", "c="] {
-            assert!(
-                candidates(&given(&[]), &[text.to_owned()]).is_err(),
-                "{text}"
-            );
+            assert!(found(&given(&[]), &[text]).is_err(), "{text}");
         }
-        let both = candidates(&given(&[("c", "1")]), &["c=1,2".to_owned()]);
-        assert!(both.unwrap_err().to_string().contains("in the grid"));
+        for (learner, grid) in [(given(&[("c", "1")]), "c=1,2"), (given(&[]), "case=lower")] {
+            let both = found(&learner, &[grid]);
+            assert!(both.unwrap_err().to_string().contains("in the grid"));
+        }
+    }
+
+    #[test]
+    fn texts_are_tried_as_words_and_as_pairs() {
+        let learner = given(&[("learner", "logistic"), ("c", "1")]);
+        let all = found_with(&learner, &[], Metric::Accuracy, true).unwrap();
+        assert_eq!(settings(&all), ["--text words", "--text words:1-2"]);
+        assert_eq!(
+            all[1].data_settings(),
+            [("text".into(), "words:1-2".into())]
+        );
+        let listed = found_with(&learner, &["min-df=1,2"], Metric::Accuracy, true).unwrap();
+        assert_eq!(settings(&listed), ["--min-df 1", "--min-df 2"]);
+    }
+
+    #[test]
+    fn only_learners_with_probabilities_are_tried_for_their_log_loss() {
+        let all = found_with(&given(&[]), &[], Metric::NegLogLoss, false).unwrap();
+        assert!(settings(&all).iter().all(|s| s.contains("logistic")));
+        let none = found_with(
+            &given(&[("learner", "arow")]),
+            &[],
+            Metric::NegLogLoss,
+            false,
+        );
+        assert!(none.unwrap_err().to_string().contains("no probabilities"));
     }
 }

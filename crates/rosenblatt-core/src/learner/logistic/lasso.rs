@@ -24,7 +24,7 @@ const ROUNDS: usize = 1000;
 const LEAST: f64 = 1e-12;
 
 /// Whether the matrix of curvatures is cheap beside a few dozen passes over the examples.
-fn is_small(data: &Dataset, plane: &Plane, lifted: bool) -> bool {
+pub(super) fn is_small(data: &Dataset, plane: &Plane, lifted: bool) -> bool {
     let unknowns = (data.features() + usize::from(lifted)) as f64;
     if unknowns > 2048.0 {
         return false;

@@ -166,36 +166,33 @@ fn step(
 }
 
 /// Solves (I + H) d = r by conjugate gradients (Hestenes & Stiefel, 1952), to this part of r;
-/// `curved` gives (I + H)v. Unknowns are scaled by a mean of 1 and the diagonal of H (Hsia, Chiang
-/// & Lin, 2018).
+/// `curved` gives (I + H)v, and `precondition` about the v of which it is that. Gives d and the
+/// number of steps.
 pub(super) fn conjugate_gradients(
     mut residual: Vec<f64>,
-    diagonal: &[f64],
+    precondition: impl Fn(&[f64]) -> Vec<f64>,
     enough: f64,
     limits: &Limits<'_>,
     curved: impl Fn(&[f64]) -> Vec<f64>,
-) -> Vec<f64> {
-    const SHARE: f64 = 0.01;
-    let scaled = |r: &[f64]| -> Vec<f64> {
-        let each = r.iter().zip(diagonal);
-        each.map(|(r, h)| r / (1.0 + SHARE * h)).collect()
-    };
+) -> (Vec<f64>, usize) {
     let mut step = vec![0.0; residual.len()];
-    let mut preconditioned = scaled(&residual);
+    let mut preconditioned = precondition(&residual);
     let mut direction = preconditioned.clone();
     let mut squared = dot(&residual, &preconditioned);
     let goal = squared * enough * enough;
-    for _ in 0..residual.len().max(10) {
+    let mut steps = 0;
+    while steps < residual.len().max(10) {
         if squared <= goal || squared == 0.0 || limits.now().is_some() {
             break;
         }
+        steps += 1;
         let image = curved(&direction);
         let amount = squared / dot(&direction, &image);
         for (k, image) in image.iter().enumerate() {
             step[k] += amount * direction[k];
             residual[k] -= amount * image;
         }
-        preconditioned = scaled(&residual);
+        preconditioned = precondition(&residual);
         let next = dot(&residual, &preconditioned);
         let ratio = next / squared;
         for (p, z) in direction.iter_mut().zip(&preconditioned) {
@@ -203,7 +200,16 @@ pub(super) fn conjugate_gradients(
         }
         squared = next;
     }
-    step
+    (step, steps)
+}
+
+/// Divides by a mean of 1 and the diagonal of H (Hsia, Chiang & Lin, 2018).
+pub(super) fn by_diagonal(diagonal: &[f64]) -> impl Fn(&[f64]) -> Vec<f64> {
+    const SHARE: f64 = 0.01;
+    move |r| {
+        let each = r.iter().zip(diagonal);
+        each.map(|(r, h)| r / (1.0 + SHARE * h)).collect()
+    }
 }
 
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {

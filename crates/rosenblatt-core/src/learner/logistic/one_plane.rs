@@ -2,7 +2,7 @@
 
 use super::Penalty;
 use super::lasso::Curvature;
-use super::newton::{Loss, Slope, conjugate_gradients};
+use super::newton::{Loss, Slope, by_diagonal, conjugate_gradients};
 use crate::data::{Dataset, dots4};
 use crate::learner::max_margin::{DenseSystem, LinearProblem, Plane, count_margin};
 use crate::options::Bias;
@@ -164,7 +164,7 @@ impl Loss for OnePlane<'_> {
         }
         let diagonal = self.diagonal(curvatures);
         let curved = |v: &[f64]| self.curved(curvatures, v);
-        conjugate_gradients(residual, &diagonal, enough, limits, curved)
+        conjugate_gradients(residual, by_diagonal(&diagonal), enough, limits, curved).0
     }
 
     fn pass(&self, margins: &[f64]) -> Pass {

@@ -1,10 +1,17 @@
 //! The loss of all classes at once: C log Σ_k exp(s_k − s_y) of every example.
 
-use super::newton::{Loss, Slope, conjugate_gradients};
+use super::lasso::is_small;
+use super::newton::{Loss, Slope, by_diagonal, conjugate_gradients};
 use super::one_plane::entropy;
 use crate::data::{Dataset, Row, Rows};
-use crate::learner::max_margin::{Plane, count_margin};
+use crate::learner::max_margin::{DenseSystem, Factors, Plane, count_margin};
 use crate::progress::{Limits, Pass};
+
+/// Where a direction took more steps than this, the next are preconditioned by the blocks of H.
+const MANY: usize = 30;
+
+/// Most numbers in the blocks.
+const LARGEST: usize = 1 << 24;
 
 /// A plane for each class; w is the weights feature by feature, each of all classes, the bias last
 /// if it is lifted. The penalty is ½‖w‖².
@@ -14,6 +21,8 @@ pub(super) struct Softmax<'a> {
     plane: &'a Plane,
     lifted: bool,
     classes: usize,
+    /// Whether a direction has taken many steps and the blocks of H are cheap.
+    by_blocks: bool,
 }
 
 impl<'a> Softmax<'a> {
@@ -23,6 +32,7 @@ impl<'a> Softmax<'a> {
             plane,
             lifted,
             classes: data.classes.len(),
+            by_blocks: false,
         }
     }
 
@@ -101,6 +111,51 @@ impl<'a> Softmax<'a> {
         }
         diagonal
     }
+
+    fn are_blocks_cheap(&self) -> bool {
+        let each = self.unknowns() / self.classes.max(1);
+        let numbers = each.saturating_mul(self.unknowns());
+        numbers <= LARGEST && is_small(self.data, self.plane, self.lifted)
+    }
+
+    /// I + Σ C p(1 − p) x xᵀ of each class, once they are wanted.
+    fn blocks(&self, shares: &[f64]) -> Option<Blocks> {
+        if !self.by_blocks {
+            return None;
+        }
+        let of_class = |class: usize| {
+            let bias = self.lifted.then_some(1.0);
+            let mut system = DenseSystem::diagonal(self.data.features(), bias);
+            let each = self.rows().zip(&self.plane.prices);
+            for ((row, price), shares) in each.zip(shares.chunks_exact(self.classes)) {
+                let p = shares[class];
+                system.add_product(row, price * p * (1.0 - p));
+            }
+            system.factors()
+        };
+        let blocks: Option<Vec<Factors>> = (0..self.classes).map(of_class).collect();
+        blocks.map(Blocks)
+    }
+}
+
+/// The part of I + H of each class alone, decomposed.
+struct Blocks(Vec<Factors>);
+
+impl Blocks {
+    /// Solves each for its part of `right`; unknowns are feature by feature, each of all classes.
+    fn solve(&self, right: &[f64]) -> Vec<f64> {
+        let k = self.0.len();
+        let mut solved = right.to_vec();
+        for (class, factors) in self.0.iter().enumerate() {
+            let of_class = right.iter().skip(class).step_by(k).copied().collect();
+            // What overflows stays as it was.
+            if let Some(found) = factors.solve(of_class) {
+                let places = solved.iter_mut().skip(class).step_by(k);
+                places.zip(found).for_each(|(place, x)| *place = x);
+            }
+        }
+        solved
+    }
 }
 
 /// The largest score, and log Σ exp(s − largest).
@@ -173,9 +228,16 @@ impl Loss for Softmax<'_> {
     ) -> Vec<f64> {
         let each = slope.pull.iter().zip(w);
         let residual = each.map(|(v, w)| v - w).collect();
-        let diagonal = self.diagonal(&slope.shares);
         let curved = |v: &[f64]| self.curved(&slope.shares, v);
-        conjugate_gradients(residual, &diagonal, enough, limits, curved)
+        if let Some(blocks) = self.blocks(&slope.shares) {
+            let solved = |r: &[f64]| blocks.solve(r);
+            return conjugate_gradients(residual, solved, enough, limits, curved).0;
+        }
+        let diagonal = self.diagonal(&slope.shares);
+        let divided = by_diagonal(&diagonal);
+        let (step, steps) = conjugate_gradients(residual, divided, enough, limits, curved);
+        self.by_blocks = steps > MANY && self.are_blocks_cheap();
+        step
     }
 
     /// The margin is over the strongest wrong class.

@@ -94,10 +94,31 @@ impl DenseSystem {
         }
     }
 
-    /// Solves the system for this right side, by Cholesky's decomposition; `None` if rounding
-    /// has left the matrix not positive definite.
+    /// Solves the system for this right side; `None` if rounding has left the matrix not positive
+    /// definite.
     pub(in crate::learner) fn solve(self, right: Vec<f64>) -> Option<Vec<f64>> {
-        dispatch(Solve(self, right))
+        self.factors()?.solve(right)
+    }
+
+    /// Cholesky's decomposition; `None` if rounding has left the matrix not positive definite.
+    pub(in crate::learner) fn factors(self) -> Option<Factors> {
+        dispatch(Decompose(self))
+    }
+}
+
+/// L where the matrix is L Lᵀ, to solve for many right sides.
+pub(in crate::learner) struct Factors {
+    size: usize,
+    /// L in the lower triangle and Lᵀ in the upper, row after row.
+    both: Vec<f64>,
+    /// 1 divided by the diagonal.
+    inverses: Vec<f64>,
+}
+
+impl Factors {
+    /// The solution, unless it overflows.
+    pub(in crate::learner) fn solve(&self, right: Vec<f64>) -> Option<Vec<f64>> {
+        dispatch(Substitute(self, right))
     }
 }
 
@@ -125,49 +146,71 @@ impl Work for DenseProduct<'_> {
     }
 }
 
-struct Solve(DenseSystem, Vec<f64>);
+struct Decompose(DenseSystem);
 
-impl Work for Solve {
-    type Output = Option<Vec<f64>>;
+impl Work for Decompose {
+    type Output = Option<Factors>;
 
     #[inline(always)]
-    fn run<L: Level>(self, _: L) -> Option<Vec<f64>> {
-        let Solve(
-            DenseSystem {
-                size, mut lower, ..
-            },
-            mut right,
-        ) = self;
+    fn run<L: Level>(self, _: L) -> Option<Factors> {
+        let DenseSystem {
+            size,
+            lower: mut both,
+            ..
+        } = self.0;
+        let mut inverses = Vec::with_capacity(size);
         let mut column = vec![0.0; size];
         for k in 0..size {
-            let pivot = lower[k * size + k];
+            let pivot = both[k * size + k];
             if !(pivot > 0.0 && pivot.is_finite()) {
                 return None;
             }
             let inverse = 1.0 / pivot.sqrt();
             for i in k..size {
-                column[i] = lower[i * size + k] * inverse;
-                lower[i * size + k] = column[i];
+                column[i] = both[i * size + k] * inverse;
+                both[i * size + k] = column[i];
             }
+            both[k * size + k..(k + 1) * size].copy_from_slice(&column[k..]);
+            inverses.push(inverse);
             for i in k + 1..size {
                 let factor = column[i];
                 if factor != 0.0 {
-                    let line = &mut lower[i * size + k + 1..=i * size + i];
+                    let line = &mut both[i * size + k + 1..=i * size + i];
                     for (entry, c) in line.iter_mut().zip(&column[k + 1..=i]) {
                         *entry -= factor * c;
                     }
                 }
             }
-            right[k] *= inverse;
+        }
+        Some(Factors {
+            size,
+            both,
+            inverses,
+        })
+    }
+}
+
+struct Substitute<'a>(&'a Factors, Vec<f64>);
+
+impl Work for Substitute<'_> {
+    type Output = Option<Vec<f64>>;
+
+    #[inline(always)]
+    fn run<L: Level>(self, _: L) -> Option<Vec<f64>> {
+        let Substitute(factors, mut right) = self;
+        let size = factors.size;
+        let row = |k: usize| &factors.both[k * size..(k + 1) * size];
+        for k in 0..size {
+            right[k] *= factors.inverses[k];
             let known = right[k];
-            for (r, c) in right[k + 1..].iter_mut().zip(&column[k + 1..]) {
-                *r -= known * c;
+            for (r, l) in right[k + 1..].iter_mut().zip(&row(k)[k + 1..]) {
+                *r -= known * l;
             }
         }
         for k in (0..size).rev() {
-            right[k] /= lower[k * size + k];
+            right[k] /= row(k)[k];
             let known = right[k];
-            for (r, l) in right[..k].iter_mut().zip(&lower[k * size..]) {
+            for (r, l) in right[..k].iter_mut().zip(row(k)) {
                 *r -= known * l;
             }
         }

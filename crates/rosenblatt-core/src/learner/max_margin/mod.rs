@@ -36,7 +36,7 @@ mod smo;
 
 pub use self::learner::MaxMargin;
 
-pub(super) use self::cholesky::DenseSystem;
+pub(super) use self::cholesky::{DenseSystem, Factors};
 pub(super) use self::limits::count_margin;
 pub(super) use self::linear::LinearProblem;
 pub(super) use self::plane::Plane;

@@ -153,13 +153,13 @@ fn make_table(chunk: &Chunk, model: &Model, scheme: &Scheme, has_label: bool) ->
     let Input::Table { columns, text, .. } = &model.preparation.input else {
         return Err(Error::model("this model has no columns"));
     };
-    let precision = model.preparation.precision;
+    let prepared = &model.preparation;
+    let precision = prepared.precision;
     let parsed = match precision {
         Precision::F32 => parse::<f32>(chunk, scheme),
         Precision::F64 => parse::<f64>(chunk, scheme),
     };
     let roles: Vec<&Role> = columns.iter().map(|c| &c.role).collect();
-    let scale = model.preparation.scale;
     let known = model.columns()?;
     let encoder = Encoder::new(
         &roles,
@@ -167,7 +167,7 @@ fn make_table(chunk: &Chunk, model: &Model, scheme: &Scheme, has_label: bool) ->
         &known.lookup,
         &parsed.levels,
         &parsed.words,
-        (scale, text.sublinear),
+        (prepared.scale, prepared.divisor(), text.sublinear),
     )?;
     let locate = |i: usize| (&parsed.part, i);
     let (matrix, unseen) = encoder.matrix(precision, parsed.part.rows, locate, 1);

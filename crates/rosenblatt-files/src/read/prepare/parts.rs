@@ -20,6 +20,8 @@ use rosenblatt_core::{Error, Result};
 struct Facts {
     input: String,
     scale: Scale,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    radius: Option<f64>,
     precision: Precision,
     labels: LabelRules,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,6 +103,7 @@ impl Preparation {
     pub fn to_stored(&self) -> StoredPreparation {
         let mut facts = Facts {
             scale: self.scale,
+            radius: self.radius,
             precision: self.precision,
             labels: self.labels.clone(),
             ..Facts::default()
@@ -243,6 +246,10 @@ impl Preparation {
         {
             return Err(bad("a centre or scale is not a usable number"));
         }
+        let usable = |radius: f64| radius.is_finite() && radius > 0.0;
+        if (facts.scale == Scale::Radius) != facts.radius.is_some_and(usable) {
+            return Err(bad("the largest length of a row does not fit the scaling"));
+        }
         let scaled = |width: usize| {
             let wanted = if facts.scale.by_column() { width } else { 0 };
             if found.centre.len() == wanted && found.scale.len() == wanted {
@@ -288,6 +295,7 @@ impl Preparation {
         let made = Preparation {
             input,
             scale: facts.scale,
+            radius: facts.radius,
             precision: facts.precision,
             labels: facts.labels,
         };

@@ -12,7 +12,7 @@ use super::role::{DateParts, MISSING_LEVEL, Role, Unseen};
 use crate::read::assemble;
 use crate::read::interner::{Interner, hash};
 use crate::read::number::Stored;
-use crate::read::scale::Scale;
+use crate::read::scale::{RowDivisor, Scale};
 use rosenblatt_core::data::{Matrix, Precision};
 use rosenblatt_core::internal::simd;
 use rosenblatt_core::{Error, Result};
@@ -72,7 +72,7 @@ pub(crate) struct Encoder {
     numbers: usize,
     categories: usize,
     features: usize,
-    unit_rows: bool,
+    divisor: RowDivisor,
     unit_texts: bool,
     sublinear: bool,
 }
@@ -85,7 +85,7 @@ impl Encoder {
         lookup: &Lookup,
         levels: &[Interner],
         words: &[Interner],
-        (scale, sublinear): (Scale, bool),
+        (scale, divisor, sublinear): (Scale, RowDivisor, bool),
     ) -> Result<Self> {
         let mut steps = Vec::new();
         let mut feature = 0usize;
@@ -161,7 +161,7 @@ impl Encoder {
             numbers: slots.numbers,
             categories: slots.categories,
             features: feature,
-            unit_rows: scale == Scale::UnitRows,
+            divisor,
             unit_texts: scale.by_column(),
             sublinear,
         })
@@ -252,8 +252,10 @@ impl Encoder {
                 }
             }
         }
-        if self.unit_rows {
-            divide_by_length(out);
+        match self.divisor {
+            RowDivisor::One => {}
+            RowDivisor::Length => divide_by_length(out),
+            RowDivisor::Common(divisor) => out.iter_mut().for_each(|(_, x)| *x /= divisor),
         }
     }
 
@@ -269,7 +271,7 @@ impl Encoder {
             } if *slot == place => Some((*centre, *scale)),
             _ => None,
         };
-        if self.unit_rows || self.numbers != self.steps.len() {
+        if self.divisor != RowDivisor::One || self.numbers != self.steps.len() {
             return None;
         }
         let columns: Option<Vec<_>> = self.steps.iter().enumerate().map(of).collect();

@@ -115,7 +115,7 @@ proptest! {
             }
         }
         // Scaling gives the same bits from sparse and from dense sources.
-        for scale in [Scale::Standard, Scale::Minmax, Scale::UnitRows] {
+        for scale in [Scale::Standard, Scale::Minmax, Scale::UnitRows, Scale::Radius] {
             let options = |format| ReadOptions {
                 format: Some(format),
                 header: Some(false),

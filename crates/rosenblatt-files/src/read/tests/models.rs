@@ -96,7 +96,12 @@ fn a_model_reads_new_tables() {
 #[test]
 fn a_model_reads_new_sparse_files() {
     let raw = from_text("+1 1:1 3:2\n-1 2:5\n", "t.svm");
-    for scale in [None, Some(Scale::Standard), Some(Scale::UnitRows)] {
+    for scale in [
+        None,
+        Some(Scale::Standard),
+        Some(Scale::UnitRows),
+        Some(Scale::Radius),
+    ] {
         let preparation = Preparation::fit(&raw, None, scale).unwrap();
         is_stored_whole(&preparation);
         let options = ReadOptions {
@@ -110,6 +115,14 @@ fn a_model_reads_new_sparse_files() {
             assert_eq!(rows[0], data.row(0).to_dense(3));
         }
         assert_eq!(rows[1], data.row(1).to_dense(3));
+        if scale == Some(Scale::Radius) {
+            // The second row is the longest.
+            assert_eq!(preparation.radius(), Some(5.0));
+            assert_eq!(
+                rows[..2],
+                [[0.2f32, 0.0, 0.4], [0.0, 1.0, 0.0]].map(|row| row.map(f64::from))
+            );
+        }
         assert_eq!(report.unseen.features, 1);
         assert_eq!(labels[0], LabelFound::Class(1));
         assert_eq!(*labels.last().unwrap(), LabelFound::Unknown("7".into()));
