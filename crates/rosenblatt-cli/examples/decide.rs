@@ -115,7 +115,7 @@ fn answer(question: &Question) -> Result<Value> {
     let subject = Subject {
         file: &certificate_fields(&report, &preparation, None)?,
         labels: &labels,
-        sha256: &sha256,
+        files: &[(String::new(), sha256)],
         data: &data,
         bias,
     };

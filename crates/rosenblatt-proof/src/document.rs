@@ -19,8 +19,9 @@ pub struct Subject<'a> {
     pub file: &'a Map<String, Value>,
     /// Its labels as written, each with its class.
     pub labels: &'a [(String, u32)],
-    /// SHA-256 of the decompressed bytes, in hexadecimal.
-    pub sha256: &'a str,
+    /// The files that hold the rows, by name, each with the SHA-256 of its decompressed bytes in
+    /// hexadecimal.
+    pub files: &'a [(String, String)],
     /// The examples decided on, reference levels left out.
     pub data: &'a Dataset,
     /// Whether there is a bias.
@@ -122,7 +123,14 @@ fn data(subject: Subject<'_>) -> Value {
     let mut fields = subject.file.clone();
     fields.insert("rows".into(), subject.data.len().into());
     fields.insert("features".into(), subject.data.features().into());
-    fields.insert("sha256".into(), subject.sha256.into());
+    match subject.files {
+        [(_, sha256)] => fields.insert("sha256".into(), sha256.as_str().into()),
+        files => {
+            let listed = files.iter();
+            let listed = listed.map(|(name, sha256)| json!({"name": name, "sha256": sha256}));
+            fields.insert("files".into(), listed.collect())
+        }
+    };
     fields.into()
 }
 

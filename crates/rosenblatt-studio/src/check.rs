@@ -273,11 +273,12 @@ fn prove(data: &Data, examined: &Examined, claim: Claim<'_>) -> Result<String> {
     reader.read_to_end(&mut bytes).map_err(failed)?;
     let digest = Sha256::digest(&bytes);
     let sha256: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let files = [(data.file.name.clone(), sha256)];
     let subject = Subject {
         file: &read::certificate_fields(&examined.report, &examined.preparation, None)?,
         labels: &examined.labels,
         data: &examined.data,
-        sha256: &sha256,
+        files: &files,
         bias: BiasTerm::Lifted,
     };
     let document = certificate(subject, claim)?;

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Checks a certificate (FORMAT.md, version 1) against its data in exact arithmetic.
 
-    check_certificate.py CERTIFICATE DATA
+    check_certificate.py CERTIFICATE DATA [DATA ...]
 
-DATA may be compressed by gzip, bzip2 or xz. Exit status: 0 the certificate holds, 1 it is
-malformed or a file cannot be read, 3 it does not hold. Standard library only.
+DATA may be compressed by gzip, bzip2 or xz; several files are given in the certificate's order.
+Exit status: 0 the certificate holds, 1 it is malformed or a file cannot be read, 3 it does not
+hold. Standard library only.
 """
 import bz2, functools, gzip, hashlib, json, lzma, math, re, sys
 from fractions import Fraction
@@ -74,15 +75,17 @@ def fits(value, form):
         return form(value)
     return type(value) is form or type(value) is type(form) and value == form
 
-FILE = {"sha256": re.compile("[0-9a-f]{64}"), "rows": int, "features": range(4_000_000_001),
-        "comment?": re.compile("[^\r\n]+")}
 COLUMN = ("label", "ignore", "numeric", "numeric-or-missing",
           {"category": [str]}, {"text": [str]}, {"text-or-missing": [str]})
+HASH = {"sha256": re.compile("[0-9a-f]{64}")}
+SIZE = {"rows": int, "features": range(4_000_000_001), "comment?": re.compile("[^\r\n]+")}
+FORMATS = ({"format": "libsvm", "first_index": range(2)},
+           {"format": "csv", "delimiter": re.compile('(?![0-9A-Za-z.+"\r\n-])[\0-\x7f]'),
+            "quoting": bool, "header": bool, "columns": [COLUMN]})
 CERTIFICATE = {
     "rosenblatt-certificate": 1,
-    "data": (FILE | {"format": "libsvm", "first_index": range(2)},
-             FILE | {"format": "csv", "delimiter": re.compile('(?![0-9A-Za-z.+"\r\n-])[\0-\x7f]'),
-                     "quoting": bool, "header": bool, "columns": [COLUMN]}),
+    "data": tuple(SIZE | form | files for form in FORMATS
+                  for files in (HASH, {"files": [{"name": str} | HASH]})),
     "labels": ({"positive": [str], "negative": [str]}, {"classes": [[str]]}),
     "bias": ("lifted", "none"),
     "kernel?": ({"name": "linear"}, {"name": ("geometric", "monomial"), "degree": range(1, 65)},
@@ -118,6 +121,8 @@ class Certificate:
         tree = load(raw)
         self.data, self.verdict, self.lifted = tree["data"], tree["verdict"], tree["bias"] == "lifted"
         self.rows, self.features = self.data["rows"], self.data["features"]
+        self.hashes = [file["sha256"] for file in self.data.get("files", [self.data])]
+        require(self.hashes, "no files", Malformed)
         if self.data["format"] == "csv":
             self.columns = [column_of(column) for column in self.data["columns"]]
             require([kind for kind, _, _ in self.columns].count("label") == 1, "one column is the label", Malformed)
@@ -237,12 +242,20 @@ def code_cells(cells, columns, x):
         first += width
     return label
 
-def read_rows(data, certificate):
+def all_records(files, certificate):
+    """The records of all files, without their headers, which must be one."""
+    for data in files:
+        source = records(data, certificate.data)
+        if certificate.data.get("header") and (header := next(source, None)):
+            names = [cell.decode(errors="replace") for cell in header]
+            require(getattr(certificate, "header", names) == names, "the headers are not one")
+            certificate.header = names
+        yield from source
+
+def read_rows(files, certificate):
     """Row number, class and features; feature 0 is the lifted constant, which a kernel adds itself."""
-    source, row = records(data, certificate.data), 0
-    if certificate.data.get("header"):
-        certificate.header = next(source, None)
-    for row, cells in enumerate(source, 1):
+    row = 0
+    for row, cells in enumerate(all_records(files, certificate), 1):
         x = {0: 1} if certificate.lifted and not certificate.kernel else {}
         table = certificate.data["format"] == "csv"
         label = code_cells(cells, certificate.columns, x) if table else code_pairs(cells, certificate.data, x)
@@ -303,10 +316,12 @@ def spans(rows, dimensions):
     # Modulo a prime a rank can only drop: where it is large enough, that proves the true one.
     return len(rows) >= dimensions and any(rank(rows, prime) >= dimensions for prime in (2**61 - 1, 2**61 - 31))
 
-def check(certificate, data):
+def check(certificate, files):
     verdict, weights, w = certificate.verdict, certificate.weights, certificate.w
-    require(hashlib.sha256(data).hexdigest() == certificate.data["sha256"], "the hash is that of other data")
-    rows, chosen = read_rows(data, certificate), {}
+    require(len(files) == len(certificate.hashes), f"it speaks of {len(certificate.hashes)} files, these are {len(files)}")
+    for place, (data, known) in enumerate(zip(files, certificate.hashes), 1):
+        require(hashlib.sha256(data).hexdigest() == known, f"file {place}: the hash is that of other data")
+    rows, chosen = read_rows(files, certificate), {}
     if certificate.kernel:
         rows, w = list(rows), dict(certificate.alpha)
         chosen = {i: rows[i - 1][2] for i in {row for row, _ in weights} | w.keys()}
@@ -348,8 +363,8 @@ def check(certificate, data):
     elif verdict == "overlapping":
         require(len(support) == certificate.rows, "without null_space, lambda is needed on every row")
 
-def verify(raw, data):
-    """Exit status and message for a certificate and its data, both in bytes."""
+def verify(raw, *files):
+    """Exit status and message for a certificate and its data, all in bytes."""
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(0)
     try:
@@ -357,7 +372,7 @@ def verify(raw, data):
     except (Malformed, ValueError, RecursionError) as error:
         return 1, f"malformed certificate: {error}"
     try:
-        check(certificate, data)
+        check(certificate, files)
     except (DoesNotHold, UnicodeDecodeError) as error:
         return 3, f"does not hold: {error}"
     space = f" in the space of the kernel {certificate.kernel['name']}" if certificate.kernel else ""
@@ -370,10 +385,10 @@ def question(certificate):
     if layout.get("comment"):
         yield f"rows: {layout.get('skipped', 0)} lines left out, starting with {layout['comment']!r}"
     if header is not None:
-        yield f"header, not used as a row: {b', '.join(header).decode(errors='replace')!r}"
+        yield f"header, not used as a row: {', '.join(header)!r}"
     if layout["format"] == "csv":
         yield "columns: " + ", ".join(
-            f"{name.decode(errors='replace')!r} {kind}" if name is not None else str(kind)
+            f"{name!r} {kind}" if name is not None else str(kind)
             for name, (kind, _, _) in zip_longest((header or [])[: len(certificate.columns)], certificate.columns))
     yield f"labels: {certificate.labels}"
     yield f"bias: {'lifted' if certificate.lifted else 'none'}"
@@ -387,11 +402,11 @@ def unpacked(data):
     return data
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit("usage: check_certificate.py CERTIFICATE DATA")
+    if len(sys.argv) < 3:
+        sys.exit("usage: check_certificate.py CERTIFICATE DATA [DATA ...]")
     try:
-        certificate, data = (open(path, "rb").read() for path in sys.argv[1:])
-        status, message = verify(certificate, unpacked(data))
+        certificate, *files = (open(path, "rb").read() for path in sys.argv[1:])
+        status, message = verify(certificate, *map(unpacked, files))
     except (OSError, EOFError, lzma.LZMAError) as error:
         status, message = 1, error
     print(message)

@@ -86,10 +86,24 @@ pub fn verify_stream<R: Read>(
 pub fn verify_within<R: Read>(
     certificate: &[u8],
     time: Duration,
-    open: impl FnMut() -> io::Result<R>,
+    mut open: impl FnMut() -> io::Result<R>,
+) -> io::Result<Outcome> {
+    verify_files(certificate, time, 1, |_| open())
+}
+
+/// The same for a certificate about several files: there are so many, and `open` starts one by
+/// its place in the certificate's list.
+///
+/// # Errors
+/// Those of [`verify_within`].
+pub fn verify_files<R: Read>(
+    certificate: &[u8],
+    time: Duration,
+    files: usize,
+    open: impl FnMut(usize) -> io::Result<R>,
 ) -> io::Result<Outcome> {
     match certificate::Certificate::parse(certificate) {
         Err(malformed) => Ok(Outcome::Malformed(malformed)),
-        Ok(certificate) => check::check(&certificate, Budget::new(time), open),
+        Ok(certificate) => check::check(&certificate, Budget::new(time), files, open),
     }
 }

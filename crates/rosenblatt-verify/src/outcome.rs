@@ -160,6 +160,8 @@ pub struct Flaw {
     pub reason: String,
     /// The row that breaks it, counted from 1 in data order.
     pub row: Option<u64>,
+    /// The file in which that row is, counted from 1, where there are several.
+    pub file: Option<u64>,
     /// The line of the file on which that row starts, counted from 1.
     pub line: Option<u64>,
 }
@@ -194,13 +196,20 @@ impl Flaw {
         Flaw {
             reason: reason.into(),
             row: None,
+            file: None,
             line: None,
         }
     }
 
-    pub(crate) fn at_row(reason: impl Into<String>, row: u64, line: u64) -> Self {
+    pub(crate) fn at_row(
+        reason: impl Into<String>,
+        row: u64,
+        file: Option<u64>,
+        line: u64,
+    ) -> Self {
         Flaw {
             row: Some(row),
+            file,
             line: Some(line),
             ..Flaw::new(reason)
         }
@@ -256,7 +265,11 @@ impl fmt::Display for Outcome {
 impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.row, self.line) {
-            (Some(row), Some(line)) => write!(f, "row {row} (line {line}): {}", self.reason),
+            (Some(row), Some(line)) => {
+                let file = self.file.map(|file| format!("file {file}, "));
+                let file = file.unwrap_or_default();
+                write!(f, "row {row} ({file}line {line}): {}", self.reason)
+            }
             _ => f.write_str(&self.reason),
         }
     }

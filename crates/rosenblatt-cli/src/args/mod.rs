@@ -437,8 +437,9 @@ fn share(text: &str) -> Result<f64, String> {
 pub struct VerifyArgs {
     /// The certificate
     pub certificate: PathBuf,
-    /// The data file it is about
-    pub data: PathBuf,
+    /// The data it is about: a file, or all files in the order in which they were checked
+    #[arg(required = true)]
+    pub data: Vec<PathBuf>,
     /// Give up after this many seconds, without an answer
     #[arg(long, value_name = "SECONDS", default_value_t = 3600.0, value_parser = seconds)]
     pub time_limit: f64,

@@ -1,12 +1,12 @@
 //! `verify`: does a certificate prove what it says about a file?
 
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rosenblatt::Error;
-use rosenblatt::read::decompressed;
-use rosenblatt_verify::{Outcome as Checked, verify_within};
+use rosenblatt::read::{self, decompressed};
+use rosenblatt_verify::{Outcome as Checked, verify_files};
 use serde_json::json;
 
 use crate::args::VerifyArgs;
@@ -22,7 +22,8 @@ pub fn run(args: &VerifyArgs) -> Outcome {
         })
         .map_err(|e| Error::io(&args.certificate, &e))?;
     let time = Duration::try_from_secs_f64(args.time_limit).unwrap_or(Duration::MAX);
-    let checked = check(&certificate, time, &args.data)?;
+    let files = read::files(args.data.iter().map(PathBuf::as_path))?;
+    let checked = check(&certificate, time, &files)?;
     let reason = match &checked {
         Checked::Holds(_) => None,
         Checked::DoesNotHold(_, flaw) => Some(flaw.to_string()),
@@ -36,12 +37,13 @@ pub fn run(args: &VerifyArgs) -> Outcome {
     };
     if let Checked::Holds(claim) | Checked::DoesNotHold(claim, _) = &checked {
         let question = &claim.question;
+        let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
         if args.json {
             output::print_json(&json!({
                 "holds": reason.is_none(),
                 "verdict": claim.verdict_in_words(),
                 "reason": reason,
-                "file": args.data.display().to_string(),
+                "files": names,
                 "rows": claim.rows,
                 "question": {
                     "format": question.format,
@@ -55,8 +57,14 @@ pub fn run(args: &VerifyArgs) -> Outcome {
                 },
             }))?;
         } else {
-            let file = args.data.display();
-            output::print(&format!("{checked}\nfile: {file}\n{question}\n"))?;
+            let files: String = match &names[..] {
+                [file] => format!("file: {file}\n"),
+                files => (1..)
+                    .zip(files)
+                    .map(|(i, f)| format!("file {i}: {f}\n"))
+                    .collect(),
+            };
+            output::print(&format!("{checked}\n{files}{question}\n"))?;
         }
     }
     Ok(if reason.is_none() {
@@ -66,16 +74,19 @@ pub fn run(args: &VerifyArgs) -> Outcome {
     })
 }
 
-/// Checks a certificate against the file at `path` within this time.
-pub fn check(certificate: &[u8], time: Duration, path: &Path) -> rosenblatt::Result<Checked> {
-    verify_within(certificate, time, || {
-        decompressed(path).map_err(|e| io::Error::other(e.to_string()))
-    })
-    .map_err(|e| match e.kind() {
+/// Checks a certificate against these files within this time.
+pub fn check(certificate: &[u8], time: Duration, files: &[PathBuf]) -> rosenblatt::Result<Checked> {
+    // The file that is being read, for messages.
+    let mut current = PathBuf::new();
+    let checked = verify_files(certificate, time, files.len(), |place| {
+        current.clone_from(&files[place]);
+        decompressed(&files[place]).map_err(|e| io::Error::other(e.to_string()))
+    });
+    checked.map_err(|e| match e.kind() {
         io::ErrorKind::TimedOut => Error::data(format!("{e}; this says nothing about the claim"))
-            .in_file(path)
+            .in_file(&current)
             .remedy("pass a longer --time-limit"),
-        io::ErrorKind::OutOfMemory => Error::data(e.to_string()).in_file(path),
-        _ => Error::io(path, &e),
+        io::ErrorKind::OutOfMemory => Error::data(e.to_string()).in_file(&current),
+        _ => Error::io(&current, &e),
     })
 }

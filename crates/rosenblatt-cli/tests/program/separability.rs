@@ -44,6 +44,58 @@ fn small_sets_are_decided_as_everyone_knows() {
     assert_eq!(quasi["infinite_coefficients"].as_array().unwrap().len(), 2);
 }
 
+/// The certificate lists the files with a hash each, and `verify` takes them in this order.
+#[test]
+fn certificates_speak_of_several_files() {
+    let place = Place::new();
+    let proof = place.to("proof.json");
+    let one = place.file("part-1.csv", "a,b,label\n0.1,0.1,x\n0.2,0.2,y");
+    let two = place.file("part-2.csv", "a,b,label\n0.3,0.3,x\n");
+    let svm = ["1.svm", "2.svm"].map(|name| place.file(name, "+1 1:1\n-1 2:0.5 # a remark\n"));
+    let pattern = place.to("part-*.csv");
+    for (checked, files, verdict) in [
+        (vec![&*one, &*two], [&*one, &*two], "overlapping"),
+        (vec![&*pattern], [&*one, &*two], "overlapping"),
+        (vec![&*svm[0], &*svm[1]], [&*svm[0], &*svm[1]], "separable"),
+    ] {
+        let args = [
+            vec!["check"],
+            checked.clone(),
+            vec!["--certificate", &proof],
+        ]
+        .concat();
+        let found = json(&args);
+        assert_eq!(
+            (&found["verdict"], &found["verified"]),
+            (&verdict.into(), &true.into())
+        );
+        let document: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(&proof).unwrap()).unwrap();
+        let names: Vec<&str> = (document["data"]["files"].as_array().unwrap().iter())
+            .map(|file| file["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(names, files);
+        let said = ok(&["verify", &proof, files[0], files[1]]);
+        assert!(said.contains(&format!("file 2: {}\n", files[1])), "{said}");
+        let said = json(&[vec!["verify", &proof], checked].concat());
+        assert_eq!(said["files"], serde_json::json!(files));
+        for wrong in [&[files[0]][..], &[files[1], files[0]]] {
+            if wrong.len() == 2 && verdict == "separable" {
+                continue; // these two hold the same bytes
+            }
+            let output = run(&[&["verify", &proof][..], wrong].concat());
+            assert_eq!(output.status.code(), Some(3));
+        }
+    }
+    // The certificate must not replace any of them.
+    let output = run(&["check", &one, &two, "--certificate", &two]);
+    assert!(
+        stderr(&output).contains("is the input"),
+        "{}",
+        stderr(&output)
+    );
+}
+
 #[test]
 fn categories_missing_values_and_text_enter_as_the_certificate_says() {
     let place = Place::new();

@@ -72,7 +72,7 @@ pub use streamed::Streamed;
 pub use table::role::Unseen;
 pub use text::{DocumentFrequency, TermWeights, Terms, TextCut, TextOptions};
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use batches::{
@@ -94,20 +94,26 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Raw> {
     }
 }
 
-/// Several files as one, where the path and the options stand for such.
-fn joined(path: &Path, options: &ReadOptions) -> Result<Option<(Source, ReadOptions)>> {
+/// The files that paths stand for: themselves, those in a folder, or those that fit a pattern.
+///
+/// # Errors
+/// If a folder or a pattern stands for none, or cannot be looked at.
+pub fn files<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    let mut several = !options.also.is_empty();
-    for path in std::iter::once(path).chain(options.also.iter().map(|p| p.as_path())) {
+    for path in paths {
         match converted::joined::files_of(path)? {
-            Some(mut found) => {
-                files.append(&mut found);
-                several = true;
-            }
+            Some(mut found) => files.append(&mut found),
             None => files.push(path.to_owned()),
         }
     }
-    if !several {
+    Ok(files)
+}
+
+/// Several files as one, where the path and the options stand for such.
+fn joined(path: &Path, options: &ReadOptions) -> Result<Option<(Source, ReadOptions)>> {
+    let also = options.also.iter().map(|p| p.as_path());
+    let files = files(std::iter::once(path).chain(also))?;
+    if files == [path] {
         return Ok(None);
     }
     converted::joined::join(files, options).map(Some)

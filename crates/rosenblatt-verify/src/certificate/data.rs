@@ -33,10 +33,18 @@ pub(crate) enum Column {
     Text { words: Places, or_missing: bool },
 }
 
+/// A file that holds rows.
+pub(crate) struct File {
+    /// What it was called; none where the certificate is about one file.
+    pub(crate) name: Option<String>,
+    pub(crate) sha256: String,
+}
+
 pub(super) struct Data {
     pub(super) format: Format,
     pub(super) comment: Vec<u8>,
-    pub(super) sha256: String,
+    /// One or more, in the order of their rows.
+    pub(super) files: Vec<File>,
     pub(super) rows: u64,
     pub(super) features: u64,
 }
@@ -44,15 +52,16 @@ pub(super) struct Data {
 impl Data {
     pub(super) fn parse(json: &Json) -> Result<Data> {
         let mut fields = json.fields()?;
-        let sha256 = fields.required("sha256", |json| {
-            let text = json.text()?;
-            let hexadecimal = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-            if text.len() == 64 && text.bytes().all(hexadecimal) {
-                return Ok(text.to_owned());
+        let files = match fields.optional("files", |json| json.each(File::parse))? {
+            Some(files) if files.is_empty() => {
+                return Err(Malformed::new("names no file").under("files"));
             }
-            let what = "expected 64 hexadecimal digits in lower case";
-            Err(Malformed::new(what))
-        })?;
+            Some(files) => files,
+            None => vec![File {
+                name: None,
+                sha256: fields.required("sha256", sha256)?,
+            }],
+        };
         let rows = fields.required("rows", Json::natural)?;
         let features = fields.required("features", |json| match json.natural()? {
             count if count <= MAX_FEATURES => Ok(count),
@@ -82,11 +91,34 @@ impl Data {
         Ok(Data {
             format,
             comment: comment.unwrap_or_default(),
-            sha256,
+            files,
             rows,
             features,
         })
     }
+}
+
+impl File {
+    fn parse(json: &Json) -> Result<File> {
+        let mut fields = json.fields()?;
+        let name = fields.required("name", |json| Ok(json.text()?.to_owned()))?;
+        let sha256 = fields.required("sha256", sha256)?;
+        fields.finish()?;
+        Ok(File {
+            name: Some(name),
+            sha256,
+        })
+    }
+}
+
+fn sha256(json: &Json) -> Result<String> {
+    let text = json.text()?;
+    let hexadecimal = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    if text.len() == 64 && text.bytes().all(hexadecimal) {
+        return Ok(text.to_owned());
+    }
+    let what = "expected 64 hexadecimal digits in lower case";
+    Err(Malformed::new(what))
 }
 
 impl Table {

@@ -7,7 +7,7 @@ mod data;
 mod labels;
 mod witness;
 
-pub(crate) use data::{Column, Format, Table};
+pub(crate) use data::{Column, File, Format, Table};
 pub(crate) use labels::Labels;
 pub(crate) use witness::{RowWeight, Sparse, Witness};
 
@@ -62,7 +62,8 @@ pub(crate) struct Certificate {
     pub(crate) format: Format,
     /// Lines that start with this are skipped; empty for none.
     pub(crate) comment: Vec<u8>,
-    pub(crate) sha256: String,
+    /// One or more, in the order of their rows.
+    pub(crate) files: Vec<File>,
     pub(crate) rows: u64,
     pub(crate) features: u64,
     pub(crate) labels: Labels,
@@ -108,7 +109,7 @@ impl Certificate {
         let mut certificate = Certificate {
             format: data.format,
             comment: data.comment,
-            sha256: data.sha256,
+            files: data.files,
             rows: data.rows,
             features: data.features,
             labels,

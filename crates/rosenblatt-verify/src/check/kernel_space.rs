@@ -9,11 +9,11 @@ use crate::budget::Budget;
 use crate::certificate::{Certificate, Verdict};
 use crate::kernel::{Expansion, Kernel};
 use crate::outcome::Claim;
-use crate::read::{Row, Stop, each_row};
+use crate::read::{Open, Row, Stop, each_row};
 use dashu_int::IBig;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
-use std::io::{self, Read};
+use std::io::Read;
 
 /// Kernels with rational values. The first pass keeps the rows that are needed, the second
 /// has every row on its side of Σ α_j K(x_j, ·).
@@ -21,13 +21,13 @@ pub(super) fn expansions<R: Read>(
     certificate: &Certificate,
     budget: Budget,
     kernel: &Kernel,
-    mut open: impl FnMut() -> io::Result<R>,
+    open: Open<'_, R>,
     claim: &mut Claim,
 ) -> Result<(), Stop> {
     let (verdict, lifted) = (certificate.verdict, certificate.lifted);
     let mut expanded = Support::new(&certificate.witness.alpha, false);
     let mut support = Support::new(&certificate.witness.lambda, false);
-    each_row(certificate, budget, open()?, &mut claim.question, |row| {
+    each_row(certificate, budget, open, &mut claim.question, |row| {
         expanded.meet(row)?;
         support.meet(row)
     })?;
@@ -52,7 +52,7 @@ pub(super) fn expansions<R: Read>(
         let weighted = terms.map(|term| (term.weight(), &term.row));
         let mut expansion = Expansion::new(kernel, lifted, weighted);
         let mut separated = 0;
-        each_row(certificate, budget, open()?, &mut claim.question, |row| {
+        each_row(certificate, budget, open, &mut claim.question, |row| {
             let side = side_of(row, &expansion.score(row));
             separated += admit(row, side, verdict)?;
             Ok(())
@@ -67,7 +67,7 @@ pub(super) fn expansions<R: Read>(
 pub(super) fn equal_rows<R: Read>(
     certificate: &Certificate,
     budget: Budget,
-    data: R,
+    open: Open<'_, R>,
     claim: &mut Claim,
 ) -> Result<(), Stop> {
     let verdict = certificate.verdict;
@@ -75,7 +75,7 @@ pub(super) fn equal_rows<R: Read>(
     // By the hash of a row, whether it occurs in each class, and how often. Equal rows have
     // equal hashes, so no conflict is missed.
     let mut groups: HashMap<[u8; 32], ([bool; 2], u64)> = HashMap::new();
-    each_row(certificate, budget, data, &mut claim.question, |row| {
+    each_row(certificate, budget, open, &mut claim.question, |row| {
         if verdict.has_sides() {
             let hash = Sha256::digest(spelling(row)).into();
             let (classes, count) = groups.entry(hash).or_default();

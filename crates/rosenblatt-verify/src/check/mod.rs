@@ -24,7 +24,7 @@ use crate::budget::Budget;
 use crate::certificate::{Certificate, Verdict};
 use crate::kernel::Kernel;
 use crate::outcome::{Claim, Flaw, Outcome};
-use crate::read::{Row, Stop, each_row};
+use crate::read::{Open, Row, Stop, each_row};
 use crate::vectors::Vectors;
 use dashu_int::IBig;
 use std::cmp::Ordering;
@@ -34,7 +34,8 @@ use support::Support;
 pub(crate) fn check<R: Read>(
     certificate: &Certificate,
     budget: Budget,
-    mut open: impl FnMut() -> io::Result<R>,
+    files: usize,
+    mut open: impl FnMut(usize) -> io::Result<R>,
 ) -> io::Result<Outcome> {
     let mut claim = Claim {
         verdict: certificate.verdict,
@@ -44,10 +45,26 @@ pub(crate) fn check<R: Read>(
         complete: false,
         question: certificate.question(),
     };
+    let said = certificate.files.len();
+    if files != said {
+        let said = if said == 1 {
+            "1 file".into()
+        } else {
+            format!("{said} files")
+        };
+        let found = if files == 1 {
+            "this is 1".into()
+        } else {
+            format!("these are {files}")
+        };
+        let reason = format!("the certificate speaks of {said}, {found}");
+        return Ok(Outcome::DoesNotHold(claim, Flaw::new(reason)));
+    }
+    let open = &mut open;
     let result = match &certificate.kernel {
-        None => linear(certificate, budget, open()?, &mut claim),
+        None => linear(certificate, budget, open, &mut claim),
         Some(Kernel::StrictlyPositive) => {
-            kernel_space::equal_rows(certificate, budget, open()?, &mut claim)
+            kernel_space::equal_rows(certificate, budget, open, &mut claim)
         }
         Some(kernel) => kernel_space::expansions(certificate, budget, kernel, open, &mut claim),
     };
@@ -62,7 +79,7 @@ pub(crate) fn check<R: Read>(
 fn linear<R: Read>(
     certificate: &Certificate,
     budget: Budget,
-    data: R,
+    open: Open<'_, R>,
     claim: &mut Claim,
 ) -> Result<(), Stop> {
     let (verdict, witness) = (certificate.verdict, &certificate.witness);
@@ -71,7 +88,7 @@ fn linear<R: Read>(
     let mut null_space = Vectors::new(witness.null_space.as_deref().unwrap_or_default());
     let mut support = Support::new(&witness.lambda, multiclass);
     let mut separated = 0;
-    each_row(certificate, budget, data, &mut claim.question, |row| {
+    each_row(certificate, budget, open, &mut claim.question, |row| {
         let mut side = Ordering::Equal;
         if verdict.has_sides() {
             side = if multiclass {

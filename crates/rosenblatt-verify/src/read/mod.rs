@@ -33,14 +33,17 @@ impl From<Flaw> for Stop {
     }
 }
 
+/// Opens a file of the data by its place in the certificate's list.
+pub(crate) type Open<'o, R> = &'o mut dyn FnMut(usize) -> io::Result<R>;
+
 /// Lets every row of the data pass before `visit`, in order, and checks that the data are
-/// those the certificate speaks of: their hash and their number of rows. A wrong hash is
-/// said before anything that a row may have against the certificate. What was read beside rows
-/// is noted in `question`.
+/// those the certificate speaks of: the hash of each file and the number of rows. A wrong hash
+/// is said before anything that a row may have against the certificate. What was read beside
+/// rows is noted in `question`.
 pub(crate) fn each_row<R: Read>(
     certificate: &Certificate,
     budget: Budget,
-    data: R,
+    open: Open<'_, R>,
     question: &mut Question,
     mut visit: impl FnMut(&Row) -> Result<(), Flaw>,
 ) -> Result<(), Stop> {
@@ -48,40 +51,54 @@ pub(crate) fn each_row<R: Read>(
         budget.require_time()?;
         Ok(visit(row)?)
     };
-    let mut lines = Lines::new(data, &certificate.comment);
     let mut row = Row::default();
-    let mut pass = || match &certificate.format {
-        Format::Libsvm { first_index } => libsvm::read(
-            certificate,
-            *first_index,
-            &mut lines,
-            &mut row,
-            &mut in_time,
-        ),
-        Format::Table(table) => {
-            let names = &mut question.header;
-            table::read(
-                certificate,
-                table,
-                &mut lines,
-                names,
-                &mut row,
-                &mut in_time,
-            )
+    let mut comments = 0;
+    let mut result = Ok(());
+    for (place, file) in certificate.files.iter().enumerate() {
+        let mut lines = Lines::new(open(place)?, &certificate.comment);
+        row.file = match certificate.files.len() {
+            1 => None,
+            _ => Some(place as u64 + 1),
+        };
+        let names = &mut question.header;
+        // After a row that does not fit, the rest is read for the hashes.
+        if result.is_ok() {
+            result = match &certificate.format {
+                Format::Libsvm { first_index } => {
+                    let first = *first_index;
+                    libsvm::read(certificate, first, &mut lines, &mut row, &mut in_time)
+                }
+                Format::Table(table) => table::read(
+                    certificate,
+                    table,
+                    &mut lines,
+                    names,
+                    &mut row,
+                    &mut in_time,
+                ),
+            };
         }
-    };
-    let result = match pass() {
-        Err(Stop::Io(error)) => return Err(error.into()),
-        other => other,
-    };
-    if result.is_ok() {
-        question.skipped = Some(lines.comments);
-    }
-    if lines.sha256()? != certificate.sha256 {
-        let reason = "the SHA-256 of the data is another: the certificate speaks of another file";
-        return Err(Flaw::new(reason).into());
+        if let Err(Stop::Io(_)) = result {
+            return result;
+        }
+        comments += lines.comments;
+        if lines.sha256()? != file.sha256 {
+            let reason = match &file.name {
+                None => {
+                    "the SHA-256 of the data is another: the certificate speaks of another file"
+                        .into()
+                }
+                Some(name) => format!(
+                    "the SHA-256 of file {} is another than that of {}",
+                    place + 1,
+                    shown(name.as_bytes())
+                ),
+            };
+            return Err(Flaw::new(reason).into());
+        }
     }
     result?;
+    question.skipped = Some(comments);
     if row.number != certificate.rows {
         let (found, said) = (row.number, certificate.rows);
         let reason = format!("the data have {found} rows, the certificate speaks of {said}");

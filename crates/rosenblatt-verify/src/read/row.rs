@@ -10,7 +10,9 @@ use dashu_int::IBig;
 pub(crate) struct Row {
     /// Counted from 1.
     pub(crate) number: u64,
-    /// The line on which the row starts, counted from 1.
+    /// The file in which it is, counted from 1, where there are several.
+    pub(crate) file: Option<u64>,
+    /// The line of the file on which the row starts, counted from 1.
     pub(crate) line: u64,
     pub(crate) class: usize,
     /// The least number of decimals that makes every value an integer over 10^scale.
@@ -159,7 +161,7 @@ impl Row {
 
     /// A complaint about this row.
     pub(crate) fn flaw(&self, reason: impl Into<String>) -> Flaw {
-        Flaw::at_row(reason, self.number, self.line)
+        Flaw::at_row(reason, self.number, self.file, self.line)
     }
 }
 

@@ -23,9 +23,17 @@ pub(super) fn read<R: Read>(
 ) -> Result<(), Stop> {
     let mut record = Record::default();
     if table.header && record.start(lines)? {
-        let names = names.insert(Vec::new());
+        let mut found = Vec::new();
         while let Some(cell) = record.next(table, lines)?.map_err(Flaw::new)? {
-            names.push(String::from_utf8_lossy(record.text(cell)).into_owned());
+            found.push(String::from_utf8_lossy(record.text(cell)).into_owned());
+        }
+        match names {
+            Some(first) if !first.is_empty() && *first != found => {
+                let file = row.file.unwrap_or(1);
+                let reason = format!("the header of file {file} is another than that of the first");
+                return Err(Flaw::new(reason).into());
+            }
+            _ => *names = Some(found),
         }
     }
     while record.start(lines)? {

@@ -55,14 +55,12 @@ impl Examined {
 /// Fails early where a certificate cannot be written.
 pub(super) fn certificate_possible(args: &CheckArgs) -> Result<(), Failure> {
     if let Some(path) = &args.certificate {
-        output::refuse_overwriting(&args.data, path)?;
+        let inputs = std::iter::once(&args.data).chain(&args.more);
+        for input in read::files(inputs.map(PathBuf::as_path))? {
+            output::refuse_overwriting(&input, path)?;
+        }
         if output::is_dash(path) {
             return Err(Error::options("--certificate names a file, not stdout").into());
-        }
-        if !args.more.is_empty() {
-            return Err(Error::options("a certificate is about one file")
-                .remedy("put the files together in one first")
-                .into());
         }
         output::writable(path)?;
     }

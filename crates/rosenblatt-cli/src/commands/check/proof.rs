@@ -1,7 +1,7 @@
 //! Certificates: made, checked by the independent checker, and written.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rosenblatt::proof::{BiasTerm, Claim, Subject, Verdict, certificate};
 use rosenblatt::read;
@@ -33,18 +33,23 @@ pub(super) fn prove(
         .remedy("save the data to a file first")
         .into());
     }
-    let sha256 = digest(&args.data)?;
+    let paths = std::iter::once(&args.data).chain(&args.more);
+    let paths = read::files(paths.map(PathBuf::as_path))?;
+    let hashed = paths
+        .iter()
+        .map(|path| Ok((path.display().to_string(), digest(path)?)));
+    let files = hashed.collect::<rosenblatt::Result<Vec<_>>>()?;
     let options = args.source.options(1)?;
     let comment = options.read.comment.as_deref().filter(|c| !c.is_empty());
     let subject = Subject {
         file: &read::certificate_fields(&examined.report, &examined.preparation, comment)?,
         labels: &examined.labels,
         data: &examined.data,
-        sha256: &sha256,
+        files: &files,
         bias,
     };
     let document = certificate(subject, claim)?;
-    let proved = match verify::check(document.as_bytes(), std::time::Duration::MAX, &args.data)? {
+    let proved = match verify::check(document.as_bytes(), std::time::Duration::MAX, &paths)? {
         Checked::Holds(claim) => claim.verdict.to_string(),
         other => {
             return Err(Error::new(
