@@ -156,7 +156,7 @@ class Verdict:
         def signed(i: int) -> list[Fraction]:
             sign = 1 if y[i] == classes[-1] else -1
             row = [Fraction(1)] if fit_intercept else []
-            row += [Fraction(float(x)) for x in X[i]]
+            row += [self._exact(x) for x in X[i]]
             return [sign * x for x in row]
 
         if self.verdict == "overlapping":
@@ -166,6 +166,10 @@ class Verdict:
         if self.verdict == "undecided":
             return self._balances(signed)
         return self.verdict == "separable" and self._separates(signed)
+
+    def _exact(self, x: Any) -> Fraction:
+        """What a number of X stands for."""
+        return Fraction(float(x))
 
     def _separates(self, signed: Signed) -> bool:
         """Whether the separator has the rows that it should on their right side, none wrong."""

@@ -1,6 +1,7 @@
 """Learning on a cluster of processes: one answer, whatever the workers do."""
 
 import dataclasses
+import gzip
 import hashlib
 import json
 import multiprocessing
@@ -8,6 +9,8 @@ import os
 import pathlib
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -39,6 +42,9 @@ from rosenblatt.dask import (  # noqa: E402
     DaskPerceptron,
 )
 from rosenblatt.dask import check_separability as dask_check  # noqa: E402
+
+#: The checker of certificates that needs Python's standard library only.
+CHECKER = pathlib.Path(__file__).parents[2] / "crates/rosenblatt-verify/python/check_certificate.py"
 
 PAIRS = [
     (DaskPerceptron, Perceptron),
@@ -445,6 +451,61 @@ def test_a_proof_is_found_on_the_cluster(client, tmp_path):
             assert name == f"{tmp_path / file}, row {number}"
     data = (tmp_path / "a.svm").read_bytes()
     assert found.files[str(tmp_path / "a.svm")] == hashlib.sha256(data).hexdigest()
+
+
+def verified(found, place):
+    """Whether both checkers of certificates accept one about the verdict's files."""
+    proof = place / "proof.json"
+    proof.write_text(found.certificate)
+    said = []
+    for program in ([sys.executable, "-m", "rosenblatt", "verify"], [sys.executable, CHECKER]):
+        ran = subprocess.run([*program, proof, *found.files], capture_output=True, text=True)
+        assert ran.returncode in (0, 3), ran.stdout + ran.stderr
+        said.append(ran.returncode == 0 and found.verdict in ran.stdout)
+    return all(said)
+
+
+def test_certificates_of_files_are_accepted_by_both_checkers(client, tmp_path):
+    random = np.random.default_rng(4)
+    X = random.integers(-20, 20, size=(90, 2)) / 10
+    # Of these decimals the middle one lies between the others, of their binary numbers not.
+    line = np.array([[0.1, 0.3], [0.2, 0.6], [0.3, 0.9]])
+    # Rows on the boundary, equal ones of both classes.
+    X[:4] = [[0, 1], [0, -1], [0, 1], [0, -1]]
+    y = np.where(X[:, 0] > 0, 1, -1)
+    y[:2] = 1
+    sets = {
+        "separable": (X, np.where(X[:, 0] + X[:, 1] > 0.15, 1, -1)),
+        "quasi-separable": (X, y),
+        "overlapping": (line, np.array([1, -1, 1])),
+    }
+    for first in (0, 1):
+        for verdict, (rows_, labels) in sets.items():
+            place = tmp_path / f"{verdict}-{first}"
+            place.mkdir()
+            third = len(labels) // 3
+            libsvm(place / "a.svm", rows_[:third], labels[:third], first)
+            libsvm(place / "b.svm", rows_[third:], labels[third:], first)
+            packed = gzip.compress((place / "b.svm").read_bytes())
+            (place / "b.svm.gz").write_bytes(packed)
+            (place / "b.svm").unlink()
+            for read in ({}, {"partition_bytes": 200}):
+                found = dask_check(str(place / "*"), client=client, read=read)
+                assert found.verdict == verdict and found.holds(rows_, labels)
+                assert list(json.loads(found.certificate)["data"]["files"][1].values()) == list(
+                    list(found.files.items())[1]
+                )
+                assert verified(found, tmp_path)
+    whole = dask_check(str(place / "b.svm.gz"), client=client)
+    assert "files" not in json.loads(whole.certificate)["data"] and verified(whole, tmp_path)
+    # As read with fewer digits the numbers are others than the files'.
+    assert dask_check(str(place / "*"), client=client, read={"precision": "f32"}).certificate is None
+    assert dask_check(*parts(X, y, 90), client=client).certificate is None
+    # Digits that float64 does not tell count.
+    tenth = "0.1000000000000000055"
+    (tmp_path / "long.svm").write_text(f"+1 1:{tenth}1\n-1 1:{tenth}2\n-1.0 1:0.3\n")
+    found = dask_check(str(tmp_path / "long.svm"), client=client)
+    assert found.verdict == "separable" and verified(found, tmp_path)
 
 
 @pytest.mark.filterwarnings("ignore:.*")

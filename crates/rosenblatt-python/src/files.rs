@@ -1,5 +1,6 @@
 //! Files as arrays, read as the command line reads them.
 
+use std::io::Read;
 use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
@@ -7,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyRange, PyTuple};
 use rosenblatt::data::{FeatureNames, Layout, Matrix, Precision, Storage, Values};
 use rosenblatt::read::{self, ColumnKind, Format, OnError, Preparation, ReadOptions, Scale};
+use sha2::{Digest, Sha256};
 
 use crate::mixing::Span;
 use crate::model::Model;
@@ -96,7 +98,7 @@ pub(crate) fn read_file<'py>(
         None => None,
     };
     let span = span.map(|(start, end, head)| Span { start, end, head });
-    let (data, report) = py
+    let (data, report, long) = py
         .detach(|| {
             let raw = match &span {
                 None => read::read(&path, &options)?,
@@ -107,8 +109,14 @@ pub(crate) fn read_file<'py>(
                 Some(preparation) => (preparation, raw.report().clone()),
                 None => Preparation::fit_and_report(&raw, None, Some(scale))?,
             };
+            let long = raw.long_decimals().iter();
+            let long = long.filter_map(|long| {
+                let feature = preparation.feature_of(long.column)?;
+                Some((long.row as usize, feature, long.text.clone()))
+            });
+            let long: Vec<(usize, usize, String)> = long.collect();
             let data = raw.into_dataset(&preparation, Layout::AsGiven)?;
-            Ok((data, report))
+            Ok((data, report, long))
         })
         .map_err(raised)?;
     let result = PyDict::new(py);
@@ -133,7 +141,27 @@ pub(crate) fn read_file<'py>(
     result.set_item("labels", arrays::array(py, data.labels))?;
     let warnings: Vec<String> = report.warnings.iter().map(worded).collect();
     result.set_item("warnings", warnings)?;
+    result.set_item("long_decimals", long)?;
     Ok(result)
+}
+
+/// The SHA-256 of a file's decompressed bytes, in hexadecimal.
+#[pyfunction]
+pub(crate) fn sha256(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    py.detach(|| {
+        let failed = |e| rosenblatt::Error::io(&path, &e);
+        let mut bytes = read::decompressed(&path)?;
+        let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 18]);
+        loop {
+            let found = bytes.read(&mut buffer).map_err(failed)?;
+            if found == 0 {
+                let digest = hash.finalize();
+                return Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect());
+            }
+            hash.update(&buffer[..found]);
+        }
+    })
+    .map_err(raised)
 }
 
 /// What a word of the command line means.
@@ -215,6 +243,7 @@ fn read_options(given: &Bound<'_, PyDict>) -> PyResult<(ReadOptions, Scale)> {
             "labels" => options.labels = Some(value.extract()?),
             "label" => options.label = Some(value.extract()?),
             "header" => options.header = Some(value.extract()?),
+            "keep_long_decimals" => options.keep_long_decimals = value.extract()?,
             "comment" => options.comment = Some(value.extract()?),
             "positive" => options.positive = Some(value.extract()?),
             "label_map" => options.label_map = value.extract()?,

@@ -145,5 +145,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(training::trace, module)?)?;
     module.add_function(wrap_pyfunction!(separability::check, module)?)?;
     module.add_function(wrap_pyfunction!(estimation::firth, module)?)?;
-    module.add_function(wrap_pyfunction!(files::read_file, module)?)
+    module.add_function(wrap_pyfunction!(files::read_file, module)?)?;
+    module.add_function(wrap_pyfunction!(files::sha256, module)?)
 }

@@ -7,7 +7,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rosenblatt::proof::{
-    BiasTerm, Decision, Estimate, ExactRows, JointRows, Limits, MarginKind, Notation,
+    BiasTerm, Decision, Estimate, ExactRows, ExactText, JointRows, Limits, MarginKind, Notation,
     ProvedVerdict, SearchBudget, SignedRows, TwoSides, Undecided, Witness, margin_within, radius,
 };
 
@@ -82,9 +82,11 @@ pub(crate) fn toward(estimate: Estimate) -> &'static str {
     }
 }
 
-/// Decides; coefficients are classified where there are at most `most_coefficients`.
+/// Decides; coefficients are classified where there are at most `most_coefficients`. Numbers are
+/// binary unless there are `decimals`: then they are the shortest decimals, but for these (row,
+/// feature, text).
 #[pyfunction]
-#[pyo3(signature = (rows, labels, classes, *, lifted, most_coefficients, time_limit, verdict_only, threads))]
+#[pyo3(signature = (rows, labels, classes, *, lifted, most_coefficients, time_limit, verdict_only, threads, decimals=None))]
 #[expect(clippy::too_many_arguments, reason = "Python's keywords")]
 pub(crate) fn check<'py>(
     py: Python<'py>,
@@ -96,6 +98,7 @@ pub(crate) fn check<'py>(
     time_limit: Option<f64>,
     verdict_only: bool,
     threads: usize,
+    decimals: Option<Vec<(usize, usize, String)>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let started = Instant::now();
     let data = arrays::dataset(rows, labels, classes, None)?;
@@ -115,7 +118,18 @@ pub(crate) fn check<'py>(
             interrupt: Some(interrupt),
             listener: None,
         };
-        let exact = ExactRows::new(&data, Notation::Binary, &[])?;
+        let (notation, exceptions) = match &decimals {
+            None => (Notation::Binary, Vec::new()),
+            Some(long) => {
+                let long = long.iter().map(|(row, feature, text)| ExactText {
+                    row: *row,
+                    feature: *feature,
+                    text: text.clone(),
+                });
+                (Notation::Decimal, long.collect())
+            }
+        };
+        let exact = ExactRows::new(&data, notation, &exceptions)?;
         if data.classes.len() <= 2 {
             two_classes(&exact, &question, &limits)
         } else {

@@ -26,6 +26,8 @@ class Block:
     first: int = 0
     #: The labels as a file spells them.
     texts: list[str] | None = None
+    #: Numbers of a file that float64 does not tell: row, column, text. Asked for by proofs.
+    long: tuple[tuple[int, int, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -162,4 +162,5 @@ def block(name: str, start: int, end: int | None, read: dict[str, Any]) -> Block
     parts = (values, indices.view(np.int32), offsets)
     rows = sparse.csr_matrix(parts, shape=(len(offsets) - 1, columns))
     first = found["names"][0] if columns else 1
-    return Block(rows, found["labels"], found["weights"], told, first, found["classes"])
+    long = tuple(found["long_decimals"])
+    return Block(rows, found["labels"], found["weights"], told, first, found["classes"], long)

@@ -9,9 +9,11 @@ rows that cancel.
 
 from __future__ import annotations
 
-import hashlib
+import json
 import math
+import re
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Callable, Iterable, NamedTuple
 
@@ -37,14 +39,21 @@ class ClusterVerdict(Verdict):
     names : dict of int to str
         The rows of the proof by partition, or file, and number there from 1.
     files : dict of str to str
-        The SHA-256 of each file, where rows lie in files.
+        The SHA-256 of each file, decompressed, where rows lie in files.
+    certificate : str or None
+        Where rows lie in files: the text of a certificate, for ``rosenblatt verify`` with the
+        files in the order of ``files``.
     rounds : int
         How often all rows were looked at.
     """
 
     names: dict[int, str]
     files: dict[str, str]
+    certificate: str | None
     rounds: int
+
+    def _exact(self, x: Any) -> Fraction:
+        return Fraction(repr(float(x))) if self.certificate else super()._exact(x)
 
 
 class Signed(NamedTuple):
@@ -53,13 +62,16 @@ class Signed(NamedTuple):
     rows: Any
     signs: np.ndarray
     lifted: bool
+    #: Whether numbers are the shortest decimals of their binary ones, as in files of text, and
+    #: where float64 does not tell them, the text by row and column.
+    decimal: bool = False
+    long: dict[int, dict[int, str]] = {}
 
     def exactly(self, i: int) -> list[Fraction]:
         """A row without rounding."""
         row = self.rows[i]
         row = row.toarray().ravel() if sparse.issparse(row) else row
-        sign = int(self.signs[i])
-        return ([Fraction(sign)] if self.lifted else []) + [sign * Fraction(float(x)) for x in row]
+        return _exact(row, self.signs[i], self.lifted, self.decimal, self.long.get(i, {}))
 
     def scores(self, w: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of a vector: the sign of each row's score, which is exact; the score in units of the
@@ -70,7 +82,7 @@ class Signed(NamedTuple):
         bias, of_features = (unit[0], unit[1:]) if self.lifted else (0.0, unit)
         found = self.signs * (self.rows @ of_features + bias)
         size = abs(self.rows) @ abs(of_features) + abs(bias)
-        doubt = 2 * (len(w) + 4) * np.finfo(np.float64).eps * size + len(w) * 5e-324
+        doubt = 2 * (len(w) + 5) * np.finfo(np.float64).eps * size + 2 * len(w) * 5e-324
         signs = np.sign(found).astype(np.int8)
         for i in np.flatnonzero(~(abs(found) > doubt)).tolist():
             score = sum((a * b for a, b in zip(w, self.exactly(i)) if a and b), Fraction(0))
@@ -85,8 +97,13 @@ class Signed(NamedTuple):
         return np.asarray(np.sqrt(sums))
 
 
-def signed(block: Block, positive: Any, features: int, first: int, lifted: bool) -> Signed:
+def signed(
+    block: Block, positive: Any, features: int, first: int, lifted: bool, decimal: bool = False
+) -> Signed:
     """The rows of a block; of labels that are texts ``positive`` is a set of them."""
+    long: dict[int, dict[int, str]] = {}
+    for i, j, text in block.long:
+        long.setdefault(i, {})[j + block.first - first] = text
     rows: Any = block.rows.astype(np.float64)
     if sparse.issparse(rows):
         parts = (rows.data, rows.indices + (block.first - first), rows.indptr)
@@ -98,7 +115,7 @@ def signed(block: Block, positive: Any, features: int, first: int, lifted: bool)
     finite = rows.data if sparse.issparse(rows) else rows
     if not np.isfinite(finite).all():
         raise ValueError(f"{block.name}: the rows must be finite numbers")
-    return Signed(rows, np.where(is_positive, 1.0, -1.0), lifted)
+    return Signed(rows, np.where(is_positive, 1.0, -1.0), lifted, decimal, long)
 
 
 class Found(NamedTuple):
@@ -107,6 +124,8 @@ class Found(NamedTuple):
     places: list[int]
     rows: np.ndarray
     signs: np.ndarray
+    #: Numbers of each that float64 does not tell, by column.
+    long: list[dict[int, str]]
     worst: list[float]
     #: How many there are in all.
     found: int
@@ -127,6 +146,7 @@ def _taken(part: Signed, places: np.ndarray, worst: np.ndarray, most: int, **tol
         places=chosen.tolist(),
         rows=_dense(part.rows[chosen]),
         signs=part.signs[chosen],
+        long=[part.long.get(i, {}) for i in chosen.tolist()],
         worst=worst[order].tolist(),
         found=len(places),
         above=told.get("above", np.empty(0, dtype=np.int64)),
@@ -174,12 +194,15 @@ def _whole(vector: list[Fraction]) -> list[int]:
 Ask = Callable[..., list[Any]]
 
 
-def decide(ask: Ask, dimension: int, lifted: bool, most: int | None = None) -> dict[str, Any]:
+def decide(
+    ask: Ask, dimension: int, lifted: bool, most: int | None = None, decimal: bool = False
+) -> dict[str, Any]:
     """The verdict of all partitions, with rows as (partition, place)."""
     most = most or max(32, 2 * dimension)
     where: list[tuple[int, int]] = []
     rows: list[np.ndarray] = []
     signs: list[float] = []
+    long: list[dict[int, str]] = []
     there: set[tuple[int, int]] = set()
 
     def join(found: list[Found]) -> None:
@@ -194,6 +217,7 @@ def decide(ask: Ask, dimension: int, lifted: bool, most: int | None = None) -> d
                 where.append((k, place))
                 rows.append(found[k].rows[i])
                 signs.append(found[k].signs[i])
+                long.append(found[k].long[i])
 
     for side in (1.0, -1.0):
         join(ask(first_rows, side, most))
@@ -201,6 +225,7 @@ def decide(ask: Ask, dimension: int, lifted: bool, most: int | None = None) -> d
     while True:
         rounds += 1
         X, sign = np.array(rows), np.array(signs)
+        texts = [(i, j, text) for i, row in enumerate(long) for j, text in row.items()]
         decided = _core.check(
             X,
             (sign > 0).astype(np.uint32),
@@ -210,6 +235,7 @@ def decide(ask: Ask, dimension: int, lifted: bool, most: int | None = None) -> d
             time_limit=None,
             verdict_only=False,
             threads=1,
+            decimals=texts if decimal else None,
         )
         verdict = decided["verdict"]
         support = [where[i] for i in decided["support"]]
@@ -222,11 +248,13 @@ def decide(ask: Ask, dimension: int, lifted: bool, most: int | None = None) -> d
             "margin": decided["margin"],
         }
         if verdict == "overlapping":
-            cancelling = [_exact(X[i], signs[i], lifted) for i in decided["support"]]
+            cancelling = [
+                _exact(X[i], signs[i], lifted, decimal, long[i]) for i in decided["support"]
+            ]
             free = [_whole(vector) for vector in _null_space(cancelling)]
             found = ask(outside, free, most) if free else []
             if not any(part.found for part in found):
-                return {**told, "separator": None, "separated": None, "least": None}
+                return {**told, "separator": None, "separated": None, "least": None, "free": free}
         else:
             w = [int(x) for x in decided["separator"]]
             found = ask(uncovered, w, verdict == "separable", most)
@@ -237,22 +265,24 @@ def decide(ask: Ask, dimension: int, lifted: bool, most: int | None = None) -> d
                     "separator": w,
                     "separated": above if verdict == "quasi-separable" else None,
                     "least": min(part.least for part in found),
+                    "free": None,
                 }
         join(found)
 
 
-def _exact(row: np.ndarray, sign: float, lifted: bool) -> list[Fraction]:
-    found = [Fraction(float(x)) * int(sign) for x in row]
-    return ([Fraction(int(sign))] if lifted else []) + found
+def _exact(
+    row: np.ndarray, sign: float, lifted: bool, decimal: bool, long: dict[int, str]
+) -> list[Fraction]:
+    numbers = row.tolist()
+    found = [Fraction(repr(x)) if decimal else Fraction(x) for x in numbers]
+    for j, text in long.items():
+        found[j] = Fraction(text)
+    return [int(sign) * x for x in ([Fraction(1)] if lifted else []) + found]
 
 
 def sha256(path: str) -> str:
-    """The hash of a file's bytes."""
-    found = hashlib.sha256()
-    with open(path, "rb") as file:
-        while part := file.read(1 << 20):
-            found.update(part)
-    return found.hexdigest()
+    """The hash of a file's bytes, decompressed."""
+    return _core.sha256(path)
 
 
 def check_separability(
@@ -268,7 +298,7 @@ def check_separability(
     Parameters
     ----------
     X : dask array, dask dataframe, or names of libsvm files
-        Rows; the verdict speaks of their numbers as they are read, exactly.
+        Rows; the verdict speaks of their numbers exactly, those of files as they are written.
     y : dask array, dask series or array-like, default=None
         Labels of two classes; None where files hold them.
     fit_intercept : bool, default=True
@@ -276,7 +306,8 @@ def check_separability(
     client : dask.distributed.Client, default=None
         Where the partitions are looked at; None is the current client.
     read : dict, default=None
-        How files are read; their numbers are float64 unless ``precision`` says otherwise.
+        How files are read. With ``precision="f32"`` the verdict speaks of the numbers as they
+        are read, and there is no certificate for ``rosenblatt verify``.
 
     Returns
     -------
@@ -285,10 +316,15 @@ def check_separability(
     """
     cluster = _run.Cluster(client)
     paths: list[str] = []
+    decimal = False
     if _files.is_files(X):
         paths = _files.names(X)
         parts = _files.parts(X, {"precision": "f64", **(read or {})})
-        blocks = [cluster.submit(_files.block, *part) for part in parts]
+        decimal = parts[0][3]["precision"] == "f64"
+        blocks = [
+            cluster.submit(_files.block, *part, {**how, "keep_long_decimals": decimal})
+            for *part, how in parts
+        ]
     else:
         blocks = cluster.client.compute(_blocks.delayed_blocks(X, y, None))
     facts = cluster.gather([cluster.submit(_blocks.facts, block) for block in blocks])
@@ -305,7 +341,9 @@ def check_separability(
     starts = np.cumsum([0] + [found.rows for found in facts])
     there = [k for k, found in enumerate(facts) if found.rows]
     ready = [
-        cluster.submit(signed, blocks[k], positive, plan.features, plan.first, fit_intercept)
+        cluster.submit(
+            signed, blocks[k], positive, plan.features, plan.first, fit_intercept, decimal
+        )
         for k in there
     ]
 
@@ -313,7 +351,7 @@ def check_separability(
         return cluster.gather([cluster.submit(function, part, *arguments) for part in ready])
 
     dimension = plan.features + fit_intercept
-    found = decide(ask, dimension, fit_intercept)
+    found = decide(ask, dimension, fit_intercept, decimal=decimal)
     found["radius"] = max(ask(radius))
     hashes = cluster.gather([cluster.submit(sha256, path) for path in paths])
 
@@ -322,7 +360,66 @@ def check_separability(
 
     named = _named(facts, _files.parts(paths, read) if paths else None)
     names = {number((k, i)): named(there[k], i) for k, i in found["support"]}
-    return _verdict(found, number, int(starts[-1]), names, dict(zip(paths, hashes)))
+    certificate = None
+    if decimal:
+        data = {"rows": int(starts[-1]), **_layout(paths, hashes, plan)}
+        certificate = _certificate(found, number, data, _labels(plan), fit_intercept)
+    return _verdict(
+        found, number, int(starts[-1]), names, dict(zip(paths, hashes)), certificate
+    )
+
+
+#: How certificates take labels for numbers.
+DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def _layout(paths: list[str], hashes: list[str], plan: _blocks.Plan) -> dict[str, Any]:
+    """What a certificate says of libsvm files."""
+    listed = [{"name": path, "sha256": found} for path, found in zip(paths, hashes)]
+    files = {"sha256": hashes[0]} if len(hashes) == 1 else {"files": listed}
+    return {"format": "libsvm", "first_index": plan.first, "features": plan.features, **files}
+
+
+def _labels(plan: _blocks.Plan) -> dict[str, list[str]]:
+    """The labels of both classes, one spelling of each where all are numbers."""
+    spelled = plan.spelled or {}
+    if all(DECIMAL.fullmatch(text) for text in spelled):
+        spelled = dict({Decimal(text): (text, k) for text, k in spelled.items()}.values())
+    return {
+        name: [text for text, k in spelled.items() if k == number]
+        for name, number in (("positive", 1), ("negative", 0))
+    }
+
+
+def _certificate(
+    found: dict[str, Any],
+    number: Callable[[tuple[int, int]], int],
+    data: dict[str, Any],
+    labels: dict[str, list[str]],
+    lifted: bool,
+) -> str:
+    """The document that ``rosenblatt verify`` takes."""
+
+    def vector(w: list[int]) -> dict[str, str]:
+        return {str(j): str(x) for j, x in enumerate(w, 0 if lifted else 1) if x}
+
+    witness: dict[str, Any] = {}
+    if found["separator"] is not None:
+        witness["w"] = vector(found["separator"])
+    if found["verdict"] != "separable":
+        pairs = zip(map(number, found["support"]), found["multipliers"])
+        witness["lambda"] = [[row + 1, str(m)] for row, m in sorted(pairs)]
+    if found["free"] is not None:
+        witness["null_space"] = [vector(w) for w in found["free"]]
+    document = {
+        "rosenblatt-certificate": 1,
+        "data": data,
+        "labels": labels,
+        "bias": "lifted" if lifted else "none",
+        "verdict": found["verdict"],
+        "witness": witness,
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def _named(facts: list[Any], parts: list[Any] | None) -> Callable[[int, int], str]:
@@ -343,6 +440,7 @@ def _verdict(
     rows: int,
     names: dict[int, str],
     files: dict[str, str],
+    certificate: str | None = None,
 ) -> ClusterVerdict:
     separable = found["verdict"] == "separable"
     margin = bound = None
@@ -370,6 +468,7 @@ def _verdict(
         n_samples=rows,
         names=names,
         files=files,
+        certificate=certificate,
         rounds=found["rounds"],
     )
 
