@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _data, _html, _options
 
@@ -194,7 +194,7 @@ class Estimator(ClassifierMixin, BaseEstimator):
     ) -> Self:
         with self._all_or_nothing():
             carry_on = self._model if self._carries_on() and start is None else None
-            X, y = validate_data(self, X, y, reset=carry_on is None, **_data.ROWS)
+            X, y = _data.checked(self, X, y, reset=carry_on is None)
             check_classification_targets(y)
             weight = _data.weights(sample_weight, X)
             if carry_on is None:
@@ -431,7 +431,7 @@ class Estimator(ClassifierMixin, BaseEstimator):
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "_model")
-        return validate_data(self, X, reset=False, **_data.ROWS)
+        return _data.checked(self, X, reset=False)
 
     def _feature_names(self) -> np.ndarray | None:
         """The names of the features that the model takes, where there are some."""

@@ -3,18 +3,46 @@
 from __future__ import annotations
 
 import re
+import warnings
 from numbers import Integral
 from typing import Any, Iterator
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from . import _arrow
 
 #: What the core computes with; other numbers become float64, which copies.
 FLOATS: Any = [np.float64, np.float32]
 
 #: How scikit-learn is to check an array of rows.
 ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "accept_large_sparse": True}
+
+
+def checked(estimator: Any, X: Any, *y: Any, reset: bool = True, **how: Any) -> Any:
+    """Rows, and labels where there are some, as scikit-learn checks them for an estimator.
+
+    Beside what scikit-learn takes, they may be Arrow data of any library.
+    """
+    y = tuple(_arrow.column(each) if _arrow.speaks(each) else each for each in y)
+    how = {**ROWS, **how}
+    if not _arrow.speaks(X):
+        return validate_data(estimator, X, *y, reset=reset, **how)
+    names, X = _arrow.matrix(X)
+    if reset:
+        found = validate_data(estimator, X, *y, reset=True, **how)
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+        return found
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is not None and list(known) != names:
+        raise ValueError(
+            "The feature names should match those that were passed during fit: "
+            f"found {', '.join(names)}, expected {', '.join(map(str, known))}"
+        )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        return validate_data(estimator, X, *y, reset=False, **how)
 
 
 def rows(X: Any) -> Any:

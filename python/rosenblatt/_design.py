@@ -9,7 +9,7 @@ from typing import Any, Iterator
 import numpy as np
 from scipy import sparse
 
-from . import _data
+from . import _arrow, _data
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,13 @@ def design(X: Any, y: Any, data: Any, fit_intercept: bool) -> Design:
         raise ValueError(
             "y is missing: only a formula or a model of statsmodels has its labels"
         )
+    if _arrow.speaks(y):
+        y = _arrow.column(y)
+    if _arrow.speaks(X):
+        for column in _arrow.columns(X).values:
+            _data.refuse_rounding(column)
+        names, X = _arrow.matrix(X)
+        return Design(X, y, names)
     return _of_frame(X, y, fit_intercept)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _core, _data
 from ._base import threads
@@ -118,7 +118,7 @@ class FirthLogistic(ClassifierMixin, BaseEstimator):
             raise ValueError(f"interval={self.interval!r}: expected 'profile' or 'wald'")
         if not 0 < self.level < 1:
             raise ValueError(f"level={self.level!r}: expected a number between 0 and 1")
-        X, y = validate_data(self, X, y, **_data.ROWS)
+        X, y = _data.checked(self, X, y)
         check_classification_targets(y)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -186,7 +186,7 @@ class FirthLogistic(ClassifierMixin, BaseEstimator):
             Log odds.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **_data.ROWS)
+        X = _data.checked(self, X, reset=False)
         return np.asarray(X @ self.coef_[0] + self.intercept_[0], dtype=np.float64)
 
     def predict_proba(self, X: Any) -> np.ndarray:

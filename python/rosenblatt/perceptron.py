@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _check_partial_fit_first_call, unique_labels
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import _data, _options
 from ._base import EarlyStopping, Estimator, Progress
@@ -144,7 +144,7 @@ class PartialFit(EarlyStopping):
         self._refuse_what_needs_all_rows()
         with self._all_or_nothing():
             first = self._is_first(classes)
-            X, y = validate_data(self, X, y, reset=first, **_data.ROWS)
+            X, y = _data.checked(self, X, y, reset=first)
             weight = _data.weights(sample_weight, X)
             before = None if first else self._model
             if first:
