@@ -12,7 +12,8 @@ class Arow(PartialFit):
 
     Beside each weight stands how sure it is: a feature that was seen often moves little, one that
     is rare moves far. A row changes weights where its margin is below 1. Often one pass is enough
-    (``max_iter=1``), and features need not be scaled.
+    (``max_iter=1``), and features need not be scaled. There is no ``penalty``: ``r`` is the
+    regularisation, and the confidences are in weights that updates alone have moved.
 
     Parameters
     ----------

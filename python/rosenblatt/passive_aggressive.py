@@ -12,7 +12,8 @@ class PassiveAggressive(PartialFit):
 
     Where the margin of a row is below 1, the weights take the smallest change that gives it a
     margin of 1, as far as C allows. With several classes the margin is over the strongest wrong
-    class.
+    class. There is no ``penalty``: ``C`` is the regularisation, and weights that shrink between
+    updates would void the bounds.
 
     Parameters
     ----------

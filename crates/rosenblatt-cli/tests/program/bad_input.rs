@@ -47,6 +47,21 @@ const TRAIN: &[Case] = &[
         1,
         &["a.parquet", "PAR1", "cut off"],
     ),
+    // Penalties that a learner lacks, with the reason.
+    (
+        "a.csv",
+        b"a,label\n1,x\n2,y\n",
+        &["--learner", "arow", "--penalty", "l2"],
+        2,
+        &["--learner arow has no --penalty", "confidence", "use --r"],
+    ),
+    (
+        "a.csv",
+        b"a,label\n1,x\n2,y\n",
+        &["--learner", "passive-aggressive", "--alpha", "0.1"],
+        2,
+        &["has no --alpha", "smallest", "use --c"],
+    ),
     // Tables.
     (
         "a.csv",

@@ -20,7 +20,7 @@ use super::Fit;
 use super::settings;
 use crate::error::{Error, Result};
 use crate::hypothesis::{Linear, separator_margin};
-use crate::options::{Bias, Declared, Learner, Options, Parameter, Readout, positive};
+use crate::options::{Bias, Declared, Lack, Learner, Options, Parameter, Readout, positive};
 use crate::training::{Fitted, Rule, StepSize, Training};
 
 /// AROW with a diagonal confidence.
@@ -56,6 +56,15 @@ impl Declared for Arow {
         set: |l, t| positive(t).map(|v| l.r = v),
     }];
     const TAKES: &'static [&'static str] = settings::HINGE_DRIVEN;
+    const LACKS: &'static [Lack] = {
+        const WHY: &str = "its confidence is in weights that updates alone have moved, and those that shrink at every visit are others";
+        const REMEDY: &str = "use ⟨r⟩, its regularisation, or ⟨learner perceptron⟩";
+        &[
+            ("penalty", WHY, REMEDY),
+            ("alpha", WHY, REMEDY),
+            ("l1-ratio", WHY, REMEDY),
+        ]
+    };
 }
 
 impl Learner for Arow {

@@ -21,7 +21,7 @@ use crate::bounds;
 use crate::error::Result;
 use crate::hypothesis::{Linear, separator_margin};
 use crate::options::{
-    Bias, Declared, Learner, Parameter, choice_name, choices, parse_choice, positive,
+    Bias, Declared, Lack, Learner, Parameter, choice_name, choices, parse_choice, positive,
 };
 use crate::scheme::Scheme;
 use crate::training::{Fitted, Rule, StepSize, Training};
@@ -92,6 +92,15 @@ impl Declared for PassiveAggressive {
         },
     ];
     const TAKES: &'static [&'static str] = settings::HINGE_DRIVEN;
+    const LACKS: &'static [Lack] = {
+        const WHY: &str = "its step is the smallest that mends an example, and weights that shrink between steps would void its bounds";
+        const REMEDY: &str = "use ⟨c⟩, which limits the steps, or ⟨learner perceptron⟩";
+        &[
+            ("penalty", WHY, REMEDY),
+            ("alpha", WHY, REMEDY),
+            ("l1-ratio", WHY, REMEDY),
+        ]
+    };
 }
 
 impl Learner for PassiveAggressive {

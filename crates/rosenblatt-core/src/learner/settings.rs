@@ -6,8 +6,8 @@ use super::{LEARNERS, LearnerEntry};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::options::{
-    COMMON_PARAMETERS, LearnerChoice, Options, Order, Parameter, ParameterInfo, Readout,
-    SHARED_PARAMETERS, STOP_PARAMETERS, Start, Ties, choice_name,
+    COMMON_PARAMETERS, DynLearner, LearnerChoice, Options, Order, Parameter, ParameterInfo,
+    Readout, SHARED_PARAMETERS, STOP_PARAMETERS, Start, Ties, choice_name,
 };
 
 /// The parameter that names the learner.
@@ -73,7 +73,7 @@ impl Options {
         } else if let Some(set) = self.learner.as_mut().set(name, text) {
             set
         } else {
-            return Err(not_this_learners(name));
+            return Err(not_this_learners(name, &*self.learner));
         };
         set.map_err(|expected| Error::options(format!("⟨{name}⟩: found {text:?}, {expected}")))
     }
@@ -199,7 +199,14 @@ impl Options {
 }
 
 /// The error for a parameter that the learner does not have.
-fn not_this_learners(name: &str) -> Error {
+fn not_this_learners(name: &str, learner: &dyn DynLearner) -> Error {
+    if let Some((_, why, remedy)) = learner.lacks().iter().find(|lack| lack.0 == name) {
+        return Error::options(format!(
+            "⟨learner {}⟩ has no ⟨{name}⟩: {why}",
+            learner.name()
+        ))
+        .remedy(*remedy);
+    }
     let others: Vec<&str> = LEARNERS
         .iter()
         .filter(|entry| entry.default_settings().get(name).is_some())

@@ -113,7 +113,14 @@ pub trait Declared: Learner + Clone + Default {
     /// The shared parameters that shape its run, beside those that all take; any other one is refused unless it has its
     /// default value.
     const TAKES: &'static [&'static str];
+
+    /// Parameters of other learners that one may look for here, each with why it is not, and
+    /// what to use instead.
+    const LACKS: &'static [Lack] = &[];
 }
+
+/// A parameter of other learners, why this one lacks it, and what to use instead.
+pub type Lack = (&'static str, &'static str, &'static str);
 
 /// The size of a data set, by which work is bounded.
 #[derive(Debug, Clone, Copy)]
@@ -206,6 +213,8 @@ pub trait DynLearner: Learner {
     fn set(&mut self, name: &str, text: &str) -> Option<Parsed<()>>;
     /// See [`Declared::TAKES`].
     fn takes(&self) -> &'static [&'static str];
+    /// See [`Declared::LACKS`].
+    fn lacks(&self) -> &'static [Lack];
     /// A copy.
     fn boxed(&self) -> Box<dyn DynLearner>;
 }
@@ -227,6 +236,9 @@ impl<L: Declared> DynLearner for L {
     }
     fn takes(&self) -> &'static [&'static str] {
         L::TAKES
+    }
+    fn lacks(&self) -> &'static [Lack] {
+        L::LACKS
     }
     fn boxed(&self) -> Box<dyn DynLearner> {
         Box::new(self.clone())

@@ -15,7 +15,7 @@ pub use choices::{
     AtZero, Bias, Choice, ClassWeight, Keep, Metric, Multiclass, Order, Readout, Start, Ties,
     Until, choice_name, parse_choice,
 };
-pub use learner::{DataSize, Declared, DynLearner, Learner, LearnerChoice};
+pub use learner::{DataSize, Declared, DynLearner, Lack, Learner, LearnerChoice};
 pub(crate) use learner::{check_mistake_driven_partial_fit, needs_all_examples};
 pub use parameter::{Parameter, ParameterInfo, Parsed};
 pub(crate) use parameter::{
