@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .files import Table, export, load, read_libsvm, read_table, save
     from .firth import FirthLogistic
     from .kernel import KernelPerceptron
-    from .linear_unit import LinearUnit
+    from .linear_unit import LinearUnit, LinearUnitRegressor
     from .logistic import Logistic
     from .max_margin import MaxMarginClassifier
     from .network import PerceptronNetwork
@@ -41,6 +41,7 @@ _DEFINED_IN = {
     "FirthLogistic": "firth",
     "KernelPerceptron": "kernel",
     "LinearUnit": "linear_unit",
+    "LinearUnitRegressor": "linear_unit",
     "Logistic": "logistic",
     "MaxMarginClassifier": "max_margin",
     "PassiveAggressive": "passive_aggressive",
@@ -64,6 +65,7 @@ __all__ = [
     "FirthLogistic",
     "KernelPerceptron",
     "LinearUnit",
+    "LinearUnitRegressor",
     "Logistic",
     "MaxMarginClassifier",
     "PassiveAggressive",

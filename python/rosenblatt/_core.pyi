@@ -152,6 +152,7 @@ def fit(
     carry_on: Model | None = None,
     plateau: tuple[float, int] | None = None,
     progress: Callable[[dict[str, Any]], object] | None = None,
+    targets: NDArray[np.float64] | None = None,
 ) -> Model: ...
 def trace(
     given: dict[str, str],
@@ -170,6 +171,7 @@ def check(
     time_limit: float | None,
     verdict_only: bool,
     threads: int,
+    decimals: list[tuple[int, int, str]] | None = None,
 ) -> dict[str, Any]: ...
 def firth(
     rows: Rows,
@@ -188,4 +190,5 @@ def read_file(
     model: Model | None = None,
     span: tuple[int, int, bytes] | None = None,
 ) -> dict[str, Any]: ...
+def sha256(path: str | PathLike[str]) -> str: ...
 def run_program(arguments: list[str]) -> int: ...

@@ -151,6 +151,14 @@ def _value(text: str, name: str) -> Any:
     return {"true": True, "false": False}.get(text, text)
 
 
+def _require_classifier(estimator: Any) -> None:
+    """Refuses what model files and graphs do not hold."""
+    if not isinstance(estimator, Estimator):
+        name = type(estimator).__name__
+        raise TypeError(f"{name} has no model file and no graph, only pickles")
+    check_is_fitted(estimator, "_model")
+
+
 def save(estimator: Estimator, path: Any, *, label: str = "label") -> None:
     """Save a fitted estimator as a model file, which the command line reads too.
 
@@ -166,7 +174,7 @@ def save(estimator: Estimator, path: Any, *, label: str = "label") -> None:
     label : str, default="label"
         The name of the label's column in files that the command line tests the model on.
     """
-    check_is_fitted(estimator, "_model")
+    _require_classifier(estimator)
     names = estimator._feature_names()
     estimator._model.save(
         os.fspath(path),
@@ -204,7 +212,7 @@ def export(estimator: Estimator, path: Any = None) -> bytes:
     >>> b"LinearClassifier" in export(clf)
     True
     """
-    check_is_fitted(estimator, "_model")
+    _require_classifier(estimator)
     graph = estimator._model.to_onnx()
     if path is not None:
         with open(path, "wb") as file:

@@ -13,6 +13,7 @@ from rosenblatt import (
     FirthLogistic,
     KernelPerceptron,
     LinearUnit,
+    LinearUnitRegressor,
     Logistic,
     MaxMarginClassifier,
     PassiveAggressive,
@@ -57,6 +58,9 @@ def main() -> float:
     Arow(r=2.0, max_iter=1).fit(X, y)
     Logistic(penalty="l2").fit(X, y)
     LinearUnit(gradient="stochastic", eta0=0.01).fit(X, y)
+    told_numbers = LinearUnitRegressor(fit_intercept=False).fit(X, X[:, 0], progress=told)
+    slopes: NDArray[np.float64] = told_numbers.coef_
+    assert abs(float(slopes[0]) - 1) < 1e-3 and told_numbers.score(X, X[:, 0]) > 0.9
     PerceptronNetwork([4], max_iter=3).fit(X, y)
     FirthLogistic(level=0.9, interval="wald").fit(X, y)
 

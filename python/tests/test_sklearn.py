@@ -8,6 +8,7 @@ from rosenblatt import (
     Arow,
     KernelPerceptron,
     LinearUnit,
+    LinearUnitRegressor,
     Logistic,
     MaxMarginClassifier,
     PassiveAggressive,
@@ -28,6 +29,7 @@ EXPECTED = {
     KernelPerceptron: ORDER,
     # Batch descent sums over rows, so repeating one is the same as doubling its weight.
     LinearUnit: {},
+    LinearUnitRegressor: {},
     # The plane does not depend on it either, but it is found to a tolerance; see below.
     MaxMarginClassifier: ORDER,
     PerceptronNetwork: ORDER,
@@ -95,6 +97,10 @@ def similarity(X, Y):
         KernelPerceptron(similarity, bias="lifted", max_iter=50),
         LinearUnit(gradient="stochastic"),
         LinearUnit(fit_intercept=False),
+        LinearUnitRegressor(),
+        LinearUnitRegressor(gradient="stochastic", decay=0.01),
+        LinearUnitRegressor(gradient="stochastic", eta0=0.01),
+        LinearUnitRegressor(fit_intercept=False, embed="monomials:2"),
         MaxMarginClassifier(bias="unlifted", multiclass="ovo"),
         MaxMarginClassifier(kernel="poly", degree=2, coef0=1.0, bias="unlifted"),
         MaxMarginClassifier(kernel=similarity, bias="unlifted"),

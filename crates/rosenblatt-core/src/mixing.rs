@@ -174,6 +174,7 @@ fn run_part(
     let training = Training {
         data,
         sample_weights: &sample_weights,
+        targets: None,
         scheme,
         options,
         limits: Limits {

@@ -151,9 +151,10 @@ fn attended<T: Send>(
 }
 
 /// Trains on arrays. `validate` holds out a share of the rows; `carry_on` is a model whose
-/// weights go on with these rows; `plateau` is (tolerance, passes).
+/// weights go on with these rows; `plateau` is (tolerance, passes); `targets` are learned in
+/// place of labels.
 #[pyfunction]
-#[pyo3(signature = (given, rows, labels, classes, *, weights=None, threads=1, memory=None, validate=None, carry_on=None, plateau=None, progress=None))]
+#[pyo3(signature = (given, rows, labels, classes, *, weights=None, threads=1, memory=None, validate=None, carry_on=None, plateau=None, progress=None, targets=None))]
 #[allow(clippy::too_many_arguments)] // Python's keywords, each with its own name.
 pub(crate) fn fit(
     py: Python<'_>,
@@ -168,8 +169,10 @@ pub(crate) fn fit(
     carry_on: Option<PyRef<'_, Model>>,
     plateau: Option<(f64, u64)>,
     progress: Option<Py<PyAny>>,
+    targets: Option<PyReadonlyArray1<'_, f64>>,
 ) -> PyResult<Model> {
     let options = options(given)?;
+    let targets = targets.map(|targets| targets.as_array().to_vec());
     let data = arrays::dataset(rows, labels, classes, weights)?;
     let before = carry_on.map(|model| model.model.clone());
     let (mut fitted, flat): (Fitted, bool) =
@@ -187,6 +190,7 @@ pub(crate) fn fit(
             };
             rosenblatt::session(&options)
                 .validate_on(held_out)
+                .targets(targets.as_deref())
                 .partial_fit(before.as_ref())
                 .interrupt(interrupt)
                 .threads(threads)

@@ -1,6 +1,6 @@
 //! The linear unit (Adaline): least squares by gradient descent.
 //!
-//! *Rule.* The output is o = w·x, the target ±1, the error E = ½ Σ (y − o)². Batch descent
+//! *Rule.* The output is o = w·x, the target ±1 (or a number: a regression), the error E = ½ Σ (y − o)². Batch descent
 //! steps w ← w + η Σ (y − o) x; stochastic descent steps w ← w + η_t (y − o) x at each visit,
 //! η_t = η/(1 + κt).
 //!
@@ -167,6 +167,8 @@ struct Descent<'a> {
     settings: &'a LinearUnit,
     data: &'a Dataset,
     sample_weights: &'a SampleWeights<'a>,
+    /// What outputs are to be, in place of ±1.
+    targets: Option<&'a [f64]>,
     options: &'a Options,
     scheme: Scheme,
     state: LinearState,
@@ -190,6 +192,7 @@ impl<'a> Descent<'a> {
             settings,
             data,
             sample_weights: training.sample_weights,
+            targets: training.targets,
             options,
             scheme,
             state: LinearState {
@@ -252,10 +255,11 @@ impl<'a> Descent<'a> {
         eigenvalue
     }
 
-    fn target(&self, label: u32, d: usize) -> f64 {
-        match self.scheme.sides(d).1 == label {
-            true => 1.0,
-            false => -1.0,
+    fn target(&self, i: usize, d: usize) -> f64 {
+        match self.targets {
+            Some(targets) => targets[i],
+            None if self.scheme.sides(d).1 == self.data.labels[i] => 1.0,
+            None => -1.0,
         }
     }
 
@@ -279,9 +283,9 @@ impl<'a> Descent<'a> {
             weights.scores(row, &mut scores);
             rule.judge(self.scheme, label, &scores, &mut judgement);
             let c = self.sample_weights.of(i, label);
-            self.record(&mut pass, label, c, &scores, &judgement);
+            self.record(&mut pass, i, c, &scores, &judgement);
             for (d, output) in self.outputs(&scores) {
-                let residual = c * (self.target(label, d) - output);
+                let residual = c * (self.target(i, d) - output);
                 sum.add(d, row, residual, residual * self.constant);
             }
         }
@@ -291,15 +295,19 @@ impl<'a> Descent<'a> {
     fn record(
         &self,
         pass: &mut Pass,
-        label: u32,
+        i: usize,
         weight: f64,
         scores: &[f64],
         judgement: &Judgement,
     ) {
-        let predicted = self.scheme.decide(scores, self.options.at_zero);
-        judgement.count_in(pass, u64::from(predicted != label));
+        if self.targets.is_some() {
+            pass.visits += 1;
+        } else {
+            let predicted = self.scheme.decide(scores, self.options.at_zero);
+            judgement.count_in(pass, u64::from(predicted != self.data.labels[i]));
+        }
         for (d, output) in self.outputs(scores) {
-            let residual = self.target(label, d) - output;
+            let residual = self.target(i, d) - output;
             pass.squared_error += weight * residual * residual;
         }
     }
@@ -392,11 +400,11 @@ impl<'a> Descent<'a> {
                 self.state.weights.scores(row, &mut scores);
                 rule.judge(self.scheme, label, &scores, &mut judgement);
                 let c = self.sample_weights.of(i, label);
-                self.record(&mut pass, label, c, &scores, &judgement);
+                self.record(&mut pass, i, c, &scores, &judgement);
                 let visit = (progress.visits + pass.visits - 1) as f64;
                 let rate = self.rate / (1.0 + self.settings.decay * visit) * c;
                 for (d, output) in self.outputs(&scores) {
-                    let step = rate * (self.target(label, d) - output);
+                    let step = rate * (self.target(i, d) - output);
                     self.state.weights.add(d, row, step, step * self.constant);
                 }
                 pass.updates += 1;

@@ -13,9 +13,9 @@ use self::resume::{check_resumable, check_same};
 use crate::data::{Classes, Dataset, FeatureNames};
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
-use crate::learner::LearnerEntry;
+use crate::learner::{LearnerEntry, LinearUnit};
 use crate::model::{Decision, Fingerprint, LinearState, Model, SeenRows};
-use crate::options::{DataSize, Metric, Options, choice_name};
+use crate::options::{DataSize, Declared, Metric, Options, choice_name};
 use crate::parallel;
 use crate::progress::{Limits, Progress};
 use crate::scheme::Scheme;
@@ -28,6 +28,7 @@ use crate::weights::Weights;
 pub struct Session<'a> {
     options: &'a Options,
     validation: Option<&'a Dataset>,
+    targets: Option<&'a [f64]>,
     from: Origin<'a>,
     interrupt: Option<&'a AtomicBool>,
     threads: usize,
@@ -53,6 +54,7 @@ impl<'a> Session<'a> {
         Session {
             options,
             validation: None,
+            targets: None,
             from: Origin::Start,
             interrupt: None,
             threads: parallel::available(),
@@ -66,6 +68,15 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn validate_on(mut self, validation: Option<&'a Dataset>) -> Self {
         self.validation = validation;
+        self
+    }
+
+    /// Learns these numbers, one for each example by its place in memory, instead of labels:
+    /// a regression, for the linear unit alone. Labels are then not looked at, and mistakes not
+    /// counted; of the model that comes out, the scores are the answers.
+    #[must_use]
+    pub fn targets(mut self, targets: Option<&'a [f64]>) -> Self {
+        self.targets = targets;
         self
     }
 
@@ -156,6 +167,7 @@ impl<'a> Session<'a> {
             ),
         };
         let scheme = Scheme::new(data.classes.len(), multiclass);
+        self.check_targets(data, scheme)?;
         if options.learner.keeps_weights() {
             fits_memory(scheme, data.features())?;
         }
@@ -200,6 +212,7 @@ impl<'a> Session<'a> {
         let training = Training {
             data,
             sample_weights: &sample_weights,
+            targets: self.targets,
             scheme,
             options,
             limits: Limits {
@@ -290,6 +303,39 @@ impl<'a> Session<'a> {
         let (before, now) = (&model.options, self.options);
         let same = self.validation.is_some() && before.metric == now.metric;
         same && (before.keeps_best_pass() || !now.keeps_best_pass())
+    }
+
+    /// Refuses targets that cannot be learned.
+    fn check_targets(&self, data: &Dataset, scheme: Scheme) -> Result<()> {
+        let Some(targets) = self.targets else {
+            return Ok(());
+        };
+        let learner = self.options.learner.name();
+        if learner != LinearUnit::NAME {
+            return Err(
+                Error::options(format!("⟨learner {learner}⟩ learns classes, not numbers"))
+                    .remedy(format!("use ⟨learner {}⟩", LinearUnit::NAME)),
+            );
+        }
+        if self.validation.is_some() || scheme.discriminators() != 1 {
+            return Err(Error::options(
+                "numbers are learned by one discriminator, without held-out examples",
+            ));
+        }
+        if targets.len() != data.len() {
+            return Err(Error::data(format!(
+                "{} targets for {} examples",
+                targets.len(),
+                data.len()
+            )));
+        }
+        match targets.iter().position(|target| !target.is_finite()) {
+            None => Ok(()),
+            Some(i) => Err(Error::data(format!(
+                "the target of example {} is not a finite number",
+                data.number(i) + 1
+            ))),
+        }
     }
 
     /// Refuses a metric that says nothing of these classes.

@@ -119,6 +119,7 @@ impl OnlineLearner {
         let training = Training {
             data,
             sample_weights: &sample_weights,
+            targets: None,
             scheme: self.model.scheme,
             options: &options,
             limits: Limits {

@@ -20,6 +20,8 @@ use crate::weights::Weights;
 pub(crate) struct Training<'f> {
     pub data: &'f Dataset,
     pub sample_weights: &'f SampleWeights<'f>,
+    /// What each example's output is to be, in place of ±1 by its label.
+    pub targets: Option<&'f [f64]>,
     pub scheme: Scheme,
     pub options: &'f Options,
     pub limits: Limits<'f>,

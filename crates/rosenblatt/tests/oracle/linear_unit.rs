@@ -1,7 +1,7 @@
 //! The linear unit against its definition.
 
 use rosenblatt::Options;
-use rosenblatt::data::{Precision, RowPermutation};
+use rosenblatt::data::{Dataset, Precision, RowPermutation};
 use rosenblatt::internal::random::{Random, Stream};
 use rosenblatt::learner::{Gradient, LinearUnit};
 use rosenblatt::options::{Bias, ClassWeight, Multiclass, Order, Start};
@@ -191,4 +191,60 @@ fn the_linear_unit_does_what_the_definition_says_on_every_axis() {
     ] {
         assert!(stops.contains(&expected), "{expected:?} never happened");
     }
+}
+
+#[test]
+fn numbers_in_place_of_labels_are_a_regression() {
+    let toy = common::reals(5, 40, 3, 2);
+    let data = toy.dataset();
+    let sides: Vec<f64> = (0..40).map(|i| target(&toy, i, 0, 1)).collect();
+    for gradient in [Gradient::Batch, Gradient::Stochastic] {
+        let unit = LinearUnit {
+            gradient,
+            tolerance: 0.0,
+            ..LinearUnit::default()
+        };
+        let options = Options {
+            learner: unit.into(),
+            epochs: Some(20),
+            ..Options::default()
+        };
+        let learned = |targets: &[f64]| {
+            let session = rosenblatt::session(&options).targets(Some(targets));
+            session.train(&data).unwrap().model
+        };
+        let expected = trained(&data, &options).model;
+        let found = learned(&sides);
+        assert_eq!(
+            planes(found.weights().unwrap()),
+            planes(expected.weights().unwrap())
+        );
+        assert_eq!(found.progress.mistakes_per_epoch(), [0; 20]);
+        // Four times the targets, four times the weights, to the last bit.
+        let fourfold: Vec<f64> = sides.iter().map(|t| 4.0 * t).collect();
+        let mut four = planes(learned(&fourfold).weights().unwrap());
+        four.iter_mut().flatten().for_each(|w| *w /= 4.0);
+        assert_eq!(four, planes(expected.weights().unwrap()));
+    }
+}
+
+#[test]
+fn numbers_that_cannot_be_learned_are_refused() {
+    let toy = common::reals(5, 40, 3, 2);
+    let (data, three) = (toy.dataset(), common::reals(5, 40, 3, 3).dataset());
+    let unit = Options {
+        learner: LinearUnit::default().into(),
+        ..Options::default()
+    };
+    let perceptron = Options::default();
+    let mut targets = vec![0.5; 40];
+    let refused = |options: &Options, data: &Dataset, targets: &[f64]| {
+        let session = rosenblatt::session(options).targets(Some(targets));
+        session.train(data).unwrap_err().to_string()
+    };
+    assert!(refused(&perceptron, &data, &targets).contains("learns classes, not numbers"));
+    assert!(refused(&unit, &three, &targets).contains("one discriminator"));
+    assert!(refused(&unit, &data, &targets[1..]).contains("39 targets for 40 examples"));
+    targets[7] = f64::INFINITY;
+    assert!(refused(&unit, &data, &targets).contains("the target of example 8"));
 }
