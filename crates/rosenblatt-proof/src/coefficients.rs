@@ -11,11 +11,12 @@
 
 use super::decide::{Decision, State};
 use super::exact_walk::RoundOutcome;
+use super::face::Face;
 use super::limits::{Doing, Limits, OrStopped, Stopped};
 use super::modulo::PRIME;
 use super::number::is_negative;
 use super::passes::{ExactWeights, Scales};
-use super::round::{FAR_ENOUGH, Face, MOST_STEPS, NEAR_ZERO, Search};
+use super::round::{FAR_ENOUGH, MOST_STEPS, NEAR_ZERO, Search};
 use super::rows::SignedRows;
 use super::rows_and_axis::RowsAndAxis;
 use super::verdict::{Direction, ProvedVerdict};
@@ -244,7 +245,7 @@ impl<'s, 'a, T: SignedRows + ?Sized> Axes<'s, 'a, T> {
         self.keep(&met);
         Ok(match settled? {
             RoundOutcome::Separated(v) => Some(v),
-            RoundOutcome::Balanced { .. } => None,
+            RoundOutcome::Balanced { .. } | RoundOutcome::Unmarked => None,
         })
     }
 }

@@ -20,16 +20,17 @@ use dashu_int::IBig;
 
 use super::echelon::Echelon;
 use super::exact_walk::RoundOutcome;
+use super::face::{Face, PivotSolver};
 use super::limits::{Doing, Limits, OrStopped, Stopped, Undecided};
 use super::modulo::{PRIME, Residues};
 use super::number::{is_negative, reduce};
 use super::passes::{ExactWeights, Scales};
 use super::peel::{Core, Peeled, peel};
-use super::round::{Face, PivotSolver, Search};
+use super::round::Search;
 use super::rows::SignedRows;
 use super::verdict::{Direction, MOST_NULL_VECTORS, Multipliers, ProvedVerdict, Witness};
 use rosenblatt_core::internal::random::{Random, Stream};
-use rosenblatt_core::internal::{can_allocate, unit_part_beside};
+use rosenblatt_core::internal::{NearestPoint, can_allocate, unit_part_beside};
 use rosenblatt_core::{Error, Result};
 
 /// Decides whether the rows are separable, quasi-separable or overlapping, with proof.
@@ -193,6 +194,7 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
             for (&row, &inside) in core.members.iter().zip(&inner.face.inside) {
                 self.face.inside[row] = inside;
             }
+            self.face.marked = self.face.basis.len();
             self.face.ill_conditioned |= inner.face.ill_conditioned;
             self.orthonormalise();
             self.hints = inner.hints.iter().map(|&row| core.members[row]).collect();
@@ -247,11 +249,21 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                 self.mark_inside();
             }
         }
+        // The working set of the round before, while rows outside the face are in it.
+        let mut hull: Option<NearestPoint> = None;
         loop {
             self.limits.check()?;
-            if self.face.any_outside(self.rows).is_none() {
-                return Ok(None);
+            if hull.as_ref().is_none_or(|hull| hull.working_set_len() == 0) {
+                hull = None;
+                if !self.face.is_marked() {
+                    self.mark_inside();
+                }
+                if self.face.any_outside(self.rows).is_none() {
+                    return Ok(None);
+                }
             }
+            self.face
+                .grow_solver(self.rows, &self.scales, self.limits)?;
             self.doing.refuted = !self.refutation.is_empty();
             let mut search = Search {
                 rows: self.rows,
@@ -259,13 +271,14 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                 residues: &self.residues,
                 hints: std::mem::take(&mut self.hints),
                 perceptron: self.face.basis.is_empty(),
-                hull: None,
+                hull,
                 limits: self.limits,
                 doing: std::mem::take(&mut self.doing),
             };
             let settled = search.round(&self.face);
             self.hints = search.hints;
             self.doing = search.doing;
+            hull = search.hull;
             match settled? {
                 RoundOutcome::Separated(weights) => return Ok(Some(weights)),
                 RoundOutcome::Balanced { outside, spanning } => {
@@ -275,16 +288,28 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                         self.lambda.clear();
                     }
                     let before = self.face.basis.len();
+                    let directions = self.face.near.len();
                     self.absorb(outside, spanning);
                     // A relation among rows already spanned means that one of them was taken
                     // for a row outside: no more short cuts then.
-                    self.face.ill_conditioned |= self.face.basis.len() == before;
+                    let grown = self.face.basis.len() > before;
+                    self.face.ill_conditioned |= !grown;
                     if first && self.face.echelon.rank() < self.rows.dimension() {
                         self.absorb_opposites()?;
                     }
                     self.orthonormalise();
-                    self.mark_inside();
+                    if !grown || self.rows.dimension() >= WIDE {
+                        hull = None;
+                        self.mark_inside();
+                    } else if let Some(hull) = &mut hull {
+                        // The working set alone often shows the next relation; to look at all rows
+                        // takes longer.
+                        self.mark_inside_of(hull.rows());
+                        let inside = &self.face.inside;
+                        hull.extend_face(&self.face.near[directions..], |row| !inside[row]);
+                    }
                 }
+                RoundOutcome::Unmarked => self.mark_inside(),
             }
         }
     }
@@ -435,17 +460,31 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
         same && at == left.len()
     }
 
+    /// A vector that is orthogonal to the face modulo the prime, and hardly to any row outside.
+    fn beside_face(&self, random: &mut Random) -> Vec<u64> {
+        let draw = || random.bits() % PRIME;
+        (self.face.echelon).orthogonal(self.rows.dimension(), draw)
+    }
+
+    /// Marks those of some rows that lie in the face.
+    fn mark_inside_of(&mut self, some: impl Iterator<Item = usize>) {
+        let mut random = Random::new(0, Stream::Sample, self.face.basis.len() as u64);
+        let g = self.beside_face(&mut random);
+        for row in some {
+            self.face.inside[row] |= self.residues.dot(self.rows, row, &g) == 0;
+        }
+    }
+
+    /// Marks all rows that lie in the face.
     fn mark_inside(&mut self) {
+        self.face.marked = self.face.basis.len();
         let dimension = self.rows.dimension();
         if self.face.echelon.rank() == dimension {
             self.face.inside.fill(true);
             return;
         }
         let mut random = Random::new(0, Stream::Sample, self.face.basis.len() as u64);
-        let g = self
-            .face
-            .echelon
-            .orthogonal(dimension, || random.bits() % PRIME);
+        let g = self.beside_face(&mut random);
         // Most rows outside are so far outside that floating point shows it: they have a
         // part along a random direction orthogonal to the face. Only the rest is looked up.
         let short_cut = !self.face.ill_conditioned;
@@ -554,11 +593,10 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                     break;
                 }
                 self.rows.members(group, &mut |row| {
-                    holds = holds
-                        && (!self.face.inside[row]
-                            || basis
-                                .iter()
-                                .all(|v| v.sign(&self.scales, self.rows, row).is_eq()));
+                    if holds && self.face.inside[row] {
+                        let whole = self.scales.integer_row(self.rows, row);
+                        holds = basis.iter().all(|v| whole.is_orthogonal(&v.exact));
+                    }
                 });
             }
             holds

@@ -21,36 +21,67 @@ pub(crate) struct Solution {
     pub(crate) denominator: IBig,
 }
 
-/// A regular square matrix, ready to be solved against.
+/// A regular square matrix, ready to be solved against. One of size 0 is the default.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Solver {
     n: usize,
     /// Row by row; modulo the prime.
     inverse: Vec<u64>,
     matrix: Planes,
-    /// The length in bits of the longest entry of each row.
-    lengths: Vec<usize>,
 }
 
 /// A matrix of whole numbers, row by row, in machine words: the sum of planes times powers of
 /// 2⁶², so that a sum of products takes words alone, however long the numbers are.
+#[derive(Debug, Clone, Default)]
 struct Planes(Vec<Vec<i64>>);
 
 /// Bits of a plane.
 const PLANE: usize = 62;
 
+/// What of a whole number lies in plane `k`.
+fn part(a: &IBig, k: usize) -> i64 {
+    let size: IBig = if is_negative(a) { -a } else { a.clone() };
+    let part: IBig = (size >> (k * PLANE)) & IBig::from((1i64 << PLANE) - 1);
+    let part = i64::try_from(&part).unwrap_or(0);
+    if is_negative(a) { -part } else { part }
+}
+
 impl Planes {
     fn new(matrix: &[IBig]) -> Self {
         let most = matrix.iter().map(bits).max().unwrap_or(0);
-        let plane = |k: usize| {
-            let part = |a: &IBig| {
-                let size: IBig = if is_negative(a) { -a } else { a.clone() };
-                let part: IBig = (size >> (k * PLANE)) & IBig::from((1i64 << PLANE) - 1);
-                let part = i64::try_from(&part).unwrap_or(0);
-                if is_negative(a) { -part } else { part }
-            };
-            matrix.iter().map(part).collect()
-        };
+        let plane = |k: usize| matrix.iter().map(|a| part(a, k)).collect();
         Planes((0..most.div_ceil(PLANE)).map(plane).collect())
+    }
+
+    /// This n × n matrix in the corner of an m × m one, with entries outside of it.
+    fn extended(&self, n: usize, m: usize, entries: &[(usize, usize, IBig)]) -> Self {
+        let most = entries.iter().map(|(.., a)| bits(a)).max().unwrap_or(0);
+        let plane = |k: usize| {
+            let mut larger = vec![0; m * m];
+            if let Some(old) = self.0.get(k) {
+                for i in 0..n {
+                    larger[i * m..i * m + n].copy_from_slice(&old[i * n..(i + 1) * n]);
+                }
+            }
+            for (i, j, a) in entries {
+                larger[i * m + j] = part(a, k);
+            }
+            larger
+        };
+        let planes = most.div_ceil(PLANE).max(self.0.len());
+        Planes((0..planes).map(plane).collect())
+    }
+
+    /// The length in bits of the longest entry in a part.
+    fn longest(&self, range: Range<usize>) -> usize {
+        let length = |plane: &Vec<i64>| {
+            let all = plane[range.clone()].iter();
+            all.fold(0, |bits, a| bits | a.unsigned_abs())
+                .checked_ilog2()
+        };
+        let planes = self.0.iter().enumerate().rev();
+        let top = planes.filter_map(|(k, plane)| Some(k * PLANE + length(plane)? as usize + 1));
+        top.max().unwrap_or(0)
     }
 
     /// A part of a row times a vector of words below 2⁶¹.
@@ -87,16 +118,104 @@ impl Solver {
         let Some(inverse) = invert(n, residues, limits)? else {
             return Ok(None);
         };
-        let lengths = matrix.chunks(n.max(1));
-        let lengths = lengths.map(|row| row.iter().map(bits).max().unwrap_or(0));
-        let lengths = lengths.collect();
         let matrix = Planes::new(&matrix);
+        Ok(Some(Solver { n, inverse, matrix }))
+    }
+
+    /// The number of rows and columns.
+    pub(crate) fn len(&self) -> usize {
+        self.n
+    }
+
+    /// This matrix with `more` rows and columns behind its own, given by their entries (row,
+    /// column, value) that are not zero, or `None` if that is singular modulo the prime. For A
+    /// with B on its right, C below it and D in the corner it costs the inverse of what is left of
+    /// the corner, D − C·A⁻¹·B, and a few products.
+    pub(crate) fn extended(
+        &self,
+        more: usize,
+        entries: &[(usize, usize, IBig)],
+        limits: &Limits<'_>,
+    ) -> OrStopped<Option<Self>> {
+        let (n, m) = (self.n, self.n + more);
+        let old = |i: usize| &self.inverse[i * n..(i + 1) * n];
+        // The columns of B, the rows of C, and the corner.
+        let mut right: Vec<Vec<(usize, u64)>> = vec![Vec::new(); more];
+        let mut below: Vec<Vec<(usize, u64)>> = vec![Vec::new(); more];
+        let mut corner = vec![0; more * more];
+        for (i, j, value) in entries {
+            let residue = of_big(value);
+            match (i.checked_sub(n), j.checked_sub(n)) {
+                (None, None) => debug_assert!(false, "an entry of the old matrix"),
+                (None, Some(column)) => right[column].push((*i, residue)),
+                (Some(row), None) => below[row].push((*j, residue)),
+                (Some(row), Some(column)) => corner[row * more + column] = residue,
+            }
+        }
+        // A⁻¹·B, row by row, and the rows of C·A⁻¹.
+        let mut beside = vec![0; n * more];
+        for i in 0..n {
+            let row = old(i);
+            for (at, column) in beside[i * more..].iter_mut().zip(&right) {
+                *at = column
+                    .iter()
+                    .fold(0, |sum, &(k, b)| add(sum, mul(row[k], b)));
+            }
+        }
+        let mut under = vec![vec![0; n]; more];
+        for (sum, row) in under.iter_mut().zip(&below) {
+            limits.check()?;
+            for &(k, c) in row {
+                add_times(sum, c, old(k));
+            }
+        }
+        for (left, row) in corner.chunks_exact_mut(more.max(1)).zip(&below) {
+            for &(k, c) in row {
+                add_times(left, negate(c), &beside[k * more..(k + 1) * more]);
+            }
+        }
+        let Some(corner) = invert(more, corner, limits)? else {
+            return Ok(None);
+        };
+        let corner_row = |i: usize| &corner[i * more..(i + 1) * more];
+        let mut inverse = Vec::with_capacity(m * m);
+        for i in 0..n {
+            limits.check()?;
+            // −A⁻¹·B times the inverted corner, and what that takes back from A⁻¹.
+            let mut outer = vec![0; more];
+            for (k, &b) in beside[i * more..(i + 1) * more].iter().enumerate() {
+                add_times(&mut outer, negate(b), corner_row(k));
+            }
+            let mut row = old(i).to_vec();
+            for (under, &z) in under.iter().zip(&outer) {
+                add_times(&mut row, negate(z), under);
+            }
+            inverse.extend(row);
+            inverse.extend(outer);
+        }
+        for i in 0..more {
+            let mut row = vec![0; n];
+            for (under, &c) in under.iter().zip(corner_row(i)) {
+                add_times(&mut row, negate(c), under);
+            }
+            inverse.extend(row);
+            inverse.extend(corner_row(i));
+        }
         Ok(Some(Solver {
-            n,
+            n: m,
             inverse,
-            matrix,
-            lengths,
+            matrix: self.matrix.extended(n, m, entries),
         }))
+    }
+
+    /// Rows and columns exchanged.
+    pub(crate) fn transposed(&self) -> Self {
+        let planes = self.matrix.0.iter();
+        Solver {
+            n: self.n,
+            inverse: transposed(self.n, &self.inverse),
+            matrix: Planes(planes.map(|plane| transposed(self.n, plane)).collect()),
+        }
     }
 
     /// The solution of A·x = b.
@@ -149,9 +268,8 @@ impl Solver {
     fn most_bits(&self, b: &[IBig]) -> usize {
         let n = self.n;
         let half_log = (usize::BITS - (n + 1).leading_zeros()) as usize / 2 + 1;
-        (0..n)
-            .map(|i| self.lengths[i].max(bits(&b[i])) + half_log)
-            .sum()
+        let length = |i: usize| self.matrix.longest(i * n..(i + 1) * n);
+        (0..n).map(|i| length(i).max(bits(&b[i])) + half_log).sum()
     }
 
     fn reconstruct(&self, digits: &[Vec<u64>]) -> Option<Solution> {
@@ -199,6 +317,25 @@ impl Solver {
             sum == &b[i] * &solution.denominator
         })
     }
+}
+
+/// v + factor·w modulo the prime.
+fn add_times(v: &mut [u64], factor: u64, w: &[u64]) {
+    if factor != 0 {
+        for (v, &w) in v.iter_mut().zip(w) {
+            *v = add(*v, mul(factor, w));
+        }
+    }
+}
+
+fn transposed<T: Copy + Default>(n: usize, matrix: &[T]) -> Vec<T> {
+    let mut turned = vec![T::default(); n * n];
+    for (i, row) in matrix.chunks_exact(n.max(1)).enumerate() {
+        for (j, &x) in row.iter().enumerate() {
+            turned[j * n + i] = x;
+        }
+    }
+    turned
 }
 
 /// Σ digits[k]·p^k, by halves.
@@ -261,42 +398,39 @@ fn rational(a: &IBig, modulus: &IBig, bound: &IBig) -> Option<(IBig, IBig)> {
     })
 }
 
-/// The inverse modulo the prime by Gauss and Jordan; `None` if singular.
-fn invert(n: usize, a: Vec<u64>, limits: &Limits<'_>) -> OrStopped<Option<Vec<u64>>> {
-    let width = 2 * n;
-    let mut table = vec![0u64; n * width];
-    for i in 0..n {
-        table[i * width..i * width + n].copy_from_slice(&a[i * n..(i + 1) * n]);
-        table[i * width + n + i] = 1;
-    }
+/// The inverse modulo the prime by Gauss and Jordan, in place; `None` if singular.
+fn invert(n: usize, mut table: Vec<u64>, limits: &Limits<'_>) -> OrStopped<Option<Vec<u64>>> {
+    let mut swaps = Vec::new();
     for column in 0..n {
         limits.check()?;
-        let Some(pivot) = (column..n).find(|&i| table[i * width + column] != 0) else {
+        let Some(pivot) = (column..n).find(|&i| table[i * n + column] != 0) else {
             return Ok(None);
         };
-        for j in (0..width).filter(|_| pivot != column) {
-            table.swap(pivot * width + j, column * width + j);
+        if pivot != column {
+            swaps.push((pivot, column));
+            for j in 0..n {
+                table.swap(pivot * n + j, column * n + j);
+            }
         }
-        let factor = inverse_of(table[column * width + column]);
-        // Left of the column the pivot row is zero.
-        let pivot_row: Vec<u64> = table[column * width + column..(column + 1) * width]
-            .iter()
-            .map(|&x| mul(x, factor))
-            .collect();
-        for (i, row) in table.chunks_exact_mut(width).enumerate() {
-            let right = &mut row[column..];
-            if i == column {
-                right.copy_from_slice(&pivot_row);
-            } else if right[0] != 0 {
-                let factor = negate(right[0]);
-                for (x, &y) in right.iter_mut().zip(&pivot_row) {
-                    *x = add(*x, mul(factor, y));
-                }
+        // The column that is done makes room for one of the inverse.
+        let pivot_row = &mut table[column * n..(column + 1) * n];
+        let factor = inverse_of(pivot_row[column]);
+        pivot_row[column] = 1;
+        pivot_row.iter_mut().for_each(|x| *x = mul(*x, factor));
+        let pivot_row = pivot_row.to_vec();
+        for (i, row) in table.chunks_exact_mut(n).enumerate() {
+            let factor = row[column];
+            if i != column && factor != 0 {
+                row[column] = 0;
+                add_times(row, negate(factor), &pivot_row);
             }
         }
     }
-    let rows = table.chunks_exact(width.max(1));
-    Ok(Some(rows.flat_map(|row| row[n..].to_vec()).collect()))
+    // Exchanged rows are exchanged columns of the inverse.
+    for &(a, b) in swaps.iter().rev() {
+        table.chunks_exact_mut(n).for_each(|row| row.swap(a, b));
+    }
+    Ok(Some(table))
 }
 
 #[cfg(test)]
@@ -334,6 +468,54 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_matrix_that_grows_solves_as_the_whole_does() {
+        let mut random = Random::new(5, Stream::Sample, 0);
+        let limits = Limits::default();
+        for sizes in [&[0usize, 3, 4, 9][..], &[7, 8], &[1, 2, 3, 20]] {
+            for scale in [0, 12] {
+                let m = sizes[sizes.len() - 1];
+                let a = matrix(&mut random, m, scale);
+                let mut grown = Solver::default();
+                for &size in sizes {
+                    let n = grown.len();
+                    let places = (0..size).flat_map(|i| (0..size).map(move |j| (i, j)));
+                    let outside = places.filter(|&(i, j)| i >= n || j >= n);
+                    let entries: Vec<_> =
+                        outside.map(|(i, j)| (i, j, a[i * m + j].clone())).collect();
+                    let larger = grown
+                        .extended(size - n, &entries, &limits)
+                        .expect("no limit");
+                    grown = larger.expect("regular but for odds of 2⁻⁶⁰");
+                }
+                let whole = Solver::new(m, a.clone(), &limits)
+                    .expect("no limit")
+                    .unwrap();
+                assert_eq!(grown.inverse, whole.inverse);
+                let b: Vec<IBig> = (0..m)
+                    .map(|_| IBig::from(random.below(99) as i64))
+                    .collect();
+                let [one, other] =
+                    [&grown, &whole].map(|s| s.solve(&b, &limits).expect("no limit"));
+                assert_eq!(one, other);
+                let turned: Vec<IBig> = (0..m * m).map(|k| a[k % m * m + k / m].clone()).collect();
+                let turned = Solver::new(m, turned, &limits).expect("no limit").unwrap();
+                let [one, other] =
+                    [&grown.transposed(), &turned].map(|s| s.solve(&b, &limits).expect("no limit"));
+                assert_eq!(one, other);
+            }
+        }
+        let one = Solver::new(1, vec![IBig::ONE], &limits)
+            .expect("no limit")
+            .unwrap();
+        let dependent = [(0, 1, 2), (1, 0, 2), (1, 1, 4)].map(|(i, j, a)| (i, j, IBig::from(a)));
+        assert!(
+            one.extended(1, &dependent, &limits)
+                .expect("no limit")
+                .is_none()
+        );
     }
 
     #[test]

@@ -10,6 +10,7 @@ use dashu_int::IBig;
 
 use super::dixon::Solver;
 use super::echelon::Echelon;
+use super::face::Face;
 use super::limits::{Limits, OrStopped};
 use super::modulo::Residues;
 use super::number::{is_negative, power};
@@ -27,6 +28,8 @@ pub(crate) enum RoundOutcome {
     },
     /// Scaled weights, orthogonal to L, that every row outside L is strictly positive under.
     Separated(ExactWeights),
+    /// Nothing yet: which rows lie in L must be known first.
+    Unmarked,
 }
 
 struct ExactWalk<'a, T: ?Sized> {
@@ -34,19 +37,19 @@ struct ExactWalk<'a, T: ?Sized> {
     scales: &'a Scales,
     residues: &'a Residues,
     limits: &'a Limits<'a>,
+    face: &'a Face,
     basis: &'a [usize],
     basis_rows: Vec<IntegerRow>,
 }
 
-/// Settles the rows not marked in `inside`, all modulo the span of `basis`, starting at a
-/// corral with approximate weights.
+/// Settles the rows outside a face, all modulo its span, starting at a corral with approximate
+/// weights.
 pub(crate) fn exact_walk<T: SignedRows + ?Sized>(
     rows: &T,
     scales: &Scales,
     residues: &Residues,
     limits: &Limits<'_>,
-    basis: &[usize],
-    inside: &[bool],
+    face: &Face,
     start: Vec<(usize, f64)>,
 ) -> OrStopped<RoundOutcome> {
     let exactly = ExactWalk {
@@ -54,53 +57,57 @@ pub(crate) fn exact_walk<T: SignedRows + ?Sized>(
         scales,
         residues,
         limits,
-        basis,
-        basis_rows: basis.iter().map(|&b| scales.integer_row(rows, b)).collect(),
+        face,
+        basis: &face.basis,
+        basis_rows: face.integer_rows(rows, scales),
     };
     if let Some(balanced) = exactly.balance(&start)? {
         return Ok(balanced);
     }
-    exactly.walk(inside, start)
+    match face.is_marked() {
+        true => exactly.walk(&face.inside, start),
+        false => Ok(RoundOutcome::Unmarked),
+    }
 }
 
 impl<T: SignedRows + ?Sized> ExactWalk<'_, T> {
     /// The quick way: if the corral balances, its relation is the one-dimensional kernel of
-    /// its rows, found without forming inner products.
+    /// its rows, found without forming inner products. Rows of more weight come first: where
+    /// rounding left some that have none, the relation is found without them.
     fn balance(&self, corral: &[(usize, f64)]) -> OrStopped<Option<RoundOutcome>> {
-        let Some((&(last, _), rest)) = corral.split_last() else {
-            return Ok(None);
-        };
-        let mut echelon = Echelon::default();
-        for &row in self.basis.iter().chain(rest.iter().map(|(row, _)| row)) {
+        let mut corral: Vec<(usize, f64)> = corral.to_vec();
+        corral.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let mut echelon = self.face.echelon.clone();
+        let mut rest = Vec::new();
+        let mut last = None;
+        for (row, _) in corral {
             self.limits.check()?;
             if !echelon.insert(self.residues.row(self.rows, row)) {
-                return Ok(None);
+                last = Some(row);
+                break;
             }
+            rest.push(row);
         }
-        let corral_rows: Vec<IntegerRow> = rest
-            .iter()
-            .map(|&(row, _)| self.scales.integer_row(self.rows, row))
-            .collect();
+        let Some(last) = last else {
+            return Ok(None);
+        };
+        let whole = |&row: &usize| self.scales.integer_row(self.rows, row);
+        let corral_rows: Vec<IntegerRow> = rest.iter().map(whole).collect();
         let columns: Vec<&IntegerRow> = self.basis_rows.iter().chain(&corral_rows).collect();
-        let n = columns.len();
         let dimension = self.rows.dimension();
         let places = echelon.places(dimension);
-        let mut matrix = vec![IBig::ZERO; n * n];
-        for (c, column) in columns.iter().enumerate() {
-            for (j, value) in &column.entries {
-                if let Some(place) = places[*j] {
-                    matrix[place * n + c] = value.clone();
-                }
-            }
-        }
-        let last_row = self.scales.integer_row(self.rows, last);
-        let mut target = vec![IBig::ZERO; n];
+        let last_row = whole(&last);
+        let mut target = vec![IBig::ZERO; columns.len()];
         for (j, value) in &last_row.entries {
             if let Some(place) = places[*j] {
                 target[place] = -value;
             }
         }
-        let Some(solver) = Solver::new(n, matrix, self.limits)? else {
+        let solver = self
+            .face
+            .solver
+            .with_columns(&columns, &places, self.limits)?;
+        let Some(solver) = solver else {
             return Ok(None);
         };
         let solution = solver.solve(&target, self.limits)?;
@@ -126,7 +133,7 @@ impl<T: SignedRows + ?Sized> ExactWalk<'_, T> {
             .zip(&corral_rows)
             .zip(weights)
             .filter(|(_, weight)| positive(weight))
-            .map(|((&(row, _), whole), weight)| (row, whole, weight.clone()))
+            .map(|((&row, whole), weight)| (row, whole, weight.clone()))
             .collect();
         outside.push((last, &last_row, solution.denominator.clone()));
         Ok(Some(self.balanced(

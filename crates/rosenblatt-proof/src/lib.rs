@@ -18,6 +18,7 @@ mod document;
 mod dual_lp;
 mod echelon;
 mod exact_walk;
+mod face;
 mod gram;
 mod joint_rows;
 mod limits;

@@ -400,3 +400,12 @@ pub(crate) struct IntegerRow {
     pub(crate) entries: Vec<(usize, IBig)>,
     pub(crate) shift: i32,
 }
+
+impl IntegerRow {
+    /// Whether v·z is zero.
+    pub(crate) fn is_orthogonal(&self, v: &[IBig]) -> bool {
+        let terms = self.entries.iter().filter(|(j, _)| !v[*j].is_zero());
+        let sum: IBig = terms.map(|(j, value)| value * &v[*j]).sum();
+        sum.is_zero()
+    }
+}

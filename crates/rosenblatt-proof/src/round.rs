@@ -12,54 +12,13 @@ use std::collections::HashMap;
 use dashu_int::IBig;
 
 use super::decide::WIDE;
-use super::dixon::Solver;
-use super::echelon::Echelon;
 use super::exact_walk::{RoundOutcome, exact_walk};
+use super::face::{Face, PivotSolver};
 use super::limits::{Doing, Limits, OrStopped};
 use super::modulo::Residues;
 use super::passes::{ExactWeights, Scales};
 use super::rows::SignedRows;
-use rosenblatt_core::internal::{NearestPoint, Walk, add_direction};
-
-/// A face: rows that every w with w·z ≥ 0 everywhere must score 0, and their span.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Face {
-    /// Independent rows that span it.
-    pub(crate) basis: Vec<usize>,
-    pub(crate) echelon: Echelon,
-    /// Which rows lie in it.
-    pub(crate) inside: Vec<bool>,
-    /// An orthonormal basis in floating point (scaled coordinates).
-    pub(crate) near: Vec<Vec<f64>>,
-    /// Of how many of the basis rows it was made.
-    pub(crate) made_of: usize,
-    /// Whether some basis row was so nearly dependent that `near` is no guide.
-    pub(crate) ill_conditioned: bool,
-}
-
-impl Face {
-    /// The first row that does not lie in it.
-    pub(crate) fn any_outside<T: SignedRows + ?Sized>(&self, rows: &T) -> Option<usize> {
-        (0..rows.groups()).find_map(|group| {
-            let mut found = None;
-            rows.members(group, &mut |row| {
-                if found.is_none() && !self.inside[row] {
-                    found = Some(row);
-                }
-            });
-            found
-        })
-    }
-
-    /// Brings the floating-point basis up to date.
-    pub(crate) fn orthonormalise<T: SignedRows + ?Sized>(&mut self, rows: &T, scales: &Scales) {
-        for &row in &self.basis[self.made_of..] {
-            let new = add_direction(&mut self.near, scales.unit(rows, row));
-            self.ill_conditioned |= new.is_nan() || new < 1e-6;
-        }
-        self.made_of = self.basis.len();
-    }
-}
+use rosenblatt_core::internal::{NearestPoint, Walk};
 
 /// Lengths for rounded weights, in bits.
 const LENGTHS: [i32; 17] = [0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 28, 34, 42, 52];
@@ -82,7 +41,7 @@ pub(crate) struct Search<'a, T: ?Sized> {
     pub(crate) hints: Vec<usize>,
     /// Whether to try a few passes of the perceptron first; only without a face.
     pub(crate) perceptron: bool,
-    /// A working set to go on from, orthogonal to the face.
+    /// A working set to go on from, orthogonal to the face; in the end, that of this round.
     pub(crate) hull: Option<NearestPoint>,
     pub(crate) limits: &'a Limits<'a>,
     /// What is known so far, for those who listen.
@@ -90,7 +49,8 @@ pub(crate) struct Search<'a, T: ?Sized> {
 }
 
 impl<T: SignedRows + ?Sized> Search<'_, T> {
-    /// Decides the rows outside `face`, of which there must be one.
+    /// Decides the rows outside `face`, of which there must be one in the working set if not all
+    /// that lie in the face are marked.
     pub(crate) fn round(&mut self, face: &Face) -> OrStopped<RoundOutcome> {
         let dimension = self.rows.dimension();
         let mut guess = None;
@@ -124,7 +84,7 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
         for row in std::mem::take(&mut self.hints) {
             self.enter(&mut hull, &mut known, face, row);
         }
-        let batch = (dimension / 2).clamp(16, 128);
+        let batch = self.batch();
         if let Some(w) = &guess {
             let (worst, _) = self
                 .scales
@@ -139,12 +99,29 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
                 self.enter(&mut hull, &mut known, face, row);
             }
         }
+        let settled = self.walk(&mut hull, known, face);
+        self.hull = Some(hull);
+        settled
+    }
+
+    /// Walks on ever larger working sets.
+    fn walk(
+        &mut self,
+        hull: &mut NearestPoint,
+        mut known: Vec<bool>,
+        face: &Face,
+    ) -> OrStopped<RoundOutcome> {
+        let batch = self.batch();
+        let dimension = self.rows.dimension();
         loop {
             let over = || self.limits.over();
             let walk = hull.walk_unless(&over, FAR_ENOUGH, NEAR_ZERO, MOST_STEPS);
             self.limits.check()?;
             let mut ended = walk != Walk::Reached;
             if !ended {
+                if !face.is_marked() {
+                    return Ok(RoundOutcome::Unmarked);
+                }
                 let p = hull.nearest().to_vec();
                 let (worst, count) = self
                     .scales
@@ -171,7 +148,7 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
                     }
                     let mut added = 0;
                     for (_, row) in worst {
-                        added += usize::from(self.enter(&mut hull, &mut known, face, row));
+                        added += usize::from(self.enter(hull, &mut known, face, row));
                     }
                     ended = added == 0;
                 }
@@ -187,12 +164,16 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
                     self.scales,
                     self.residues,
                     self.limits,
-                    &face.basis,
-                    &face.inside,
+                    face,
                     start,
                 );
             }
         }
+    }
+
+    /// Rows that enter the working set at a time.
+    fn batch(&self) -> usize {
+        (self.rows.dimension() / 2).clamp(16, 128)
     }
 
     /// Tells what is done.
@@ -371,64 +352,5 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
             }
         }
         Ok(None)
-    }
-}
-
-/// Solves for the weights at a face's pivot columns, given those elsewhere.
-pub(crate) struct PivotSolver {
-    solver: Solver,
-    pivots: Vec<usize>,
-    /// The face's rows off the pivots.
-    rest: Vec<Vec<(usize, IBig)>>,
-}
-
-impl PivotSolver {
-    pub(crate) fn new<T: SignedRows + ?Sized>(
-        rows: &T,
-        scales: &Scales,
-        face: &Face,
-        limits: &Limits<'_>,
-    ) -> OrStopped<Option<Self>> {
-        let pivots = face.echelon.pivots().to_vec();
-        let n = pivots.len();
-        let places = face.echelon.places(rows.dimension());
-        let mut matrix = vec![IBig::ZERO; n * n];
-        let mut rest = Vec::with_capacity(n);
-        for (i, &row) in face.basis.iter().enumerate() {
-            let mut others = Vec::new();
-            for (j, value) in scales.integer_row(rows, row).entries {
-                match places[j] {
-                    None => others.push((j, value)),
-                    Some(place) => matrix[i * n + place] = value,
-                }
-            }
-            rest.push(others);
-        }
-        let solver = Solver::new(n, matrix, limits)?;
-        Ok(solver.map(|solver| PivotSolver {
-            solver,
-            pivots,
-            rest,
-        }))
-    }
-
-    /// The weights with the given ones off the pivots (up to one positive factor) that are
-    /// orthogonal to the face.
-    pub(crate) fn complete(&self, short: &[i64], limits: &Limits<'_>) -> OrStopped<Vec<IBig>> {
-        let target: Vec<IBig> = self
-            .rest
-            .iter()
-            .map(|row| {
-                let sum: IBig = row.iter().map(|(j, value)| value * short[*j]).sum();
-                -sum
-            })
-            .collect();
-        let solution = self.solver.solve(&target, limits)?;
-        let mut weights: Vec<IBig> = short.iter().map(|&s| &solution.denominator * s).collect();
-        for (&pivot, value) in self.pivots.iter().zip(solution.numerators) {
-            weights[pivot] = value;
-        }
-        super::number::reduce(&mut weights);
-        Ok(weights)
     }
 }

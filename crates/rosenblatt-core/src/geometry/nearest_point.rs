@@ -151,6 +151,25 @@ impl NearestPoint {
         self.points.push(Point { row, scale, at });
     }
 
+    /// Makes L larger by orthonormal directions that are orthogonal to it, drops the points of
+    /// rows that `keep` refuses and scales the others to length 1. The next walk starts anew.
+    pub fn extend_face(&mut self, more: &[Vec<f64>], keep: impl Fn(usize) -> bool) {
+        self.points.retain(|point| keep(point.row));
+        for point in &mut self.points {
+            project(more, &mut point.at);
+            let norm = dot(&point.at, &point.at).sqrt();
+            if norm > 1e-14 {
+                point.scale /= norm;
+                point.at.iter_mut().for_each(|x| *x /= norm);
+            }
+        }
+        self.face.extend_from_slice(more);
+        self.corral.clear();
+        self.weights.clear();
+        self.q.clear();
+        self.r.clear();
+    }
+
     /// The nearest point found, orthogonal to L.
     pub fn nearest(&self) -> &[f64] {
         &self.nearest
@@ -474,5 +493,17 @@ mod tests {
         hull.add(1, vec![1.0, -1.0, -9.0], true);
         assert_eq!(hull.walk(0.9, 1e-12, 100), Walk::Reached);
         assert!(hull.nearest()[2].abs() < 1e-14 && hull.nearest()[0] > 0.5);
+        // In what is left beside the second axis, one point remains of the two.
+        hull.extend_face(&[vec![0.0, 1.0, 0.0]], |row| row == 1);
+        assert_eq!(hull.rows().collect::<Vec<_>>(), [1]);
+        assert_eq!(hull.walk(0.9, 1e-12, 100), Walk::Reached);
+        let away = [1.0, 0.0, 0.0].iter().zip(hull.nearest());
+        assert!(away.map(|(a, b)| (a - b).abs()).sum::<f64>() < 1e-12);
+        // The weights are those of the rows as they were given.
+        assert!(
+            (hull.corral()[0].1 - 1.0).abs() < 1e-12,
+            "{:?}",
+            hull.corral()
+        );
     }
 }

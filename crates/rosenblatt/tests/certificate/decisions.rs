@@ -610,3 +610,31 @@ fn sparse_rows_in_many_dimensions_agree_with_the_oracle() {
     }
     assert!(counts.iter().all(|&count| count > 20), "{counts:?}");
 }
+
+#[test]
+fn rare_and_collinear_levels_of_categories_are_decided() {
+    let mut random = Random::new(41, Stream::Sample, 0);
+    let mut quasi = 0;
+    for case in 0..12u64 {
+        // The last column is a coarser version of the one before; small levels are common.
+        let sizes = [2, 3 + case, 12, 30, 5];
+        let mut rows = Vec::new();
+        let mut positive = Vec::new();
+        for _ in 0..80 + 40 * case {
+            let mut row = Vec::new();
+            let mut level = 0;
+            for (column, &size) in sizes.iter().enumerate() {
+                level = match column {
+                    4 => level / 6,
+                    _ => random.below(size).min(random.below(size)),
+                };
+                row.extend((0..size).map(|l| i64::from(l == level)));
+            }
+            rows.push(row);
+            positive.push(random.below(3) == 0);
+        }
+        let verdict = verify(&rows, &positive, BiasTerm::Lifted);
+        quasi += u32::from(verdict == Verdict::QuasiSeparable);
+    }
+    assert!(quasi > 3, "{quasi}");
+}
