@@ -236,6 +236,29 @@ def test_several_files_are_one_data_set(folder, tmp_path):
         read_table(parts)
 
 
+def test_folders_that_name_values_are_columns(tmp_path):
+    table = frame().drop(columns=["day"]).assign(year=np.repeat([2023, 2024, 2025], N // 3))
+    table["job"] = table["job"].fillna("none")
+    by = ["year", "job"]
+    # The rows as they come, folder by folder.
+    table = table.sort_values(by, kind="stable")
+    arrow = pa.Table.from_pandas(table, preserve_index=False)
+    table[by + [name for name in table if name not in by]].to_csv(tmp_path / "all.csv", index=False)
+    expected = read_table(tmp_path / "all.csv", label="class", precision="f64")
+    writers = {
+        "pyarrow": lambda f: parquet.write_to_dataset(arrow, f, partition_cols=by),
+        "pandas": lambda f: table.to_parquet(f, partition_cols=by, index=False),
+        "duckdb": lambda f: duckdb.from_arrow(arrow).write_csv(f, partition_by=by),
+    }
+    for name, write in writers.items():
+        write(str(tmp_path / name))
+        found = read_table(tmp_path / name, label="class", precision="f64")
+        assert found.feature_names == expected.feature_names
+        rows, wanted = (np.column_stack([_dense(t.X), t.y == "yes"]) for t in (found, expected))
+        # Which folder comes first, and rows within one, are the writer's affair.
+        assert np.array_equal(*(each[np.lexsort(each.T)] for each in (rows, wanted)))
+
+
 def test_the_wheel_carries_the_program(folder):
     program = [sys.executable, "-m", "rosenblatt"]
     done = subprocess.run([*program, "--version"], capture_output=True, text=True, check=True)

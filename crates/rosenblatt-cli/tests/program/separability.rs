@@ -87,6 +87,20 @@ fn certificates_speak_of_several_files() {
             assert_eq!(output.status.code(), Some(3));
         }
     }
+    // What stands in the names of folders stands in no file.
+    let folder = place.to("parts");
+    for key in ["k=1", "k=2"] {
+        std::fs::create_dir_all(format!("{folder}/{key}")).unwrap();
+        std::fs::copy(&two, format!("{folder}/{key}/a.csv")).unwrap();
+        std::fs::write(format!("{folder}/{key}/b.csv"), "a,b,label\n1,2,y\n").unwrap();
+    }
+    assert_eq!(json(&["check", &folder])["verdict"], "separable");
+    let output = run(&["check", &folder, "--certificate", &proof]);
+    let said = stderr(&output);
+    assert!(
+        said.contains("the column k stands in the names of folders"),
+        "{said}"
+    );
     // The certificate must not replace any of them.
     let output = run(&["check", &one, &two, "--certificate", &two]);
     assert!(

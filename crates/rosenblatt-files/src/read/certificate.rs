@@ -25,6 +25,12 @@ pub fn certificate_fields(
             refuse("rows were left out because they could not be read").remedy("correct them")
         );
     }
+    if let Some(name) = report.folder_columns.first() {
+        return Err(refuse(&format!(
+            "the column {name} stands in the names of folders, and a certificate speaks of files"
+        ))
+        .remedy("write the column into the files"));
+    }
     let mut fields = Map::new();
     let mut add = |name: &str, value: Value| fields.insert(name.to_owned(), value);
     if let Some(comment) = comment {

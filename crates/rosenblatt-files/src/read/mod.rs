@@ -79,6 +79,7 @@ use batches::{
     Inner, Model, image_batches, make_sparse, records_in_order, sparse_batches, table_batches,
 };
 use chunk::Chunk;
+use converted::joined::File;
 use open::{Opened, only_for_training, open};
 use prepare::Input;
 use raw::{in_source, read_converted, read_images, read_sparse, read_table};
@@ -89,7 +90,11 @@ use source::Source;
 /// Reads a labelled file; `-` is standard input.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Raw> {
     match joined(path.as_ref(), options)? {
-        Some((source, options)) => read_source(&source, &options),
+        Some((source, options, keys)) => {
+            let mut raw = read_source(&source, &options)?;
+            raw.report.folder_columns = keys;
+            Ok(raw)
+        }
         None => read_source(&Source::new(path.as_ref())?, options),
     }
 }
@@ -109,14 +114,34 @@ pub fn files<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<Vec<PathBu
     Ok(files)
 }
 
-/// Several files as one, where the path and the options stand for such.
-fn joined(path: &Path, options: &ReadOptions) -> Result<Option<(Source, ReadOptions)>> {
-    let also = options.also.iter().map(|p| p.as_path());
-    let files = files(std::iter::once(path).chain(also))?;
-    if files == [path] {
-        return Ok(None);
+/// Several files as one, where the path and the options stand for such, with the columns that
+/// folders name.
+fn joined(
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<Option<(Source, ReadOptions, Vec<String>)>> {
+    let mut found = Vec::new();
+    for root in std::iter::once(path).chain(options.also.iter().map(|p| p.as_path())) {
+        let below = |path| match root.is_dir() {
+            true => File::below(root, path),
+            false => File {
+                path,
+                cells: Vec::new(),
+            },
+        };
+        found.extend(files([root])?.into_iter().map(below));
     }
-    converted::joined::join(files, options).map(Some)
+    match &found[..] {
+        [file] if file.path == path => Ok(None),
+        _ => {
+            let keys = found.iter().flat_map(|file| &file.cells);
+            let mut keys: Vec<String> = keys.map(|(key, _)| key.clone()).collect();
+            keys.sort();
+            keys.dedup();
+            let (source, told) = converted::joined::join(found, options)?;
+            Ok(Some((source, told, keys)))
+        }
+    }
 }
 
 /// Reads labelled data from anywhere; messages call it `name`.
@@ -168,7 +193,9 @@ impl Batches {
         options: &ReadOptions,
     ) -> Result<Self> {
         match joined(path.as_ref(), options)? {
-            Some((source, told)) => Self::from_source(&source, preparation, classes, &told, false),
+            Some((source, told, _)) => {
+                Self::from_source(&source, preparation, classes, &told, false)
+            }
             None => {
                 let source = Source::new(path.as_ref())?;
                 Self::from_source(&source, preparation, classes, options, false)

@@ -38,7 +38,7 @@ pub struct Raw {
     pub(crate) rules: LabelRules,
     weights: Option<Vec<f64>>,
     long: Vec<LongDecimal>,
-    report: ReadReport,
+    pub(super) report: ReadReport,
     threads: usize,
 }
 

@@ -23,6 +23,9 @@ pub struct ReadReport {
     pub delimiter: Option<String>,
     /// The columns of a table and what became of each.
     pub columns: Vec<ColumnReport>,
+    /// The columns that stand in the names of folders, as `year=2024`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folder_columns: Vec<String>,
     /// The number of rows left out because they could not be read.
     pub skipped: u64,
     /// Why the first of them could not.

@@ -9,9 +9,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Part, Places, Text, as_category, told_of_csv};
+use super::{Part, Places, Text, as_category, folders, told_of_csv};
 use crate::read::chunk::Cut;
-use crate::read::delimited::{Dialect, count_cells, next_record};
+use crate::read::delimited::{Delimiter, Dialect, count_cells, next_record};
 use crate::read::format::Format;
 use crate::read::open::{SAMPLE, open};
 use crate::read::options::ReadOptions;
@@ -66,11 +66,6 @@ fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
             continue;
         }
         if path.is_dir() {
-            if name.contains('=') {
-                return Err(Error::data("the name of this folder is a value of a column, which would be lost")
-                    .in_file(&path)
-                    .remedy("write the column into the files, for instance with polars.read_parquet(folder).write_parquet(file)"));
-            }
             walk(&path, found)?;
         } else {
             found.push(path);
@@ -92,10 +87,35 @@ fn fits(pattern: &[u8], name: &[u8]) -> bool {
     }
 }
 
+/// A file of several, with the columns that its folders name and their values.
+#[derive(Debug, Clone)]
+pub(crate) struct File {
+    pub(crate) path: PathBuf,
+    pub(crate) cells: Vec<(String, String)>,
+}
+
+impl File {
+    /// A file that was found below `root`.
+    pub(crate) fn below(root: &Path, path: PathBuf) -> Self {
+        let cells = folders::cells_of(root, &path);
+        File { path, cells }
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &str> {
+        self.cells.iter().map(|(key, _)| key.as_str())
+    }
+
+    fn values(&self) -> impl Iterator<Item = &str> {
+        self.cells.iter().map(|(_, value)| value.as_str())
+    }
+}
+
 /// What every file is to be like.
 struct Like {
     format: Format,
     first: PathBuf,
+    /// The columns that folders name.
+    keys: Vec<String>,
     /// The names of the columns, where the files have them.
     names: Option<Vec<String>>,
     /// How a table is written.
@@ -104,13 +124,16 @@ struct Like {
 }
 
 /// The rows of several files, and how they are to be read.
-pub(crate) fn join(files: Vec<PathBuf>, options: &ReadOptions) -> Result<(Source, ReadOptions)> {
-    let first = files.first().cloned().unwrap_or_default();
+pub(crate) fn join(files: Vec<File>, options: &ReadOptions) -> Result<(Source, ReadOptions)> {
+    let Some(File { path: first, cells }) = files.first().cloned() else {
+        return Err(Error::options("there are no files").remedy("name one"));
+    };
     let source = Source::new(&first)?;
     let opened = open(&source, options)?;
     let mut like = Like {
         format: opened.format,
         first: first.clone(),
+        keys: cells.into_iter().map(|(key, _)| key).collect(),
         names: None,
         dialect: None,
         options: options.clone(),
@@ -145,6 +168,7 @@ pub(crate) fn join(files: Vec<PathBuf>, options: &ReadOptions) -> Result<(Source
         }
     }
     drop(opened);
+    like.check_keys()?;
     let name = match files.len() {
         1 => first,
         n => PathBuf::from(format!("{} and {} more", first.display(), n - 1)),
@@ -155,7 +179,7 @@ pub(crate) fn join(files: Vec<PathBuf>, options: &ReadOptions) -> Result<(Source
         shared.clear();
         let parts = files.iter().cloned().enumerate().map(|(i, file)| {
             let like = like.clone();
-            let begin = move || part(&file, i == 0, &like).map_err(|e| in_file(e, &file));
+            let begin = move || part(&file, i == 0, &like).map_err(|e| in_file(e, &file.path));
             Box::new(begin) as super::Begin
         });
         let parts: VecDeque<super::Begin> = parts.collect();
@@ -172,7 +196,17 @@ fn in_file(error: Error, file: &Path) -> Error {
 }
 
 /// The text of a file, its header only where it is the first.
-fn part(file: &Path, first: bool, like: &Like) -> Result<Part> {
+fn part(of: &File, first: bool, like: &Like) -> Result<Part> {
+    let file = of.path.as_path();
+    if !of.keys().eq(like.keys.iter().map(String::as_str)) {
+        let keys: Vec<&str> = of.keys().collect();
+        return Err(Error::data(format!(
+            "its folders name the columns {keys:?}, those of {} {:?}",
+            like.first.display(),
+            like.keys
+        ))
+        .remedy("give files whose folders name the same columns in the same order"));
+    }
     let source = Source::new(file)?;
     let opened = open(&source, &like.options)?;
     if opened.format != like.format {
@@ -191,17 +225,17 @@ fn part(file: &Path, first: bool, like: &Like) -> Result<Part> {
         if !first {
             part.header.clear();
         }
-        return Ok(part);
+        return like.with_cells(part, 0, of, &converted_dialect());
     }
     let mut reader = opened.all;
     let mut header = Vec::new();
-    let mut skipped = 0;
+    let (mut start, mut skipped) = (0, 0);
     if let Some(dialect) = &like.dialect {
         let records = first_records(&opened.head, opened.whole, dialect);
         if let (Some(_), Some(found)) = (&like.names, records.first()) {
             like.check_header(found)?;
             let data = Cut::Lines.records(&opened.head, opened.whole);
-            let start = next_record(data, 0, dialect).unwrap_or(0);
+            start = next_record(data, 0, dialect).unwrap_or(0);
             let end = count_cells(data, start, dialect).1.min(data.len());
             header = vec![0; end];
             reader
@@ -229,15 +263,71 @@ fn part(file: &Path, first: bool, like: &Like) -> Result<Part> {
         }
         Ok(true)
     };
-    Ok(Part {
+    let part = Part {
         file: file.to_owned(),
         header,
         shift: skipped,
         rows: Box::new(rows),
-    })
+    };
+    match &like.dialect {
+        Some(dialect) => like.with_cells(part, start, of, dialect),
+        None => Ok(part),
+    }
+}
+
+/// How the text of converted tables is written.
+fn converted_dialect() -> Dialect {
+    Dialect {
+        delimiter: Delimiter::Byte(b','),
+        quoting: true,
+        comment: None,
+    }
 }
 
 impl Like {
+    /// Refuses columns that folders name where they cannot stand beside those of the files.
+    fn check_keys(&self) -> Result<()> {
+        let Some(key) = self.keys.first() else {
+            return Ok(());
+        };
+        let Some(names) = &self.names else {
+            return Err(Error::data(format!(
+                "the column {key} is named by a folder, and the columns of this file have no names"
+            ))
+            .in_file(&self.first)
+            .remedy("give tables whose first line names the columns"));
+        };
+        match self.keys.iter().find(|key| names.contains(key)) {
+            None => Ok(()),
+            Some(key) => Err(Error::data(format!(
+                "the column {key} stands in the file and in the name of its folder"
+            ))
+            .in_file(&self.first)
+            .remedy("rename one of the two")),
+        }
+    }
+
+    /// The part with the cells that its folders name in front of each row, and their names in
+    /// front of the header, which begins at `start`.
+    fn with_cells(
+        &self,
+        mut part: Part,
+        start: usize,
+        of: &File,
+        dialect: &Dialect,
+    ) -> Result<Part> {
+        if self.keys.is_empty() {
+            return Ok(part);
+        }
+        if !part.header.is_empty() {
+            let names = folders::beginning(of.keys(), dialect)?;
+            part.header.splice(start..start, names);
+        }
+        let cells = folders::beginning(of.values(), dialect)?;
+        part.rows = folders::in_front(part.rows, cells, dialect.clone());
+        Ok(part)
+    }
+
     fn check_names(&self, found: &[String]) -> Result<()> {
         let expected = self.names.as_deref().unwrap_or_default();
         if found == expected {

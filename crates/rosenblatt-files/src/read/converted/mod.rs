@@ -7,6 +7,7 @@
 
 mod arff;
 pub(crate) mod arrow;
+pub(crate) mod folders;
 pub(crate) mod joined;
 mod jsonl;
 mod lz4;

@@ -429,6 +429,68 @@ fn several_files_are_one_data_set() {
     assert!(skipped.contains("c.svm:1: "), "{skipped}");
 }
 
+#[test]
+fn folders_that_name_values_are_columns() {
+    let whole =
+        "year,city,x,class\n2024,\"A, b\",1,a\n2024,\"A, b\",\"2\",b\n2025,,3,a\n2025,c,4,b\n";
+    let raw = from_text(whole, "a.csv");
+    let preparation = Preparation::fit(&raw, None, None).unwrap();
+    let expected = rows_of(&prepared(&raw, None, Layout::AsGiven));
+    let paths = [
+        "year=2024/city=A%2C b/",
+        "year=2025/city=__HIVE_DEFAULT_PARTITION__/",
+        "year=2025/city=c/",
+    ];
+    for (name, texts) in [
+        (
+            "part.csv",
+            [
+                "x,class\n1,a\n\n\"2\",b",
+                "x,class\r\n3,a\r\n",
+                "x,class\n4,b\n",
+            ],
+        ),
+        (
+            "part.tsv",
+            [
+                "x\tclass\n1\ta\n2\tb\n",
+                "x\tclass\n3\ta\n",
+                "x\tclass\n4\tb\n",
+            ],
+        ),
+        (
+            "part.jsonl",
+            [
+                "{\"x\":1,\"class\":\"a\"}\n{\"x\":2,\"class\":\"b\"}\n",
+                "{\"x\":3,\"class\":\"a\"}\n",
+                "{\"x\":4,\"class\":\"b\"}\n",
+            ],
+        ),
+    ] {
+        let names = paths.map(|folder| format!("{folder}{name}"));
+        let files: Vec<(&str, &str)> = names.iter().map(String::as_str).zip(texts).collect();
+        let folder = Folder::with(&files);
+        let options = ReadOptions {
+            chunk_bytes: 7,
+            ..ReadOptions::default()
+        };
+        let raw = read(&folder.0, &options).unwrap();
+        assert_eq!(raw.report().folder_columns, ["city", "year"]);
+        let data = prepared(&raw, None, Layout::AsGiven);
+        assert_eq!(rows_of(&data), expected, "{name}");
+        let batches = Batches::open(&folder.0, &preparation, raw.classes(), &options).unwrap();
+        let found: Vec<_> = batches.map(|batch| batch.unwrap().matrix.rows()).collect();
+        assert_eq!(found.iter().sum::<usize>(), 4, "{name}");
+    }
+    // A line that cannot be read is told by its number in its own file.
+    let broken = Folder::with(&[
+        ("k=1/a.csv", "x,class\n1,a\n2,b\n"),
+        ("k=2/a.csv", "x,class\n1,a\n2\n"),
+    ]);
+    let error = read(&broken.0, &ReadOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("k=2/a.csv:3:"), "{error}");
+}
+
 impl Folder {
     /// The JSON lines behind the second one, in the file of a folder within.
     fn filled(self, lines: &[&str]) -> Self {
@@ -478,8 +540,27 @@ fn files_that_do_not_fit_each_other_are_refused_by_name() {
             "cannot be one data set",
         ),
         (
-            &[("year=2024/a.csv", "x,class\n1,a\n")],
-            "year=2024: the name of this folder",
+            &[
+                ("year=2024/a.csv", "x,class\n1,a\n2,b\n"),
+                ("b.csv", "x,class\n1,a\n"),
+            ],
+            "its folders name the columns [\"year\"], those of",
+        ),
+        (
+            &[("x=1/a.csv", "x,class\n1,a\n2,b\n")],
+            "the column x stands in the file and in the name of its folder",
+        ),
+        (
+            &[("y=1/a.csv", "1,2\n3,4\n")],
+            "the column y is named by a folder",
+        ),
+        (
+            &[("y=1/a.svm", "1 1:2\n")],
+            "the column y is named by a folder",
+        ),
+        (
+            &[("y=a%09b/a.tsv", "x\tclass\n1\ta\n2\tb\n")],
+            "in the name of a folder cannot be a cell",
         ),
         (&[(".hidden", "")], "the folder holds no files"),
     ] {
