@@ -383,6 +383,9 @@ pub struct CheckArgs {
     /// Stop after so many seconds: undecided (status 4) where there is no verdict yet, else without what is missing behind it
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub time_limit: Option<f64>,
+    /// Memory limit, beyond which a check ends with an error: bytes, or with K, M or G for KiB, MiB or GiB [default: most of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub memory: Option<u64>,
     /// Only the verdict and its certificate: no margin, no coefficients
     #[arg(long)]
     pub verdict_only: bool,

@@ -27,7 +27,7 @@ struct Findings {
 }
 
 pub fn run(context: Context, args: &LogisticArgs) -> Outcome {
-    let examined = examine(context, &args.data, &[], &args.source)?;
+    let examined = examine(context, &args.data, &[], &args.source, None)?;
     let data = &examined.data;
     if data.classes.len() != 2 {
         return Err(Error::data(format!(

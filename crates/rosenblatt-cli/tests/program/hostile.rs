@@ -491,6 +491,39 @@ fn a_limit_of_memory_is_held_or_refused() {
     );
 }
 
+/// What is read counts before it is read, and what is calculated with while it grows.
+#[test]
+fn a_check_holds_its_limit_of_memory() {
+    let place = Place::new();
+    let data = place.to("t.csv");
+    ok(&["generate", "blobs", "-n", "6000", "-d", "400", "-o", &data]);
+    let output = run(&["check", &data, "--memory", "16M"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let said = "more than 16 MiB of memory";
+    assert!(stderr(&output).contains(said), "{}", stderr(&output));
+
+    // Few rows, and many of them that the proof needs.
+    let texts = place.to("t.svm");
+    ok(&[
+        "generate", "sparse", "-n", "3000", "-d", "2000", "-o", &texts,
+    ]);
+    let text = std::fs::read_to_string(&texts).expect("it was written");
+    let other = text.lines().map(|line| match line.strip_prefix('-') {
+        Some(rest) => format!("+{rest}\n"),
+        None => format!("-{}\n", line.trim_start_matches('+')),
+    });
+    std::fs::write(&texts, text.clone() + &other.collect::<String>()).expect("a file");
+    if cfg!(target_os = "linux") {
+        let output = run(&["check", &texts, "--memory", "24M"]);
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        let said = "the check takes more than 24 MiB of memory";
+        assert!(stderr(&output).contains(said), "{}", stderr(&output));
+        assert!(stderr(&output).contains("--memory"), "{}", stderr(&output));
+    }
+    let small = place.file("s.csv", "a,label\n0,x\n1,y\n");
+    ok(&["check", &small, "--memory", "1G"]);
+}
+
 /// A pipe that nobody reads yet holds the model until somebody does, or the user has enough.
 #[cfg(target_os = "linux")]
 #[test]

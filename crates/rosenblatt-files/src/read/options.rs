@@ -126,7 +126,9 @@ impl<'a> MemoryUse<'a> {
                 limit >> 20
             ))
             .in_file(self.file)
-            .remedy("read fewer rows or columns, or raise the limit (⟨memory⟩ of train)")),
+            .remedy(
+                "read fewer rows or columns, or raise the limit (⟨memory⟩ of train and check)",
+            )),
             _ => Ok(()),
         }
     }

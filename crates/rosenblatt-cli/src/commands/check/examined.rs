@@ -67,14 +67,16 @@ pub(super) fn certificate_possible(args: &CheckArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads the files.
+/// Reads the files, within so much memory where it is limited.
 pub(in crate::commands) fn examine(
     context: Context,
     file: &Path,
     more: &[PathBuf],
     source: &DataArgs,
+    memory: Option<u64>,
 ) -> Result<Examined, Failure> {
     let mut options = source.options(context.threads)?;
+    options.read.memory = memory.or(options.read.memory);
     options.read.also = more.to_vec();
     source.refuse_held_out()?;
     options.read.precision = Precision::F64;

@@ -24,7 +24,7 @@ pub fn run(context: Context, args: &CheckArgs) -> Outcome {
     let watch = Watch::start(context, args);
     watch.doing("reading");
     certificate_possible(args)?;
-    let examined = examine(context, &args.data, &args.more, &args.source)?;
+    let examined = examine(context, &args.data, &args.more, &args.source, args.memory)?;
     watch.doing("deciding");
     let rows = ExactRows::new(&examined.data, examined.notation, &examined.exceptions)
         .map_err(|e| in_data(e, &args.data))?;

@@ -8,12 +8,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rosenblatt::Error;
+use rosenblatt::internal::parallel::memory_to_use;
 use rosenblatt::progress::Stop;
 use rosenblatt::proof::{Doing, Limits};
 
 use super::undecided::{Known, report};
 use crate::args::CheckArgs;
 use crate::commands::context::{Context, interrupt_flag};
+use crate::output;
 
 /// How often the line is drawn and the clock looked at.
 const LOOK: Duration = Duration::from_millis(100);
@@ -61,10 +64,12 @@ impl Watch {
         };
         let visible = !context.quiet && std::io::stderr().is_terminal();
         let known = Known::of(args);
+        // Most of what is free, of which this gives half.
+        let memory = args.memory.unwrap_or_else(|| memory_to_use() / 5 * 9);
         interrupt_flag();
         // Without the thread there is no line, and limits are noticed a little later.
-        let _ =
-            thread::Builder::new().spawn(move || look_after(&shared, deadline, visible, &known));
+        let _ = thread::Builder::new()
+            .spawn(move || look_after(&shared, deadline, memory, visible, &known));
         watch
     }
 
@@ -96,7 +101,37 @@ impl Drop for Watch {
     }
 }
 
-fn look_after(shared: &Shared, deadline: Option<Instant>, visible: bool, known: &Known) {
+/// Bytes of memory that this process has written to, where the system says so; files that are
+/// read where they lie do not count.
+fn memory_in_use() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|l| l.strip_prefix("RssAnon:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib << 10)
+}
+
+/// Ends a check that takes more memory than it may: what it asks for next may not be there.
+fn out_of_memory(shared: &Shared, limit: u64) -> ! {
+    let decided = match shared.settled.load(Ordering::Relaxed) {
+        true => "; the verdict was found, and --verdict-only asks for no more",
+        false => "",
+    };
+    let error = Error::data(format!(
+        "the check takes more than {} MiB of memory ({}){decided}",
+        limit >> 20,
+        shared.doing().what,
+    ))
+    .remedy("check fewer rows or columns, or raise the limit (--memory)");
+    std::process::exit(i32::from(output::exit(Err(error.into()))))
+}
+
+fn look_after(
+    shared: &Shared,
+    deadline: Option<Instant>,
+    memory: u64,
+    visible: bool,
+    known: &Known,
+) {
     let started = Instant::now();
     let bar = ProgressBar::hidden();
     let mut shown = false;
@@ -116,6 +151,10 @@ fn look_after(shared: &Shared, deadline: Option<Instant>, visible: bool, known: 
         if shown {
             bar.set_message(line(&shared.doing(), started.elapsed()));
             bar.tick();
+        }
+        if memory_in_use().is_some_and(|bytes| bytes > memory) {
+            bar.finish_and_clear();
+            out_of_memory(shared, memory);
         }
         let now = Instant::now();
         if interrupt_flag().load(Ordering::Relaxed) {
