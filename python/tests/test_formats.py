@@ -259,6 +259,29 @@ def test_folders_that_name_values_are_columns(tmp_path):
         assert np.array_equal(*(each[np.lexsort(each.T)] for each in (rows, wanted)))
 
 
+@pytest.mark.parametrize("precision", ["f32", "f64"])
+def test_numpy_reads_the_arrays_that_convert_writes(folder, tmp_path, precision):
+    data = folder / "pandas.csv"
+    expected = read_table(data, precision=precision)
+    run("convert", data, tmp_path / "t.npz", "--precision", precision)
+    with np.load(tmp_path / "t.npz") as found:
+        assert sorted(found) == ["X", "y"] and found["y"].dtype.kind == "U"
+        assert found["X"].dtype == {"f32": np.float32, "f64": np.float64}[precision]
+        assert np.array_equal(found["X"], _dense(expected.X))
+        assert np.array_equal(found["y"], expected.y)
+    table = frame()[["whole", "real", "few"]].assign(label=np.arange(N) % 3 - 1)
+    table.to_csv(tmp_path / "n.csv", index=False)
+    run("convert", tmp_path / "n.csv", tmp_path / "n.npy")
+    assert np.array_equal(np.load(tmp_path / "n.npy"), table.to_numpy(dtype=np.float64))
+    run("convert", tmp_path / "n.csv", tmp_path / "n.npz")
+    with np.load(tmp_path / "n.npz") as found:
+        assert found["y"].dtype == np.int64 and (found["y"] == table["label"]).all()
+    for name in ("n.csv", "n.npy", "n.npz"):
+        run("train", tmp_path / name, "--epochs", 3, "--precision", "f64", "-o", tmp_path / f"{name}.rbm")
+    weights = [tensors(tmp_path / f"n.{end}.rbm")["weights"] for end in ("csv", "npy", "npz")]
+    assert weights[0] == weights[1] == weights[2]
+
+
 def test_the_wheel_carries_the_program(folder):
     program = [sys.executable, "-m", "rosenblatt"]
     done = subprocess.run([*program, "--version"], capture_output=True, text=True, check=True)

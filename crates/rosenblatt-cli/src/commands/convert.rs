@@ -2,7 +2,7 @@
 
 use rosenblatt::data::{Layout, Precision};
 use rosenblatt::read::{self, Preparation, Scale};
-use rosenblatt::write::{compressed, write, write_atomic};
+use rosenblatt::write::{TextFormat, compressed, write, write_atomic, write_npy, write_npz};
 
 use super::cached;
 use super::context::Context;
@@ -11,11 +11,25 @@ use crate::args::ConvertArgs;
 use crate::output::{self, Done, Outcome};
 use crate::render::numbers::counted;
 
+/// What is written.
+#[derive(Debug, Clone, Copy)]
+enum To {
+    Text(TextFormat),
+    /// `.npy`: the last column is the label.
+    Array,
+    /// `.npz`: the rows and the labels.
+    Arrays,
+}
+
 pub fn run(context: Context, args: &ConvertArgs) -> Outcome {
     if args.output.extension().is_some_and(|e| e == "rbc") {
         return to_cache(context, args);
     }
-    let format = text_format(&args.output)?;
+    let format = match args.output.extension().and_then(|e| e.to_str()) {
+        Some("npy") => To::Array,
+        Some("npz") => To::Arrays,
+        _ => To::Text(text_format(&args.output)?),
+    };
     output::refuse_overwriting(&args.input, &args.output)?;
     let mut options = args.source.options(context.threads)?;
     args.source.refuse_held_out()?;
@@ -35,12 +49,16 @@ pub fn run(context: Context, args: &ConvertArgs) -> Outcome {
         );
     }
     let data = raw.into_dataset(&preparation, Layout::AsGiven)?;
-    if !format.is_sparse() {
+    if !matches!(format, To::Text(text) if text.is_sparse()) {
         let cells = data.len().saturating_mul(data.features());
         refuse_sparse_table(cells, data.matrix.non_zeros())?;
     }
     write_atomic(&args.output, |out| {
-        compressed(&args.output, out, |out| write(&data, format, out))
+        compressed(&args.output, out, |out| match format {
+            To::Text(text) => write(&data, text, out),
+            To::Array => write_npy(&data, out),
+            To::Arrays => write_npz(&data, out),
+        })
     })?;
     output::say(
         context.quiet,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::{Place, ok, tensors};
+use crate::common::{Place, ok, run, stderr, tensors};
 
 /// The tensors that say what was learnt.
 fn learnt(path: &str) -> BTreeMap<String, Vec<u8>> {
@@ -202,4 +202,42 @@ fn long_lines_are_read_the_same_by_every_way() {
     let said = format!("wrong.svm:701:{column}: expected index:value, found \"9x:1\"");
     let error = crate::common::stderr(&crate::common::run(&["train", &wrong]));
     assert!(error.contains(&said), "{error} {said}");
+}
+
+/// Arrays of NumPy hold the rows that text does, and say what they have no place for.
+#[test]
+fn arrays_hold_the_rows_of_the_text() {
+    let place = Place::new();
+    let text = "x1,label,x2\n0.1,1,0\n-2.5,-1,1e30\n0,1,7\n";
+    let named = text.replace(",1,", ",yes,").replace(",-1,", ",nö,");
+    for (name, text) in [("numbers", text), ("texts", &named)] {
+        let data = place.file(&format!("{name}.csv"), text);
+        let [direct, again, npz, npy] =
+            ["direct.svm", "again.svm", "a.npz", "a.npy"].map(|to| place.to(to));
+        ok(&["convert", &data, &direct]);
+        ok(&["convert", &data, &npz]);
+        let direct = std::fs::read_to_string(&direct).unwrap();
+        let mut ways = vec![npz];
+        if name == "numbers" {
+            ok(&["convert", &data, &npy]);
+            ways.push(npy);
+        } else {
+            let output = run(&["convert", &data, &npy]);
+            assert!(
+                stderr(&output).contains("write .npz"),
+                "{}",
+                stderr(&output)
+            );
+        }
+        for way in ways {
+            ok(&["convert", &way, &again]);
+            assert_eq!(std::fs::read_to_string(&again).unwrap(), direct, "{way}");
+        }
+    }
+    let weighted = place.file("w.csv", "x,w,label\n1,2,a\n2,1,b\n");
+    for to in ["w.npz", "w.npy"] {
+        let to = place.to(to);
+        let output = run(&["convert", &weighted, &to, "--weight-column", "w"]);
+        assert!(stderr(&output).contains("no place for example weights"));
+    }
 }

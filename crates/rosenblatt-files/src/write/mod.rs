@@ -1,4 +1,4 @@
-//! Writing data sets as text.
+//! Writing data sets: as text, and as arrays of NumPy.
 //!
 //! Rows come out in the order of the file they were read from, whatever their layout in
 //! memory. Each value is the shortest decimal that reads back to the same stored number, so
@@ -7,9 +7,11 @@
 use std::io::Write;
 
 mod compress;
+mod npy;
 mod synthetic;
 
 pub use compress::compressed;
+pub use npy::{write_npy, write_npz};
 pub use rosenblatt_core::internal::write_atomic;
 pub use synthetic::{Written, generate};
 
