@@ -24,13 +24,14 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
     }
     let base = Options {
         order: Order::Given,
-        readout: Some(Readout::Last),
         ..Options::default()
     };
-    let options = args.learner.options(base)?;
-    if !options.learner.is_mistake_driven() {
+    let mut options = args.learner.options(base)?;
+    if options.learner.is_mistake_driven() {
+        options.readout.get_or_insert(Readout::Last);
+    } else if options.learner.name() != "linear-unit" {
         return Err(Error::options(format!(
-            "trace shows the steps of mistake-driven learners, not of the {}",
+            "trace shows the steps of mistake-driven learners and of the linear unit, not of {}",
             options.learner.name()
         ))
         .remedy("leave --learner out")
@@ -111,6 +112,7 @@ fn json(model: &Model, options: &Options, data: &Dataset, steps: &[Step], stop: 
         "mistakes": progress.mistakes,
         "updates": progress.updates,
         "mistakes_per_epoch": progress.mistakes_per_epoch(),
+        "squared_error_per_epoch": squared_errors(steps),
         "stop": stop.name(),
         "weights": steps.last().map(|s| &s.weights_after),
         "options": options.changed(),
@@ -126,6 +128,10 @@ fn text(model: &Model, data: &Dataset, steps: &[Step], stop: Stop) -> String {
         counted(progress.mistakes, "mistake", "mistakes"),
         counted(progress.updates, "update", "updates")
     ));
+    if let Some(errors) = squared_errors(steps) {
+        let shown: Vec<String> = errors.iter().map(|&e| exact(e)).collect();
+        text.push_str(&format!("E = ½ Σ (y − o)² by pass: {}\n", shown.join(", ")));
+    }
     if let Some(last) = steps.last() {
         text.push_str(&format!(
             "final weights {}\n",
@@ -133,6 +139,14 @@ fn text(model: &Model, data: &Dataset, steps: &[Step], stop: Stop) -> String {
         ));
     }
     text
+}
+
+/// The error of a linear unit over each pass, ½ Σ (y − o)².
+fn squared_errors(steps: &[Step]) -> Option<Vec<f64>> {
+    let passes = steps.chunk_by(|a, b| a.epoch == b.epoch);
+    let sums = passes.map(|pass| pass.iter().map(|s| s.squared_error).sum::<Option<f64>>());
+    sums.collect::<Option<Vec<f64>>>()
+        .filter(|sums| !sums.is_empty())
 }
 
 /// Numbers that a trace may hold.
@@ -167,6 +181,7 @@ fn step_json(step: &Step, data: &Dataset, binary: bool) -> Value {
         "score": if binary { json!(step.scores[0]) } else { json!(step.scores) },
         "label": data.classes.name(step.label),
         "correct": step.correct,
+        "squared_error": step.squared_error,
         "weights_after": step.weights_after,
     })
 }
@@ -195,6 +210,14 @@ pub(super) fn vector(values: &[f64]) -> String {
     format!("({})", texts.join(", "))
 }
 
+/// Whether the weights were to change.
+fn moved(step: &Step) -> bool {
+    match step.squared_error {
+        Some(_) => step.weights != step.weights_after,
+        None => !step.correct,
+    }
+}
+
 fn table(steps: &[Step], data: &Dataset) -> String {
     let mut rows = vec![
         [
@@ -220,7 +243,7 @@ fn table(steps: &[Step], data: &Dataset) -> String {
             scores.join(", "),
             clipped(data.classes.name(step.label), 20),
             if step.correct { "yes" } else { "no" }.into(),
-            if step.correct {
+            if !moved(step) {
                 String::new()
             } else {
                 vectors(&step.weights_after, step.scores.len())

@@ -162,3 +162,43 @@ fn a_trace_of_several_classes_keeps_their_weights_apart() {
         "{text}"
     );
 }
+
+#[test]
+fn the_linear_unit_descends_as_by_hand() {
+    let place = Place::new();
+    let data = place.file("and.csv", AND);
+    let close = |found: &Value, expected: &[f64]| {
+        let found: Vec<f64> = (found.as_array().unwrap().iter())
+            .map(|x| x.as_f64().unwrap())
+            .collect();
+        assert_eq!(found.len(), expected.len());
+        let off = found.iter().zip(expected).map(|(a, b)| (a - b).abs());
+        assert!(off.fold(0.0, f64::max) < 1e-12, "{found:?} {expected:?}");
+    };
+    let args = [
+        "trace",
+        &data,
+        "--learner",
+        "linear-unit",
+        "--learning-rate",
+        "0.1",
+    ];
+    let trace = |more: &[&str]| json(&[&args[..], more].concat());
+    let batch = trace(&["--epochs", "2"]);
+    let steps = batch["steps"].as_array().unwrap();
+    assert_eq!(steps.len(), 8);
+    // The weights move at the end of the pass, by 0.1·Σ y·x.
+    close(&steps[2]["weights_after"], &[0.0; 3]);
+    close(&steps[3]["weights_after"], &[-0.2, 0.0, 0.0]);
+    close(
+        &batch["squared_error_per_epoch"],
+        &[2.0, 0.5 * (3.0 * 0.64 + 1.44)],
+    );
+    let stochastic = trace(&["--gradient", "stochastic", "--epochs", "1"]);
+    let steps = stochastic["steps"].as_array().unwrap();
+    close(&steps[0]["weights_after"], &[-0.1, 0.0, 0.0]);
+    close(&steps[1]["weights_after"], &[-0.19, 0.0, -0.09]);
+    assert!((steps[1]["squared_error"].as_f64().unwrap() - 0.5 * 0.81).abs() < 1e-12);
+    let said = ok(&[&args[..], &["--epochs", "2"]].concat());
+    assert!(said.contains("E = ½ Σ (y − o)² by pass: 2, 1.68"), "{said}");
+}

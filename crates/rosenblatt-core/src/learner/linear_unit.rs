@@ -28,7 +28,9 @@ use crate::options::{
 use crate::progress::{Pass, Progress, Stop};
 use crate::random::{Random, Stream};
 use crate::scheme::Scheme;
-use crate::training::{Fitted, Judgement, PassOrder, Rule, SampleWeights, Snapshot, Training};
+use crate::training::{
+    Callback, Fitted, Judgement, PassOrder, Rule, SampleWeights, Snapshot, Step, Training,
+};
 use crate::weights::Weights;
 
 choices! {
@@ -340,7 +342,7 @@ impl<'a> Descent<'a> {
                 Gradient::Batch => self.residual_sum(&self.state.weights),
                 Gradient::Stochastic => {
                     before_pass = Some(self.state.weights.clone());
-                    let pass = self.stochastic_pass(progress);
+                    let pass = self.stochastic_pass(progress, recorder.callback);
                     (self.residual_sum(&self.state.weights).0, pass)
                 }
             };
@@ -362,12 +364,19 @@ impl<'a> Descent<'a> {
                 });
             }
             let converged = norm <= small_enough;
-            if self.settings.gradient == Gradient::Batch && !converged {
-                let rate = self.rate;
-                self.state.kept = Some(self.state.weights.clone());
-                let weights = &self.state.weights;
-                self.state.weights = weights.combined(&gradient, |_, w, g| w + rate * g);
-                pass.updates = 1;
+            if self.settings.gradient == Gradient::Batch {
+                let before = self.state.weights.clone();
+                if !converged {
+                    let rate = self.rate;
+                    self.state.weights = before.combined(&gradient, |_, w, g| w + rate * g);
+                    pass.updates = 1;
+                }
+                if recorder.callback.wants_steps() {
+                    self.report_pass(progress, &before, recorder.callback);
+                }
+                if !converged {
+                    self.state.kept = Some(before);
+                }
             }
             progress.count(&pass);
             recorder.validate(self, &mut pass, progress)?;
@@ -382,7 +391,8 @@ impl<'a> Descent<'a> {
         }
     }
 
-    fn stochastic_pass(&mut self, progress: &Progress) -> Pass {
+    fn stochastic_pass(&mut self, progress: &Progress, callback: &mut dyn Callback) -> Pass {
+        let reports = callback.wants_steps();
         let rule = Rule::new(self.options, 1.0);
         let mut judgement = Default::default();
         let mut pass = Pass::default();
@@ -403,13 +413,73 @@ impl<'a> Descent<'a> {
                 self.record(&mut pass, i, c, &scores, &judgement);
                 let visit = (progress.visits + pass.visits - 1) as f64;
                 let rate = self.rate / (1.0 + self.settings.decay * visit) * c;
+                let before = reports.then(|| self.state.weights.clone());
                 for (d, output) in self.outputs(&scores) {
                     let step = rate * (self.target(i, d) - output);
                     self.state.weights.add(d, row, step, step * self.constant);
                 }
                 pass.updates += 1;
+                if let Some(before) = before {
+                    let visit = progress.visits + pass.visits;
+                    let weights = (&before, &self.state.weights);
+                    callback.step(self.step((visit, epoch + 1), i, &scores, weights));
+                }
             }
         }
         pass
+    }
+
+    /// Reports the visits of a pass whose step was made at its end.
+    fn report_pass(&self, progress: &Progress, before: &Weights, callback: &mut dyn Callback) {
+        let epoch = progress.passes.len() as u64 + 1;
+        let mut scores = before.score_buffer();
+        for number in 0..self.data.len() {
+            let i = self.data.position(number);
+            before.scores(self.data.row(i), &mut scores);
+            let after = match number + 1 == self.data.len() {
+                true => &self.state.weights,
+                false => before,
+            };
+            let visit = progress.visits + number as u64 + 1;
+            callback.step(self.step((visit, epoch), i, &scores, (before, after)));
+        }
+    }
+
+    /// A visit, as a callback is told of it; the weights are those before and after.
+    fn step(
+        &self,
+        (step, epoch): (u64, u64),
+        i: usize,
+        scores: &[f64],
+        (before, after): (&Weights, &Weights),
+    ) -> Step {
+        let label = self.data.labels[i];
+        let outputs = self.outputs(scores);
+        let squares = outputs.map(|(d, output)| {
+            let residual = self.target(label, d) - output;
+            residual * residual
+        });
+        let error = 0.5 * self.sample_weights.of(i, label) * squares.sum::<f64>();
+        Step {
+            step,
+            epoch,
+            row: self.data.number(i) as u64 + 1,
+            label,
+            weights: self.vector(before),
+            scores: self.outputs(scores).map(|(_, output)| output).collect(),
+            correct: self.scheme.decide(scores, self.options.at_zero) == label,
+            weights_after: self.vector(after),
+            squared_error: Some(error),
+        }
+    }
+
+    /// The weights of each output, the bias first where there is one.
+    fn vector(&self, weights: &Weights) -> Vec<f64> {
+        let with_bias = self.options.bias() != Bias::None;
+        let planes = (0..self.scheme.discriminators()).map(|d| {
+            let bias = with_bias.then(|| weights.bias(d));
+            bias.into_iter().chain(weights.column(d))
+        });
+        planes.flatten().collect()
     }
 }

@@ -29,6 +29,8 @@ pub struct Step {
     pub correct: bool,
     /// The weights after, likewise.
     pub weights_after: Vec<f64>,
+    /// ½ Σ (y − o)² over the outputs, times the sample weight, of a linear unit.
+    pub squared_error: Option<f64>,
 }
 
 /// Follows a run: prints progress, saves checkpoints, collects steps.

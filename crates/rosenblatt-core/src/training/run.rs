@@ -341,6 +341,7 @@ impl<'a, 'f, H: Hypothesis, S: StepSize> Run<'a, 'f, H, S> {
             scores: scores.iter().map(|s| s * unit).collect(),
             correct: self.judgement.changes.is_empty(),
             weights_after: self.reported_weights(),
+            squared_error: None,
         };
         self.training.recorder.callback.step(step);
     }
