@@ -1,5 +1,6 @@
 //! Sends one request over and over on several connections, and prints how long the answers took and
-//! what they cost the server: `load ADDRESS PATH CONTENT-TYPE BODY-FILE CONNECTIONS SECONDS PID`.
+//! what they cost the server: `load ADDRESS PATH CONTENT-TYPE BODY-FILE CONNECTIONS SECONDS PID
+//! [PER-SECOND]`, at most so many requests a second in all.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,7 +10,17 @@ type Fallible<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 fn main() -> Fallible<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [address, path, kind, body, connections, seconds, pid] = &args[..] else {
+    let [
+        address,
+        path,
+        kind,
+        body,
+        connections,
+        seconds,
+        pid,
+        rest @ ..,
+    ] = &args[..]
+    else {
         return Err("expected ADDRESS PATH CONTENT-TYPE BODY-FILE CONNECTIONS SECONDS PID".into());
     };
     let body = std::fs::read(body)?;
@@ -19,15 +30,19 @@ fn main() -> Fallible<()> {
     );
     let request = [head.as_bytes(), &body].concat();
     let (connections, seconds): (usize, f64) = (connections.parse()?, seconds.parse()?);
+    let pause = match rest.first() {
+        Some(rate) => Duration::from_secs_f64(connections as f64 / rate.parse::<f64>()?),
+        None => Duration::ZERO,
+    };
     // Once, so that what is done at first is done.
-    send(address, &request, Duration::from_millis(200))?;
+    send(address, &request, Duration::from_millis(200), pause)?;
     let before = processor_time(pid)?;
     let started = Instant::now();
     let mut times = Vec::new();
     let (time, request) = (Duration::from_secs_f64(seconds), &request[..]);
     std::thread::scope(|scope| {
         let senders: Vec<_> = (0..connections)
-            .map(|_| scope.spawn(move || send(address, request, time)))
+            .map(|_| scope.spawn(move || send(address, request, time, pause)))
             .collect();
         for sender in senders {
             let found = sender.join().map_err(|_| "a connection failed")??;
@@ -51,8 +66,8 @@ fn main() -> Fallible<()> {
     Ok(())
 }
 
-/// Sends a request until the time is over; gives how long each answer took.
-fn send(address: &str, request: &[u8], time: Duration) -> Fallible<Vec<Duration>> {
+/// Sends a request until the time is over, at most one in each pause; gives how long each answer took.
+fn send(address: &str, request: &[u8], time: Duration, pause: Duration) -> Fallible<Vec<Duration>> {
     let stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream.try_clone()?);
@@ -80,6 +95,7 @@ fn send(address: &str, request: &[u8], time: Duration) -> Fallible<Vec<Duration>
             return Err(String::from_utf8_lossy(&body).into_owned().into());
         }
         times.push(sent.elapsed());
+        std::thread::sleep(pause.saturating_sub(sent.elapsed()));
     }
     Ok(times)
 }

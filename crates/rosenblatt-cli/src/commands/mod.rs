@@ -31,6 +31,7 @@ use rosenblatt::read::{self, Preparation};
 use crate::args::{Cli, Command, DataArgs};
 use crate::output::Outcome;
 use context::Context;
+pub(crate) use train::Expected;
 pub(crate) use tune::Tuned;
 
 /// Reads a model, with the preparation of the files it was trained with.

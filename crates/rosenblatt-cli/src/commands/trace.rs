@@ -173,7 +173,7 @@ impl Callback for Steps {
 }
 
 fn step_json(step: &Step, data: &Dataset, binary: bool) -> Value {
-    json!({
+    let mut said = json!({
         "step": step.step,
         "epoch": step.epoch,
         "row": step.row,
@@ -181,9 +181,12 @@ fn step_json(step: &Step, data: &Dataset, binary: bool) -> Value {
         "score": if binary { json!(step.scores[0]) } else { json!(step.scores) },
         "label": data.classes.name(step.label),
         "correct": step.correct,
-        "squared_error": step.squared_error,
         "weights_after": step.weights_after,
-    })
+    });
+    if let Some(error) = step.squared_error {
+        said["squared_error"] = json!(error);
+    }
+    said
 }
 
 /// The number itself, in as few digits as tell it from all others; no sign for zero.

@@ -4,6 +4,7 @@ mod callback;
 mod cross_validation;
 mod loading;
 pub(super) mod preparing;
+mod trial;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -21,6 +22,7 @@ use rosenblatt::{Error, Options};
 use self::callback::TrainCallback;
 use self::loading::{Loaded, load, load_cached, load_streamed};
 use self::preparing::held_out_file;
+pub(crate) use self::trial::Expected;
 use super::cached;
 use super::context::{Context, end_at_interrupt, in_data, interrupt_flag};
 use crate::args::{DataArgs, DataOptions, TrainArgs};
@@ -219,6 +221,7 @@ impl Job<'_> {
                 train,
                 held_out,
                 options,
+                trial::expect(train, options, self.context.threads),
                 took,
                 args.json,
             );

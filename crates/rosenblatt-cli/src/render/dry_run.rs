@@ -2,8 +2,6 @@
 
 use rosenblatt::Options;
 use rosenblatt::data::Dataset;
-use rosenblatt::learner::NetworkLearner;
-use rosenblatt::options::DataSize;
 use rosenblatt::read::ReadReport;
 use rosenblatt::report::Seconds;
 use rosenblatt::scheme::Scheme;
@@ -12,6 +10,7 @@ use serde_json::json;
 
 use super::numbers::{bytes, count, counted, seconds};
 use super::train::{Page, column_table};
+use crate::commands::Expected;
 use crate::output::{self, Done, Outcome};
 
 /// What would be done.
@@ -20,25 +19,19 @@ pub fn dry_run(
     train: &Dataset,
     held_out: Option<&Dataset>,
     options: &Options,
+    expected: Expected,
     took: Seconds,
     json: bool,
 ) -> Outcome {
     let scheme = Scheme::new(train.classes.len(), options.multiclass);
     let non_zeros = train.matrix.non_zeros();
-    let size = DataSize::of(&train.matrix, scheme.discriminators());
-    let epochs = (options.epochs).unwrap_or_else(|| options.learner.default_epochs(size));
-    let ends_without_gain = options.epochs.is_none() && options.ends_without_gain();
-    let expected = match ends_without_gain {
-        true => Options::usual_passes(size).min(epochs),
-        false => epochs,
-    };
+    let (passes, most) = (expected.passes, expected.most);
     let weights =
         Weights::bytes_needed(scheme.discriminators(), train.features()).unwrap_or(usize::MAX);
     let memory = train.matrix.bytes() as u64
         + held_out.map_or(0, |d| d.matrix.bytes() as u64)
         + 3 * weights as u64;
-    let pass = pass_seconds(size, train, scheme, options);
-    let (estimate, most) = (expected as f64 * pass, epochs as f64 * pass);
+    let estimate = passes as f64 * expected.pass_seconds;
     if json {
         output::print_json(&json!({
             "dry_run": true,
@@ -49,10 +42,10 @@ pub fn dry_run(
             "non_zeros": non_zeros,
             "held_out": held_out.map(Dataset::len),
             "discriminators": scheme.discriminators(),
-            "epochs_at_most": epochs,
-            "epochs_expected": expected,
+            "epochs_at_most": most,
+            "epochs_expected": passes,
             "memory_bytes": memory,
-            "seconds_at_most": most,
+            "seconds_at_most": most as f64 * expected.pass_seconds,
             "seconds_expected": { "read": took.read, "train": estimate },
             "seconds": took,
         }))?;
@@ -85,8 +78,8 @@ pub fn dry_run(
                 "discriminator",
                 "discriminators"
             ),
-            count(expected),
-            count(epochs)
+            count(passes),
+            count(most)
         ),
     );
     page.section("memory", &format!("about {}", bytes(memory)));
@@ -101,21 +94,4 @@ pub fn dry_run(
     );
     output::print(&page.text)?;
     Ok(Done::Finished)
-}
-
-/// What a pass takes, about, from measurement.
-fn pass_seconds(size: DataSize, train: &Dataset, scheme: Scheme, options: &Options) -> f64 {
-    let k = scheme.discriminators();
-    if let Some(network) = options.learner.settings::<NetworkLearner>() {
-        // Half a nanosecond for each product there and back, 32 units at a time.
-        let sizes: Vec<usize> = (std::iter::once(train.features()))
-            .chain(network.hidden.iter().map(|&h| h as usize))
-            .chain([k])
-            .collect();
-        let layers = sizes
-            .windows(2)
-            .map(|l| l[0] as f64 * l[1].next_multiple_of(32) as f64);
-        return 3.0 * 0.5e-9 * train.len() as f64 * layers.sum::<f64>();
-    }
-    size.pass_work() * 2e-9
 }

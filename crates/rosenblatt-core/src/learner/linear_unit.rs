@@ -456,7 +456,7 @@ impl<'a> Descent<'a> {
         let label = self.data.labels[i];
         let outputs = self.outputs(scores);
         let squares = outputs.map(|(d, output)| {
-            let residual = self.target(label, d) - output;
+            let residual = self.target(i, d) - output;
             residual * residual
         });
         let error = 0.5 * self.sample_weights.of(i, label) * squares.sum::<f64>();
