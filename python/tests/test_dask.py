@@ -122,6 +122,22 @@ def test_one_partition_is_one_machine(client, of_dask, of_one, given, classes, n
     assert one.loss_curve_.tolist() == found.loss_curve_.tolist()
 
 
+def fetched(dask_worker):
+    """The keys that a worker has taken from others."""
+    return [key for each in dask_worker.transfer_incoming_log for key in each["keys"]]
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_partitions_stay_where_they_are(client):
+    X, y = rows(4000, noise=2.0)
+    given = parts(X, y, 1000, 1000, 1000, 1000)
+    before = {key for keys in client.run(fetched).values() for key in keys}
+    DaskPerceptron(client=client, max_iter=15).fit(*given)
+    dask_check(*given, client=client)
+    after = {key for keys in client.run(fetched).values() for key in keys} - before
+    assert not [key for key in after if "partition" in key or "signed" in key]
+
+
 def test_small_partitions_are_warned_of(client):
     X, y = rows(600)
     with pytest.warns(UserWarning, match="3 partitions of about 200 rows"):

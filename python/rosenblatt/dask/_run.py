@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 import uuid
 import warnings
-from typing import Any, Callable
+from typing import Any, Callable, Iterable
 
 import numpy as np
 
@@ -43,15 +44,30 @@ class Cluster:
         self.run = uuid.uuid4().hex[:12]
         self.tasks = 0
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """A task."""
+    def where(self, futures: list[Any]) -> list[list[str]]:
+        """The workers that have what tasks gave, once they are done."""
+        from distributed import wait
+
+        wait(futures)
+        known = self.client.who_has(futures)
+        return [list(known.get(future.key, ())) for future in futures]
+
+    def submit(
+        self, function: Callable[..., Any], *arguments: Any, near: list[str] | None = None
+    ) -> Any:
+        """A task, on one of the workers ``near`` as long as there is one of them.
+
+        Left to itself, Dask takes many tasks of a kind for ones without data to speak of, and
+        copies a partition to a worker that happens to be idle for a moment.
+        """
         self.tasks += 1
+        where: dict[str, Any] = {"workers": near, "allow_other_workers": True} if near else {}
         key = f"rosenblatt-{function.__name__.strip('_')}-{self.run}-{self.tasks}"
         with warnings.catch_warnings():
             # Weights go through the scheduler on purpose: it can then give them to any worker,
             # whichever is lost.
             warnings.filterwarnings("ignore", message="Sending large graph")
-            return self.client.submit(function, *arguments, key=key, pure=False)
+            return self.client.submit(function, *arguments, key=key, pure=False, **where)
 
     def gather(self, futures: list[Any]) -> list[Any]:
         """What tasks gave."""
@@ -139,27 +155,33 @@ class Rows:
         self.parts = [part for part, (n, _) in zip(parts, found) if n]
         self.rows = [n for n, _ in found if n]
         self.held_out = sum(held_out for n, held_out in found if n)
+        self.where = cluster.where(self.parts)
         if not self.parts:
             raise ValueError("all rows are held out; use a smaller validation_fraction")
 
     def survey(self, options: dict[str, str]) -> Survey:
         """What all say of themselves."""
-        first, found = 0, []
-        for part, n in zip(self.parts, self.rows):
-            found.append(self.cluster.submit(survey, part, options, first))
-            first += n
-        return Survey.all(self.cluster.gather(found))
+        firsts = itertools.accumulate([0, *self.rows[:-1]])
+        asked = ((options, first) for first in firsts)
+        return Survey.all(self.cluster.gather(self._each(survey, asked)))
+
+    def _each(self, function: Callable[..., Any], asked: Iterable[tuple[Any, ...]]) -> list[Any]:
+        """A task for each partition, with the arguments that come behind it."""
+        return [
+            self.cluster.submit(function, part, *arguments, near=near)
+            for part, near, arguments in zip(self.parts, self.where, asked)
+        ]
 
     def one_pass(self, task: Task) -> Mixture:
         """A pass over all."""
         before = self.cluster.hold(task, len(self.parts))
-        updates = [self.cluster.submit(learn, part, before) for part in self.parts]
+        updates = self._each(learn, itertools.repeat((before,)))
         return self.cluster.tree(updates, task, before)
 
     def log_losses(self, options: dict[str, str], weights: Any) -> tuple[Any, Any]:
         """The losses of a logistic regression, and their slope downhill."""
         there = self.cluster.submit(held, weights)
-        leaves = [self.cluster.submit(losses, p, options, there) for p in self.parts]
+        leaves = self._each(losses, itertools.repeat((options, there)))
         while len(leaves) > 1:
             groups = [leaves[i : i + FAN] for i in range(0, len(leaves), FAN)]
             leaves = [self.cluster.submit(total, group) for group in groups]
@@ -169,22 +191,21 @@ class Rows:
     def sweep(self, task: Task) -> Pass:
         """A look at all rows."""
         before = self.cluster.hold(task, len(self.parts))
-        found = self.cluster.gather([self.cluster.submit(look, p, before) for p in self.parts])
+        found = self.cluster.gather(self._each(look, itertools.repeat((before,))))
         all_of_them: Pass = functools.reduce(Pass.plus, found)
         return all_of_them
 
     def margin(self, task: Task) -> tuple[float, float]:
         """The smallest margin, and the length of the shortest row."""
         before = self.cluster.hold(task, len(self.parts))
-        found = self.cluster.gather([self.cluster.submit(smallest, p, before) for p in self.parts])
+        found = self.cluster.gather(self._each(smallest, itertools.repeat((before,))))
         least, shortest = zip(*found)
         return min(least), min(shortest)
 
     def accuracy(self, model: _core.Model, of: int = 1) -> float:
         """Of a model on the held-out rows, or those that are learned (0)."""
         there = self.cluster.submit(held, model)
-        tasks = [self.cluster.submit(right, part, there, of) for part in self.parts]
-        found = self.cluster.gather(tasks)
+        found = self.cluster.gather(self._each(right, itertools.repeat((there, of))))
         good, rows = map(sum, zip(*found))
         if not rows:
             raise ValueError("the validation set is empty; use a larger validation_fraction")

@@ -347,8 +347,11 @@ def check_separability(
         for k in there
     ]
 
+    where = list(zip(ready, cluster.where(ready)))
+
     def ask(function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        return cluster.gather([cluster.submit(function, part, *arguments) for part in ready])
+        tasks = (cluster.submit(function, part, *arguments, near=near) for part, near in where)
+        return cluster.gather(list(tasks))
 
     dimension = plan.features + fit_intercept
     found = decide(ask, dimension, fit_intercept, decimal=decimal)
