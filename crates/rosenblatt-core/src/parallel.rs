@@ -1,7 +1,7 @@
 //! Work on several threads whose results do not depend on how many there are.
 
 use std::num::NonZero;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Fewer items than this do not pay for another thread.
 const WORTH_A_THREAD: usize = 64;
@@ -9,9 +9,11 @@ const WORTH_A_THREAD: usize = 64;
 /// Shares that each thread takes, about.
 const SHARES: usize = 16;
 
-/// The number of threads to use when nothing is said.
+/// The number of threads to use when nothing is said. The system is asked once: the answer lies in
+/// files of its own, and takes longer than reading a few rows.
 pub fn available() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZero::get)
+    static FOUND: OnceLock<usize> = OnceLock::new();
+    *FOUND.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get))
 }
 
 /// Bytes of memory to use when nothing is said: half of what is free now, or of what a container

@@ -383,7 +383,8 @@ impl<'a, T: Stored> Parser<'a, T> {
         let index = &text[..colon];
         if index == b"qid" {
             self.part.qids += 1;
-            return Ok(Odd::Query(end));
+            // As behind a value, a comment may begin at once.
+            return Ok(Odd::Query(memchr(b'#', text).map_or(end, |n| token + n)));
         }
         if index.is_empty() || !index.iter().all(u8::is_ascii_digit) {
             let error = Error::data(format!("expected index:value, found {}", quote(text)));

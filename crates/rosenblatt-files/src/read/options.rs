@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use rosenblatt_core::data::Precision;
+use rosenblatt_core::internal::parallel;
 use rosenblatt_core::{Error, Result};
 
 use super::chunk;
@@ -88,7 +89,7 @@ impl Default for ReadOptions {
             weight_column: None,
             split_column: None,
             precision: Precision::F32,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            threads: parallel::available(),
             keep_long_decimals: false,
             mapped: false,
             memory: None,

@@ -3,20 +3,118 @@
 use std::io::Cursor;
 
 use rosenblatt::data::Precision;
-use rosenblatt::read::{ColumnKind, Format, OnError, ReadOptions, Scale, read_from};
+use rosenblatt::read::{
+    ColumnKind, Format, ModelReader, OnError, Preparation, ReadOptions, Scale, read_from,
+};
 
-use super::{ONE_CHUNK, prepare};
+use super::{one_chunk, prepare};
+
+/// The ways in which a decimal is read.
+const WAYS: [(Format, Precision); 4] = [
+    (Format::Libsvm, Precision::F32),
+    (Format::Csv, Precision::F32),
+    (Format::Libsvm, Precision::F64),
+    (Format::Csv, Precision::F64),
+];
+
+fn pieces(data: &[u8], most: usize) -> Vec<&[u8]> {
+    let pieces = data.split(|&b| b <= b' ' || b == b'#');
+    pieces.filter(|p| !p.is_empty()).take(most).collect()
+}
 
 pub fn check(data: &[u8]) {
-    let pieces: Vec<&[u8]> = data
-        .split(|&b| b <= b' ' || b == b'#')
-        .filter(|p| !p.is_empty())
-        .take(32)
-        .collect();
-    for precision in [Precision::F32, Precision::F64] {
-        in_libsvm(&pieces, precision);
-        in_table(&pieces, precision);
+    let pieces = pieces(data, 32);
+    for way in 0..WAYS.len() {
+        for_a_model(&pieces, way);
+        in_a_file(&pieces, way);
     }
+}
+
+pub fn check_some(data: &[u8]) {
+    let pieces = pieces(data, 8);
+    let way = data.len() % WAYS.len();
+    match data.len() / WAYS.len() % 16 {
+        0 => in_a_file(&pieces, way),
+        _ => for_a_model(&pieces, way),
+    }
+}
+
+fn in_a_file(pieces: &[&[u8]], way: usize) {
+    let (format, precision) = WAYS[way];
+    match format {
+        Format::Libsvm => in_libsvm(pieces, precision),
+        _ => in_table(pieces, precision),
+    }
+}
+
+/// Rows that a model meets, without all else that a file needs.
+fn for_a_model(pieces: &[&[u8]], way: usize) {
+    thread_local! {
+        static READERS: Vec<ModelReader> = WAYS.map(|(format, precision)| reader(format, precision)).into();
+    }
+    READERS.with(|readers| compare_rows(pieces, &readers[way], WAYS[way]));
+}
+
+/// A reader for a model of two classes and one feature, a number.
+fn reader(format: Format, precision: Precision) -> ModelReader {
+    let (text, mut options) = match format {
+        Format::Libsvm => ("a 1:1\nb 1:2\n", options(format, precision)),
+        _ => ("a,1\nb,2\n", table_options(precision)),
+    };
+    options.on_error = OnError::Fail;
+    let raw = read_from(Cursor::new(text), "two rows", &options).expect("two rows");
+    let preparation = Preparation::fit(&raw, None, Some(Scale::None)).expect("nothing to scale");
+    ModelReader::new(&preparation, raw.classes(), &options)
+}
+
+fn compare_rows(pieces: &[&[u8]], reader: &ModelReader, (format, precision): (Format, Precision)) {
+    let start = match format {
+        Format::Libsvm => "a 1:",
+        _ => "a,",
+    };
+    let mut text = Vec::new();
+    let mut expected = Vec::new();
+    for piece in pieces {
+        if format != Format::Libsvm && !is_plain_cell(piece) {
+            continue;
+        }
+        let before = text.len();
+        text.extend(start.bytes());
+        text.extend(*piece);
+        text.push(b'\n');
+        match bits(piece, precision) {
+            Some(bits) => expected.push((*piece, bits)),
+            None => {
+                let row = text.split_off(before);
+                assert!(reader.rows(&row).is_err(), "{}", row.escape_ascii());
+            }
+        }
+    }
+    if expected.is_empty() {
+        return;
+    }
+    let shown = || text.escape_ascii().to_string();
+    let read = reader.rows(&text);
+    let read = read.unwrap_or_else(|e| panic!("{e}\n{}", shown()));
+    assert_eq!(read.matrix.rows(), expected.len(), "{}", shown());
+    for (i, (piece, bits)) in expected.into_iter().enumerate() {
+        let x = read.matrix.row(i).to_dense(1)[0];
+        assert!(same(x, bits), "{}: {x}", piece.escape_ascii());
+    }
+}
+
+/// Zeros have no sign in sparse rows.
+fn same(x: f64, bits: u64) -> bool {
+    x.to_bits() == bits || x == 0.0 && bits << 1 == 0
+}
+
+/// Whether a cell is a decimal or nothing that could be one: commas, apostrophes, blanks and several
+/// points within a cell may separate thousands, by what the column holds, and some cells stand for
+/// nothing.
+fn is_plain_cell(piece: &[u8]) -> bool {
+    let missing = matches!(piece, b"?" | b"NA" | b"NaN" | b"nan");
+    let points = piece.iter().filter(|b| **b == b'.').count();
+    piece.is_ascii() && !missing && points < 2 && !piece.iter().any(|b| b"\"', ".contains(b))
 }
 
 fn options(format: Format, precision: Precision) -> ReadOptions {
@@ -26,8 +124,17 @@ fn options(format: Format, precision: Precision) -> ReadOptions {
         on_error: OnError::Skip,
         keep_long_decimals: true,
         threads: 1,
-        chunk_bytes: ONE_CHUNK,
         ..ReadOptions::default()
+    }
+}
+
+fn table_options(precision: Precision) -> ReadOptions {
+    ReadOptions {
+        delimiter: Some(rosenblatt::read::Delimiter::Byte(b',')),
+        header: Some(false),
+        label: Some("0".to_owned()),
+        columns: vec![("1".to_owned(), ColumnKind::Numeric)],
+        ..options(Format::Csv, precision)
     }
 }
 
@@ -47,10 +154,7 @@ fn in_table(pieces: &[&[u8]], precision: Precision) {
     let pieces: Vec<&[u8]> = pieces
         .iter()
         .copied()
-        // Commas, apostrophes and blanks within a cell may separate thousands, by what the column
-        // holds.
-        .filter(|p| p.is_ascii() && !p.iter().any(|b| b"\"', ".contains(b)))
-        .filter(|p| !matches!(*p, b"?" | b"NA" | b"NaN" | b"nan"))
+        .filter(|p| is_plain_cell(p))
         .collect();
     let mut text = b"end,0\n".to_vec();
     for (i, piece) in pieces.iter().enumerate() {
@@ -59,12 +163,9 @@ fn in_table(pieces: &[&[u8]], precision: Precision) {
         // One way to end a line for each way to read a cell.
         text.extend([&b"\n"[..], b"\r\n", b" \n"][i % 3]);
     }
-    let mut options = options(Format::Csv, precision);
-    options.delimiter = Some(rosenblatt::read::Delimiter::Byte(b','));
-    options.header = Some(false);
-    options.label = Some("0".to_owned());
-    options.columns = vec![("1".to_owned(), ColumnKind::Numeric)];
-    compare(text, &options, |i| value(pieces.get(i)?, precision));
+    compare(text, &table_options(precision), |i| {
+        value(pieces.get(i)?, precision)
+    });
 }
 
 /// What a row must hold; `None` if it cannot be read.
@@ -77,8 +178,12 @@ struct Expected {
 fn compare(text: Vec<u8>, options: &ReadOptions, expected: impl Fn(usize) -> Option<Expected>) {
     let shown = String::from_utf8_lossy(&text).into_owned();
     let lines = text.iter().filter(|&&b| b == b'\n').count() - 1;
-    let raw =
-        read_from(Cursor::new(text), "numbers", options).unwrap_or_else(|e| panic!("{e}\n{shown}"));
+    let options = ReadOptions {
+        chunk_bytes: one_chunk(&text),
+        ..options.clone()
+    };
+    let raw = read_from(Cursor::new(text), "numbers", &options)
+        .unwrap_or_else(|e| panic!("{e}\n{shown}"));
     let found = prepare(raw, Some(Scale::None)).expect("nothing to scale");
     let names: Vec<&str> = (0..found.raw.rows())
         .map(|i| found.data.classes.name(found.data.labels[i]))
@@ -92,38 +197,66 @@ fn compare(text: Vec<u8>, options: &ReadOptions, expected: impl Fn(usize) -> Opt
         row += 1;
         assert_eq!(names.get(row).copied(), Some(&*format!("r{i}")), "{shown}");
         let x = found.data.row(row).to_dense(found.data.features().max(1))[0];
-        // Zeros have no sign in sparse rows.
-        let same = x.to_bits() == expected.bits || x == 0.0 && expected.bits << 1 == 0;
-        assert!(same, "line {i}: {x}\n{shown}");
+        assert!(same(x, expected.bits), "line {i}: {x}\n{shown}");
         let long = (found.raw.long_decimals().iter()).any(|l| l.row == row as u64);
         assert!(expected.long.is_none_or(|e| e == long), "line {i}\n{shown}");
     }
     assert_eq!(row + 1, names.len(), "{shown}");
 }
 
-/// The bits, as `f64`, of a decimal by the grammar; `None` if it is none or too large.
-fn value(piece: &[u8], precision: Precision) -> Option<Expected> {
-    let text = std::str::from_utf8(piece).ok()?;
-    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
-        Some((m, e)) => (m, Some(e.strip_prefix(['+', '-']).unwrap_or(e))),
-        None => (unsigned, None),
-    };
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit());
-    let fits = digits(whole)
-        && digits(fraction)
-        && !(whole.is_empty() && fraction.is_empty())
-        && exponent.is_none_or(|e| !e.is_empty() && digits(e));
-    if !fits {
-        return None;
+/// A decimal by the grammar: its text, and the digits before and behind the point.
+struct Decimal<'a> {
+    text: &'a str,
+    whole: &'a str,
+    fraction: &'a str,
+}
+
+impl<'a> Decimal<'a> {
+    fn of(piece: &'a [u8]) -> Option<Self> {
+        let text = std::str::from_utf8(piece).ok()?;
+        let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+        let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+            Some((m, e)) => (m, Some(e.strip_prefix(['+', '-']).unwrap_or(e))),
+            None => (unsigned, None),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit());
+        let fits = digits(whole)
+            && digits(fraction)
+            && !(whole.is_empty() && fraction.is_empty())
+            && exponent.is_none_or(|e| !e.is_empty() && digits(e));
+        fits.then_some(Decimal {
+            text,
+            whole,
+            fraction,
+        })
     }
-    let exact: f64 = text.parse().expect("the grammar is a part of Rust's");
-    let stored = match precision {
-        Precision::F32 => f64::from(text.parse::<f32>().expect("also for f32")),
-        Precision::F64 => exact,
-    };
-    let written = format!("{whole}{fraction}");
+
+    fn exact(&self) -> f64 {
+        self.text.parse().expect("the grammar is a part of Rust's")
+    }
+
+    /// As it is stored, in the bits of an `f64`; `None` if it is too large.
+    fn bits(&self, precision: Precision) -> Option<u64> {
+        let stored = match precision {
+            Precision::F32 => f64::from(self.text.parse::<f32>().expect("also for f32")),
+            Precision::F64 => self.exact(),
+        };
+        stored.is_finite().then_some(stored.to_bits())
+    }
+}
+
+/// The bits, as `f64`, of a decimal by the grammar; `None` if it is none or too large.
+fn bits(piece: &[u8], precision: Precision) -> Option<u64> {
+    Decimal::of(piece)?.bits(precision)
+}
+
+/// The same, and whether the decimal says more than its `f64`.
+fn value(piece: &[u8], precision: Precision) -> Option<Expected> {
+    let decimal = Decimal::of(piece)?;
+    let bits = decimal.bits(precision)?;
+    let exact = decimal.exact();
+    let written = format!("{}{}", decimal.whole, decimal.fraction);
     let significant = written.trim_matches('0').len();
     let long = if significant == 0 {
         Some(false)
@@ -140,8 +273,5 @@ fn value(piece: &[u8], precision: Precision) -> Option<Expected> {
             (false, false) => None,
         }
     };
-    stored.is_finite().then_some(Expected {
-        bits: stored.to_bits(),
-        long,
-    })
+    Some(Expected { bits, long })
 }

@@ -8,7 +8,7 @@ use rosenblatt::read::{
 };
 use rosenblatt::write::{TextFormat, write};
 
-use super::{Choices, ONE_CHUNK, Value, check_error, check_met_again, read_twice, values};
+use super::{Choices, Value, check_error, check_met_again, one_chunk, read_twice, values};
 
 /// Columns beyond which a table is not written: what is guessed to be libsvm may be wide.
 const MOST_WRITTEN: usize = 1 << 12;
@@ -92,7 +92,7 @@ fn check_written(data: &Dataset) {
         // A row without a label keeps it.
         label_map: vec![(String::new(), String::new())],
         threads: 1,
-        chunk_bytes: ONE_CHUNK,
+        chunk_bytes: one_chunk(&text),
         ..ReadOptions::default()
     };
     let shown = String::from_utf8_lossy(&text).into_owned();

@@ -48,6 +48,16 @@ fn a_lone_index_zero_counts_for_the_width() {
     assert_eq!((part.smallest, part.width), (0, 1));
 }
 
+/// It hid the index 0 behind it from the count of indices, but not from the rows.
+#[test]
+fn a_comment_begins_in_a_query_id_too() {
+    let part = read("1 qid:# 0:1 2:1\n1 qid:7#x 0:1\n1 1:1#y 0:1\n");
+    assert_eq!(row(&part, 0), []);
+    assert_eq!(row(&part, 1), []);
+    assert_eq!(row(&part, 2), [(1, 1.0)]);
+    assert_eq!((part.smallest, part.width, part.qids), (1, 2, 2));
+}
+
 #[test]
 fn skipped_rows_leave_no_trace() {
     let rules = Rules {
