@@ -144,8 +144,8 @@ struct Fit {
     steps: usize,
 }
 
-/// Steps of one fit; a dozen are the rule.
-const MOST_STEPS: usize = 200;
+/// Steps of one fit; a dozen are the rule, hundreds where few rows say little of a coefficient.
+const MOST_STEPS: usize = 5000;
 
 /// No score changes by more in one step.
 const LONGEST_STEP: f64 = 5.0;
@@ -513,6 +513,31 @@ mod tests {
         let matrix = Matrix::dense_from_rows(1, &rows, Precision::F64);
         let classes = Classes::from_labels(["0", "1"]);
         Dataset::new(matrix, labels.to_vec(), classes, None).expect("valid data")
+    }
+
+    #[test]
+    fn four_rows_have_intervals_by_their_profiles() {
+        // Boolean AND.
+        let rows = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]].map(Vec::from);
+        let matrix = Matrix::dense_from_rows(2, &rows, Precision::F64);
+        let classes = Classes::from_labels(["0", "1"]);
+        let data = Dataset::new(matrix, vec![0, 0, 0, 1], classes, None).expect("valid data");
+        let asked = Estimation {
+            objective: Objective::Firth,
+            ..Estimation::default()
+        };
+        let found = estimate(&data, &asked).expect("estimates").coefficients;
+        assert!(
+            (found[1].estimate - found[2].estimate).abs() < 1e-6,
+            "{found:?}"
+        );
+        for found in &found {
+            assert!(
+                found.lower < found.estimate && found.estimate < found.upper,
+                "{found:?}"
+            );
+            assert!((0.0..=1.0).contains(&found.p_value), "{found:?}");
+        }
     }
 
     #[test]

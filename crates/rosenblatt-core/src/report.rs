@@ -366,18 +366,22 @@ impl TrainReport {
             && self.readout != "last"
             && let Some(errors) = errors.filter(|&e| e > 0)
         {
+            let errors = match errors {
+                1 => "makes 1 error".to_owned(),
+                errors => format!("makes {errors} errors"),
+            };
             notes.push(match self.best_epoch.filter(|&best| best < self.epochs) {
                 Some(best) => format!(
-                    "the running weights separate the training data; the saved {} hypothesis is that of pass {best}, the best on the held-out examples, and makes {errors} errors; ⟨keep last⟩ saves the last",
+                    "the running weights separate the training data; the saved {} hypothesis is that of pass {best}, the best on the held-out examples, and {errors}; ⟨keep last⟩ saves the last",
                     self.readout
                 ),
                 None if self.kept_epoch.is_some() => format!(
-                    "the running weights separate the training data; the saved {} hypothesis is that of the first {} passes and makes {errors} errors; ⟨keep last⟩ saves the last",
+                    "the running weights separate the training data; the saved {} hypothesis is that of the first {} passes and {errors}; ⟨keep last⟩ saves the last",
                     self.readout,
                     self.kept_epoch.unwrap_or(0)
                 ),
                 None => format!(
-                    "the running weights separate the training data, but the saved {} hypothesis makes {errors} errors; ⟨readout last⟩ saves the weights that separate",
+                    "the running weights separate the training data, but the saved {} hypothesis {errors}; ⟨readout last⟩ saves the weights that separate",
                     self.readout
                 ),
             });

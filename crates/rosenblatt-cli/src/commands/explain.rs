@@ -131,6 +131,9 @@ impl Named {
             class(found.against),
             short(found.score)
         );
+        if model.threshold.is_some() {
+            text.push_str(", decided by the model's threshold");
+        }
         let _ = match found.by {
             Reason::LeftOut => writeln!(text, "; by how much it falls without each feature:"),
             Reason::TrainingRows => writeln!(text, "; the leading training rows:"),

@@ -109,6 +109,10 @@ pub fn run(context: Context, args: &TestArgs) -> Outcome {
         let names = preparation.map(|p| p.feature_names());
         let file = args.data.display().to_string();
         let names = names.unwrap_or_default();
+        let line = importance
+            .as_ref()
+            .map(|found| Permutations::line(&model, found));
+        let said: Vec<String> = said.iter().cloned().chain(line).collect();
         let page = test_page(&file, &model, &names, &diagnostics, &said);
         output::write_bytes(path, page.as_bytes())?;
     }

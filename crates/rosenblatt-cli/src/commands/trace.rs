@@ -129,7 +129,11 @@ fn text(model: &Model, data: &Dataset, steps: &[Step], stop: Stop) -> String {
         counted(progress.updates, "update", "updates")
     ));
     if let Some(errors) = squared_errors(steps) {
-        let shown: Vec<String> = errors.iter().map(|&e| exact(e)).collect();
+        const SHOWN: usize = 10;
+        let mut shown: Vec<String> = errors.iter().take(SHOWN).map(|&e| exact(e)).collect();
+        if let Some(last) = errors.get(SHOWN..).and_then(<[f64]>::last) {
+            shown.push(format!("… {}", exact(*last)));
+        }
         text.push_str(&format!("E = ½ Σ (y − o)² by pass: {}\n", shown.join(", ")));
     }
     if let Some(last) = steps.last() {

@@ -113,12 +113,14 @@ pub fn run(context: Context, args: &TuneArgs) -> output::Outcome {
     args.source
         .refuse_foreign(raw.report(), raw.label_texts())?;
     let is_text = |c: &ColumnReport| c.role == ColumnRole::Text;
+    let has_texts = raw.report().columns.iter().any(is_text);
+    refuse_text_grid(&args.grid, has_texts)?;
     let common = Common {
         learner: &args.learner,
         source: &args.source,
         metric: base.metric,
         // What comes from a pipe is read once.
-        texts: args.data != Path::new("-") && raw.report().columns.iter().any(is_text),
+        texts: args.data != Path::new("-") && has_texts,
     };
     let candidates = candidates(common, &args.grid)?;
     let parts = data
@@ -281,6 +283,19 @@ fn readings(
         })
     });
     each.collect()
+}
+
+/// Refuses to try ways to make features of texts where there are none.
+fn refuse_text_grid(grid: &[String], has_texts: bool) -> Result<()> {
+    let names = grid.iter().filter_map(|axis| axis.split('=').next());
+    let mut of_texts = names.filter(|name| DataArgs::can_be_searched(name) && *name != "scale");
+    match of_texts.next().filter(|_| !has_texts) {
+        Some(name) => Err(Error::options(format!(
+            "⟨grid⟩: {name} is for columns of text, and there is none"
+        ))
+        .remedy("leave it out, or name one with ⟨column NAME=text⟩")),
+        None => Ok(()),
+    }
 }
 
 /// Refuses ways to hold rows out that folds cannot keep to.

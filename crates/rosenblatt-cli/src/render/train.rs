@@ -298,7 +298,7 @@ pub fn describe_scaling(preparation: &Preparation) -> Option<&'static str> {
             Some("columns to the range from 0 to 1; weights, margin and R refer to scaled values")
         }
         Scale::Radius => Some(
-            "all rows divided by the length of the longest training row, so that R is 1; weights and margin refer to scaled values",
+            "all rows divided by the length of the longest training row, so that none is longer than 1; weights, margin and R refer to scaled values",
         ),
         Scale::UnitRows => {
             Some("each row to unit length; weights, margin and R refer to scaled values")
@@ -545,9 +545,9 @@ fn accuracy(report: &TrainReport) -> String {
     if let Some(held) = &report.validation {
         let within = report.metrics.as_ref().map(|m| m.intervals.accuracy);
         parts.push(format!(
-            "{} on {} held-out examples{}",
+            "{} on {}{}",
             percent(held.accuracy),
-            count(held.examples),
+            counted(held.examples, "held-out example", "held-out examples"),
             within.map_or_else(String::new, |i| format!(" (95 % interval {})", interval(i)))
         ));
     }

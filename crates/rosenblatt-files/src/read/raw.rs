@@ -72,8 +72,12 @@ fn note_skipped(report: &mut ReadReport, tally: Tally) {
     report.skipped_messages = tally.messages;
     if report.skipped > 0 {
         report.notes.push(format!(
-            "{} rows could not be read and are left out",
-            report.skipped
+            "{} could not be read and {} left out",
+            match report.skipped {
+                1 => "1 row".to_owned(),
+                many => format!("{many} rows"),
+            },
+            if report.skipped == 1 { "is" } else { "are" }
         ));
     }
 }

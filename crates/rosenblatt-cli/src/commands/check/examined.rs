@@ -84,7 +84,7 @@ pub(in crate::commands) fn examine(
     options.scale.get_or_insert(Scale::None);
     if options.scale != Some(Scale::None) {
         return Err(Error::options(
-            "check examines the numbers as written and does not scale them",
+            "the numbers are examined as written, not scaled",
         )
         .remedy(match options.scale {
             Some(Scale::UnitRows) => {

@@ -80,6 +80,20 @@ impl Permutations {
         Ok(all)
     }
 
+    /// The leading columns in a line.
+    pub fn line(model: &Model, found: &[ColumnImportance]) -> String {
+        const NAMED: usize = 10;
+        let each = found.iter().take(NAMED).map(|c| {
+            let Importance { mean, deviation } = c.importance;
+            format!("{} {mean:.4} ± {deviation:.4}", clipped(&c.column, 40))
+        });
+        format!(
+            "importance, the fall of the {} where the values of a column are permuted: {}",
+            choice_name(model.options.metric),
+            each.collect::<Vec<_>>().join(", ")
+        )
+    }
+
     /// The columns as people read them.
     pub fn text(&self, model: &Model, found: &[ColumnImportance]) -> String {
         let metric = choice_name(model.options.metric);
