@@ -1,6 +1,6 @@
 //! Logistic regression and its probabilities, from the outside.
 
-use crate::common::{Place, json, ok, run, stderr};
+use crate::common::{AND, Place, json, ok, run, stderr};
 
 #[test]
 fn probabilities_are_printed_and_their_losses_tested() {
@@ -229,4 +229,12 @@ fn collinear_columns_are_refused_by_name() {
         message.contains("two outcomes") && message.contains("--positive"),
         "{message}"
     );
+}
+
+#[test]
+fn four_rows_have_firth_s_estimates_and_intervals() {
+    let place = Place::new();
+    let data = place.file("and.csv", AND);
+    let found = json(&["logistic", &data, "--firth"]);
+    assert_eq!(found["coefficients"].as_array().unwrap().len(), 3);
 }

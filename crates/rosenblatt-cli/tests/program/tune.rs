@@ -194,6 +194,10 @@ fn ways_to_scale_are_tried_on_one_grid_with_settings_of_the_learner() {
     assert_eq!(output.status.code(), Some(2));
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(stderr.contains("read once"), "{stderr}");
+    let refused = run(&["tune", &data, "--grid", "text=words,chars:3-5"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let stderr = String::from_utf8_lossy(&refused.stderr);
+    assert!(stderr.contains("text is for columns of text"), "{stderr}");
 }
 
 #[test]
