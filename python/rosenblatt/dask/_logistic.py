@@ -20,7 +20,7 @@ from ..mixing import Pass
 from . import _run
 
 #: Steps that L-BFGS remembers.
-MEMORY = 10
+MEMORY = 30
 
 
 def _dot(one: np.ndarray, other: np.ndarray) -> float:
@@ -29,15 +29,16 @@ def _dot(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def _direction(gradient: np.ndarray, steps: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Downhill, by the curvature that the last steps met."""
+    """Downhill, by the curvature that the last steps met; the first step has length 1."""
+    if not steps:
+        return -gradient / np.sqrt(_dot(gradient, gradient))
     found, shares = -gradient, []
     for s, y in reversed(steps):
         share = _dot(s, found) / _dot(s, y)
         shares.append(share)
         found = found - share * y
-    if steps:
-        s, y = steps[-1]
-        found = found * (_dot(s, y) / _dot(y, y))
+    s, y = steps[-1]
+    found = found * (_dot(s, y) / _dot(y, y))
     for (s, y), share in zip(steps, reversed(shares)):
         found = found + (share - _dot(y, found) / _dot(s, y)) * s
     return found

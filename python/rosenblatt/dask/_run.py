@@ -180,8 +180,11 @@ class Rows:
 
     def log_losses(self, options: dict[str, str], weights: Any) -> tuple[Any, Any]:
         """The losses of a logistic regression, and their slope downhill."""
-        there = self.cluster.submit(held, weights)
+        few = len(self.parts) <= FAN and len(self.parts) * len(weights) <= FEW
+        there = weights if few else self.cluster.submit(held, weights)
         leaves = self._each(losses, itertools.repeat((options, there)))
+        if few:
+            return total(self.cluster.gather(leaves))
         while len(leaves) > 1:
             groups = [leaves[i : i + FAN] for i in range(0, len(leaves), FAN)]
             leaves = [self.cluster.submit(total, group) for group in groups]
