@@ -256,6 +256,8 @@ impl<T: SignedRows + ?Sized> State<'_, T> {
     fn orthogonal_to_all(&self, draw: &mut impl FnMut() -> u64) -> OrStopped<(Vec<u64>, usize)> {
         let dimension = self.rows.dimension();
         let mut echelon = self.face.echelon.clone();
+        // Where each row is opposite to another, all are inside and nothing is spanned yet.
+        let spanned = !self.face.basis.is_empty();
         loop {
             self.limits.check()?;
             let g = echelon.orthogonal(dimension, &mut *draw);
@@ -267,7 +269,8 @@ impl<T: SignedRows + ?Sized> State<'_, T> {
             'rows: for group in 0..self.rows.groups() {
                 let mut outside = Vec::new();
                 self.rows.members(group, &mut |row| {
-                    if !self.face.inside[row] && self.residues.dot(self.rows, row, &g) != 0 {
+                    let inside = spanned && self.face.inside[row];
+                    if !inside && self.residues.dot(self.rows, row, &g) != 0 {
                         outside.push(row);
                     }
                 });

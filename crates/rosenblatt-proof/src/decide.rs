@@ -166,6 +166,12 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                 self.forget();
             }
         }
+        if self.rows.dimension() >= WIDE {
+            self.tell("equal rows of both classes");
+            if self.all_opposite() {
+                return Ok(None);
+            }
+        }
         self.rounds()
     }
 
@@ -385,14 +391,9 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
         new
     }
 
-    /// Opposite rows — the same example with both labels — balance in pairs; data with many
-    /// of them would otherwise take a round for each.
-    fn absorb_opposites(&mut self) -> OrStopped<()> {
-        let dimension = self.rows.dimension();
-        // Where rows are fewer than features, a weight on every row is shorter than vectors that
-        // show what they span.
-        let every = dimension >= WIDE;
-        let mut first: HashMap<u64, Vec<(usize, bool)>> = HashMap::new();
+    /// Pairs of opposite rows, the later row first, and whether they are the first of their like;
+    /// `every` such pair, or of equal ones only that. A row is in at most one pair.
+    fn opposite_pairs(&self, every: bool) -> Vec<(usize, usize, bool)> {
         let hashes = self.scales.pieces(self.rows, 4, |range| {
             let mut out = Vec::new();
             for group in range {
@@ -409,40 +410,80 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
             }
             out
         });
+        // Of equal rows, those that wait for an opposite one, and whether there was a pair.
+        let mut equal: HashMap<u64, (Vec<(usize, bool)>, bool)> = HashMap::new();
+        let mut pairs = Vec::new();
         for (hash, row, negative) in hashes.into_iter().flatten() {
-            if self.face.echelon.rank() == dimension {
-                return Ok(());
-            }
-            let seen = first.entry(hash).or_default();
-            if seen.iter().any(|&(_, n)| n == negative) {
+            let (waiting, paired) = equal.entry(hash).or_default();
+            if *paired && !every {
                 continue;
             }
-            let other = seen.first().copied();
-            seen.push((row, negative));
-            if let Some((other, _)) = other
-                && !self.lambda.contains_key(&row)
-                && !self.lambda.contains_key(&other)
-                && self.opposite(row, other)
-            {
-                self.limits.check()?;
-                let first = self.face.basis.is_empty();
-                let new = self.span(row);
-                if first && new {
-                    // A zero row, if there is one, is no longer needed.
-                    self.lambda.clear();
-                    self.refutation.clear();
+            match waiting.last() {
+                Some(&(other, n)) if n != negative && self.opposite(row, other) => {
+                    waiting.pop();
+                    pairs.push((row, other, !*paired));
+                    *paired = true;
                 }
-                if new || every {
-                    self.lambda.insert(row, IBig::ONE);
-                    self.lambda.insert(other, IBig::ONE);
-                    if self.refutation.is_empty() {
-                        let both = [row.min(other), row.max(other)];
-                        self.refutation = both.map(|row| (row, IBig::ONE)).to_vec();
-                    }
-                }
+                _ => waiting.push((row, negative)),
+            }
+        }
+        pairs
+    }
+
+    /// Opposite rows — the same example with both labels — balance in pairs; data with many
+    /// of them would otherwise take a round for each.
+    fn absorb_opposites(&mut self) -> OrStopped<()> {
+        // Where rows are fewer than features, a weight on every row is shorter than vectors that
+        // show what they span.
+        let every = self.rows.dimension() >= WIDE;
+        for (row, other, first_such) in self.opposite_pairs(every) {
+            if self.face.echelon.rank() == self.rows.dimension() {
+                return Ok(());
+            }
+            if self.lambda.contains_key(&row) || self.lambda.contains_key(&other) {
+                continue;
+            }
+            self.limits.check()?;
+            let first = self.face.basis.is_empty();
+            let new = first_such && self.span(row);
+            if first && new {
+                // A zero row, if there is one, is no longer needed.
+                self.lambda.clear();
+                self.refutation.clear();
+            }
+            if new || every {
+                self.balance_pair(row, other);
             }
         }
         Ok(())
+    }
+
+    fn balance_pair(&mut self, row: usize, other: usize) {
+        self.lambda.insert(row, IBig::ONE);
+        self.lambda.insert(other, IBig::ONE);
+        if self.refutation.is_empty() {
+            let both = [row.min(other), row.max(other)];
+            self.refutation = both.map(|row| (row, IBig::ONE)).to_vec();
+        }
+    }
+
+    /// Whether each row is opposite to another: then nothing can be separated, whatever the rows
+    /// span.
+    fn all_opposite(&mut self) -> bool {
+        let mut rows = 0;
+        self.rows.each_row(&mut |_| rows += 1);
+        if rows % 2 == 1 {
+            return false;
+        }
+        let pairs = self.opposite_pairs(true);
+        let all = 2 * pairs.len() == rows;
+        if all {
+            for (row, other, _) in pairs {
+                self.balance_pair(row, other);
+            }
+            self.face.inside.fill(true);
+        }
+        all
     }
 
     fn opposite(&self, a: usize, b: usize) -> bool {
@@ -523,6 +564,8 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
     fn decision(&self, separated: Option<&ExactWeights>) -> OrStopped<Result<ProvedVerdict>> {
         let radix = self.rows.notation().radix();
         let balanced_rank = self.face.basis.len();
+        // A zero row balances by itself; more rows without a rank are all opposite to another.
+        let rank_known = balanced_rank > 0 || self.lambda.len() < 2;
         let lambda: Multipliers = self.lambda.iter().map(|(&r, v)| (r, v.clone())).collect();
         let witness = match separated {
             Some(v) => {
@@ -565,7 +608,7 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
         Ok(Ok(ProvedVerdict {
             witness,
             refutation: self.refutation.clone(),
-            balanced_rank,
+            balanced_rank: rank_known.then_some(balanced_rank),
         }))
     }
 

@@ -40,9 +40,10 @@ pub(crate) fn peel<T: SignedRows + ?Sized>(rows: &T, limits: &Limits<'_>) -> OrS
     let mut counts = vec![[0u32; 2]; dimension];
     let mut core = Vec::new();
     rows.each_row(&mut |row| core.push(row));
-    let side = |z: &Exact| usize::from(z.mantissa > IBig::ZERO);
     for &row in &core {
-        rows.each_exact(row, &mut |j, z| counts[j][side(&z)] += 1);
+        rows.each_sign(row, &mut |j, negative| {
+            counts[j][usize::from(!negative)] += 1
+        });
     }
     let mut levels = Vec::new();
     loop {
@@ -63,9 +64,11 @@ pub(crate) fn peel<T: SignedRows + ?Sized>(rows: &T, limits: &Limits<'_>) -> OrS
         }
         core.retain(|&row| {
             let mut one_sided = false;
-            rows.each_exact(row, &mut |j, _| one_sided |= signs[j] != 0.0);
+            rows.each_sign(row, &mut |j, _| one_sided |= signs[j] != 0.0);
             if one_sided {
-                rows.each_exact(row, &mut |j, z| counts[j][side(&z)] -= 1);
+                rows.each_sign(row, &mut |j, negative| {
+                    counts[j][usize::from(!negative)] -= 1;
+                });
                 level.rows.push(row);
             }
             !one_sided
@@ -141,7 +144,7 @@ impl<'a, T: SignedRows + ?Sized> Core<'a, T> {
     pub(crate) fn new(rows: &'a T, members: Vec<usize>) -> Self {
         let mut used = vec![false; rows.dimension()];
         for &row in &members {
-            rows.each_exact(row, &mut |j, _| used[j] = true);
+            rows.each_sign(row, &mut |j, _| used[j] = true);
         }
         let columns: Vec<usize> = (0..used.len()).filter(|&j| used[j]).collect();
         let mut places = vec![u32::MAX; used.len()];

@@ -30,6 +30,10 @@ pub(crate) const NEAR_ZERO: f64 = 1e-11;
 /// to score this much of ‖p‖².
 pub(crate) const FAR_ENOUGH: f64 = 0.5;
 
+/// Steps of conjugate gradients; where the rows of a face are so nearly dependent that it takes
+/// more, exact arithmetic makes up for it.
+const MOST_GRADIENTS: usize = 100;
+
 /// Steps of one walk.
 pub(crate) const MOST_STEPS: usize = 20_000;
 
@@ -244,8 +248,8 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
     }
 
     /// Dual coordinate descent on ½‖v‖² subject to v·z ≥ 1 for unit rows (Hsieh et al.,
-    /// 2008), visiting mostly the rows that still matter. Returns v once every row is on the
-    /// positive side, `None` if that does not come about. The rows of a face are to score 0.
+    /// 2008), visiting mostly the rows that still matter, and orthogonally to the face. Returns v
+    /// once every row outside is on the positive side, `None` if that does not come about.
     fn hard_margin(&mut self, passes: usize, face: &Face) -> OrStopped<Option<Vec<f64>>> {
         let squares: Vec<f64> = self.scales.factor.iter().map(|f| f * f).collect();
         let mut w = vec![0.0; self.rows.dimension()];
@@ -262,13 +266,10 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
         for pass in 0..passes {
             self.limits.check()?;
             let full = active.len() == all.len();
-            for &row in &face.basis {
-                let norm = self.scales.norm[self.rows.group_of(row)].max(1e-300);
-                let mut score = 0.0;
-                self.rows.each(row, &mut |j, z| score += w[j] * z);
-                let step = -score / (norm * norm);
-                self.rows
-                    .each(row, &mut |j, z| w[j] += step * squares[j] * z);
+            if !face.basis.is_empty() {
+                w = self
+                    .scales
+                    .unscale(&self.beside(face, self.scales.scale(&w)));
             }
             let mut kept = Vec::new();
             let mut wrong = false;
@@ -295,7 +296,7 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
             }
             if full {
                 // v moved during the pass: it separates if it does so standing still.
-                let v = self.scales.scale(&w);
+                let v = self.beside(face, self.scales.scale(&w));
                 let violated = self.scales.violated(self.rows, &v, &face.inside, 0.0, 1).1;
                 if violated == 0 {
                     return Ok(Some(v));
@@ -310,6 +311,50 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
             };
         }
         Ok(None)
+    }
+
+    /// What is left of v orthogonally to a face, by conjugate gradients on the rows of its basis,
+    /// which stay sparse.
+    fn beside(&self, face: &Face, mut v: Vec<f64>) -> Vec<f64> {
+        let factor = &self.scales.factor;
+        let norm = |&row: &usize| self.scales.norm[self.rows.group_of(row)].max(1e-300);
+        let basis: Vec<(usize, f64)> = face.basis.iter().map(|row| (*row, norm(row))).collect();
+        let products = |v: &[f64]| -> Vec<f64> {
+            let product = |&(row, norm): &(usize, f64)| {
+                let mut sum = 0.0;
+                self.rows.each(row, &mut |j, z| sum += v[j] * factor[j] * z);
+                sum / norm
+            };
+            basis.iter().map(product).collect()
+        };
+        let squared = |v: &[f64]| -> f64 { v.iter().map(|x| x * x).sum() };
+        let enough = 1e-28 * squared(&v);
+        let mut along = products(&v);
+        let mut direction = along.clone();
+        let mut left = squared(&along);
+        for _ in 0..MOST_GRADIENTS {
+            if left <= enough {
+                break;
+            }
+            let mut step = vec![0.0; v.len()];
+            for (&(row, norm), d) in basis.iter().zip(&direction) {
+                let by = d / norm;
+                self.rows
+                    .each(row, &mut |j, z| step[j] += by * factor[j] * z);
+            }
+            let length = left / squared(&step);
+            if !length.is_finite() {
+                break;
+            }
+            v.iter_mut().zip(&step).for_each(|(v, s)| *v -= length * s);
+            along = products(&v);
+            let next = squared(&along);
+            for (d, a) in direction.iter_mut().zip(&along) {
+                *d = a + next / left * *d;
+            }
+            left = next;
+        }
+        v
     }
 
     /// v in as few bits as still separate the rows outside the face, orthogonal to it.

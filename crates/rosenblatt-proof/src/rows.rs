@@ -5,7 +5,7 @@
 //! same search serves a binary problem, several classes at once (where one example stands
 //! for k − 1 rows that are never written out) and a matrix of kernel values.
 
-use super::number::{Exact, Notation};
+use super::number::{Exact, Notation, is_negative};
 use rosenblatt_core::data::{Dataset, Row, Storage};
 use rosenblatt_core::{Error, Result};
 
@@ -48,6 +48,11 @@ pub trait SignedRows: Sync {
 
     /// Calls `f(j, z_j)` with the exact coordinates that are not zero, ascending.
     fn each_exact(&self, row: usize, f: &mut dyn FnMut(usize, Exact));
+
+    /// Calls `f(j, negative)` with the signs of the coordinates that are not zero, ascending.
+    fn each_sign(&self, row: usize, f: &mut dyn FnMut(usize, bool)) {
+        self.each_exact(row, &mut |j, z| f(j, is_negative(&z.mantissa)));
+    }
 
     /// What the numbers stand for; its radix is the one of the exact values.
     fn notation(&self) -> Notation;
@@ -157,6 +162,11 @@ impl<'a> ExactRows<'a> {
     /// What the numbers stand for.
     pub fn notation(&self) -> Notation {
         self.notation
+    }
+
+    /// Whether longer texts say what some values of a row are.
+    fn has_exact_texts(&self, row: usize) -> bool {
+        !self.starts.is_empty() && self.starts[row] < self.starts[row + 1]
     }
 
     /// Calls `f` with what is not zero of a row behind the constant of its bias, all negated if
@@ -364,6 +374,14 @@ impl SignedRows for TwoSides<'_> {
     fn each_exact(&self, row: usize, f: &mut dyn FnMut(usize, Exact)) {
         let negative = !self.is_positive(row);
         self.rows.each_exact_lifted(row, self.bias, negative, f);
+    }
+
+    fn each_sign(&self, row: usize, f: &mut dyn FnMut(usize, bool)) {
+        // A text may be non-zero where its f64 is zero.
+        match self.rows.has_exact_texts(row) {
+            true => self.each_exact(row, &mut |j, z| f(j, is_negative(&z.mantissa))),
+            false => self.each(row, &mut |j, z| f(j, z < 0.0)),
+        }
     }
 
     fn notation(&self) -> Notation {

@@ -79,8 +79,9 @@ pub struct ProvedVerdict {
     /// The multipliers found first, on at most rank + 1 rows: enough to refute separability
     /// where that is all that is asked. Empty if separable.
     pub refutation: Multipliers,
-    /// The rank of the rows that no w separates (of all rows, if they overlap).
-    pub balanced_rank: usize,
+    /// The rank of the rows that no w separates (of all rows, if they overlap); `None` where the
+    /// verdict did not need it, because each row is opposite to another.
+    pub balanced_rank: Option<usize>,
 }
 
 impl ProvedVerdict {

@@ -337,7 +337,7 @@ fn one_class_zero_rows_and_empty_rows() {
     let zeros = dataset(&[vec![0.0, 0.0], vec![0.0, 0.0]], &[true, false]);
     let decision = decided(&zeros, Notation::Decimal, BiasTerm::None);
     assert_eq!(decision.verdict(), Verdict::Overlapping);
-    assert_eq!(decision.balanced_rank, 0);
+    assert_eq!(decision.balanced_rank, Some(0));
     assert_eq!(
         decided(&zeros, Notation::Decimal, BiasTerm::Lifted).verdict(),
         Verdict::Overlapping

@@ -211,7 +211,7 @@ fn json(
         "not_identified": not_identified.iter().map(|(name, _)| name).collect::<Vec<_>>(),
         "support": support(data, decision),
         "separated_rows": separated_rows,
-        "rank": findings.estimates.as_ref().map_or(decision.balanced_rank, |(_, rank)| *rank),
+        "rank": findings.estimates.as_ref().map_or(decision.balanced_rank, |(_, rank)| Some(*rank)),
         "stop": findings.stop.map(Stop::name),
         "certificate": args.certificate.as_ref().map(|path| path.display().to_string()),
         "verified": proved.map(|_| true),
