@@ -211,7 +211,7 @@ impl<'s, 'a, T: SignedRows + ?Sized> Axes<'s, 'a, T> {
                 && !self.known[row]
             {
                 self.known[row] = true;
-                let unit = self.scales.unit(self.state.rows, row);
+                let unit = (self.state.face).unit(self.state.rows, &self.scales, row);
                 self.hull.add(row, unit, true);
             }
         }

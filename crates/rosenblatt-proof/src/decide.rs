@@ -26,7 +26,7 @@ use super::modulo::{PRIME, Residues};
 use super::number::{is_negative, reduce};
 use super::passes::{ExactWeights, Scales};
 use super::peel::{Core, Peeled, peel};
-use super::round::Search;
+use super::round::{FEW, Search};
 use super::rows::SignedRows;
 use super::verdict::{Direction, MOST_NULL_VECTORS, Multipliers, ProvedVerdict, Witness};
 use rosenblatt_core::internal::random::{Random, Stream};
@@ -261,10 +261,12 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
             self.limits.check()?;
             if hull.as_ref().is_none_or(|hull| hull.working_set_len() == 0) {
                 hull = None;
-                if !self.face.is_marked() {
+                // Where few rows showed a relation they are tried again first.
+                let few = self.rows.dimension() >= WIDE && (2..=FEW).contains(&self.hints.len());
+                if !self.face.is_marked() && !few {
                     self.mark_inside();
                 }
-                if self.face.any_outside(self.rows).is_none() {
+                if self.face.is_marked() && self.face.any_outside(self.rows).is_none() {
                     return Ok(None);
                 }
             }
@@ -304,9 +306,15 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                         self.absorb_opposites()?;
                     }
                     self.orthonormalise();
-                    if !grown || self.rows.dimension() >= WIDE {
+                    if !grown {
                         hull = None;
                         self.mark_inside();
+                    } else if self.rows.dimension() >= WIDE {
+                        hull = None;
+                        let mut hints = std::mem::take(&mut self.hints);
+                        self.mark_inside_of(hints.iter().copied());
+                        hints.retain(|&row| !self.face.inside[row]);
+                        self.hints = hints;
                     } else if let Some(hull) = &mut hull {
                         // The working set alone often shows the next relation; to look at all rows
                         // takes longer.

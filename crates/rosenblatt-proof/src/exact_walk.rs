@@ -32,7 +32,8 @@ pub(crate) enum RoundOutcome {
     Unmarked,
 }
 
-struct ExactWalk<'a, T: ?Sized> {
+/// The rows outside a face, all modulo its span.
+pub(crate) struct ExactWalk<'a, T: ?Sized> {
     rows: &'a T,
     scales: &'a Scales,
     residues: &'a Residues,
@@ -42,39 +43,40 @@ struct ExactWalk<'a, T: ?Sized> {
     basis_rows: Vec<IntegerRow>,
 }
 
-/// Settles the rows outside a face, all modulo its span, starting at a corral with approximate
-/// weights.
-pub(crate) fn exact_walk<T: SignedRows + ?Sized>(
-    rows: &T,
-    scales: &Scales,
-    residues: &Residues,
-    limits: &Limits<'_>,
-    face: &Face,
-    start: Vec<(usize, f64)>,
-) -> OrStopped<RoundOutcome> {
-    let exactly = ExactWalk {
-        rows,
-        scales,
-        residues,
-        limits,
-        face,
-        basis: &face.basis,
-        basis_rows: face.integer_rows(rows, scales),
-    };
-    if let Some(balanced) = exactly.balance(&start)? {
-        return Ok(balanced);
+impl<'a, T: SignedRows + ?Sized> ExactWalk<'a, T> {
+    pub(crate) fn new(
+        rows: &'a T,
+        scales: &'a Scales,
+        residues: &'a Residues,
+        limits: &'a Limits<'a>,
+        face: &'a Face,
+    ) -> Self {
+        ExactWalk {
+            rows,
+            scales,
+            residues,
+            limits,
+            face,
+            basis: &face.basis,
+            basis_rows: face.integer_rows(rows, scales),
+        }
     }
-    match face.is_marked() {
-        true => exactly.walk(&face.inside, start),
-        false => Ok(RoundOutcome::Unmarked),
-    }
-}
 
-impl<T: SignedRows + ?Sized> ExactWalk<'_, T> {
+    /// Settles them, starting at a corral with approximate weights.
+    pub(crate) fn settle(&self, start: Vec<(usize, f64)>) -> OrStopped<RoundOutcome> {
+        if let Some(balanced) = self.balance(&start)? {
+            return Ok(balanced);
+        }
+        match self.face.is_marked() {
+            true => self.walk(&self.face.inside, start),
+            false => Ok(RoundOutcome::Unmarked),
+        }
+    }
+
     /// The quick way: if the corral balances, its relation is the one-dimensional kernel of
     /// its rows, found without forming inner products. Rows of more weight come first: where
     /// rounding left some that have none, the relation is found without them.
-    fn balance(&self, corral: &[(usize, f64)]) -> OrStopped<Option<RoundOutcome>> {
+    pub(crate) fn balance(&self, corral: &[(usize, f64)]) -> OrStopped<Option<RoundOutcome>> {
         let mut corral: Vec<(usize, f64)> = corral.to_vec();
         corral.sort_by(|a, b| b.1.total_cmp(&a.1));
         let mut echelon = self.face.echelon.clone();

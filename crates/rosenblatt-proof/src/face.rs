@@ -10,6 +10,10 @@ use super::number::reduce;
 use super::passes::{IntegerRow, Scales};
 use super::rows::SignedRows;
 
+/// Steps of conjugate gradients; where the rows of a face are so nearly dependent that it takes
+/// more, exact arithmetic makes up for it.
+const MOST_GRADIENTS: usize = 100;
+
 /// A face: rows that every w with w·z ≥ 0 everywhere must score 0, and their span.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Face {
@@ -52,6 +56,69 @@ impl Face {
             self.ill_conditioned |= new.is_nan() || new < 1e-6;
         }
         self.made_of = self.basis.len();
+    }
+
+    /// What is left of v orthogonally to it, by conjugate gradients on the rows of its basis,
+    /// which stay sparse.
+    pub(crate) fn beside<T: SignedRows + ?Sized>(
+        &self,
+        rows: &T,
+        scales: &Scales,
+        mut v: Vec<f64>,
+    ) -> Vec<f64> {
+        let factor = &scales.factor;
+        let norm = |&row: &usize| scales.norm[rows.group_of(row)].max(1e-300);
+        let basis: Vec<(usize, f64)> = self.basis.iter().map(|row| (*row, norm(row))).collect();
+        let products = |v: &[f64]| -> Vec<f64> {
+            let product = |&(row, norm): &(usize, f64)| {
+                let mut sum = 0.0;
+                rows.each(row, &mut |j, z| sum += v[j] * factor[j] * z);
+                sum / norm
+            };
+            basis.iter().map(product).collect()
+        };
+        let squared = |v: &[f64]| -> f64 { v.iter().map(|x| x * x).sum() };
+        let enough = 1e-28 * squared(&v);
+        let mut along = products(&v);
+        let mut direction = along.clone();
+        let mut left = squared(&along);
+        for _ in 0..MOST_GRADIENTS {
+            if left <= enough {
+                break;
+            }
+            let mut step = vec![0.0; v.len()];
+            for (&(row, norm), d) in basis.iter().zip(&direction) {
+                let by = d / norm;
+                rows.each(row, &mut |j, z| step[j] += by * factor[j] * z);
+            }
+            let length = left / squared(&step);
+            if !length.is_finite() {
+                break;
+            }
+            v.iter_mut().zip(&step).for_each(|(v, s)| *v -= length * s);
+            along = products(&v);
+            let next = squared(&along);
+            for (d, a) in direction.iter_mut().zip(&along) {
+                *d = a + next / left * *d;
+            }
+            left = next;
+        }
+        v
+    }
+
+    /// A scaled row divided by its length; what is left of it beside the face where that has no
+    /// orthonormal basis.
+    pub(crate) fn unit<T: SignedRows + ?Sized>(
+        &self,
+        rows: &T,
+        scales: &Scales,
+        row: usize,
+    ) -> Vec<f64> {
+        let unit = scales.unit(rows, row);
+        match self.near.is_empty() {
+            true => self.beside(rows, scales, unit),
+            false => unit,
+        }
     }
 
     /// Whether all rows in it are known.

@@ -5,14 +5,14 @@
 //! costs a score each. Either no row is violated any more, and the nearest point, rounded to
 //! as few bits as still separate, is proved a separator; or the working set's hull holds the
 //! origin, and the corral's exact weights prove that nothing separates. Where floating point
-//! cannot tell, [`exact_walk`](super::exact_walk) goes on without rounding from the same corral.
+//! cannot tell, [`ExactWalk`] goes on without rounding from the same corral.
 
 use std::collections::HashMap;
 
 use dashu_int::IBig;
 
 use super::decide::WIDE;
-use super::exact_walk::{RoundOutcome, exact_walk};
+use super::exact_walk::{ExactWalk, RoundOutcome};
 use super::face::{Face, PivotSolver};
 use super::limits::{Doing, Limits, OrStopped};
 use super::modulo::Residues;
@@ -30,12 +30,19 @@ pub(crate) const NEAR_ZERO: f64 = 1e-11;
 /// to score this much of ‖p‖².
 pub(crate) const FAR_ENOUGH: f64 = 0.5;
 
-/// Steps of conjugate gradients; where the rows of a face are so nearly dependent that it takes
-/// more, exact arithmetic makes up for it.
-const MOST_GRADIENTS: usize = 100;
-
 /// Steps of one walk.
 pub(crate) const MOST_STEPS: usize = 20_000;
+
+/// Rows among which a relation is sought by itself.
+pub(crate) const FEW: usize = 256;
+
+/// What dual coordinate descent met.
+enum Met {
+    /// Weights that every row is on the positive side of.
+    Separator(Vec<f64>),
+    Relation(RoundOutcome),
+    Nothing,
+}
 
 pub(crate) struct Search<'a, T: ?Sized> {
     pub(crate) rows: &'a T,
@@ -66,22 +73,29 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
             guess = Some(w);
         }
         // In many dimensions a step of the walk is dear and data are often separable.
-        if dimension >= WIDE
-            && self.hull.is_none()
-            && let Some(v) = self.hard_margin(300, face)?
-        {
-            if let Some(weights) = self.rounded(&v, face)? {
-                return Ok(RoundOutcome::Separated(weights));
+        if dimension >= WIDE && self.hull.is_none() {
+            // What a relation was found among often holds another.
+            if let Some(balanced) = self.relation(&self.hints.clone(), face)? {
+                return Ok(balanced);
             }
-            guess = Some(v);
+            if !face.is_marked() {
+                self.hints.clear();
+                return Ok(RoundOutcome::Unmarked);
+            }
+            match self.hard_margin(300, face)? {
+                Met::Separator(v) => {
+                    if let Some(weights) = self.rounded(&v, face)? {
+                        return Ok(RoundOutcome::Separated(weights));
+                    }
+                    guess = Some(v);
+                }
+                Met::Relation(balanced) => return Ok(balanced),
+                Met::Nothing => {}
+            }
         }
         let mut hull = match self.hull.take() {
             Some(hull) => hull,
-            None => {
-                let mut face = face.clone();
-                face.orthonormalise(self.rows, self.scales);
-                NearestPoint::new(dimension, face.near)
-            }
+            None => NearestPoint::new(dimension, face.near.clone()),
         };
         let mut known = vec![false; self.rows.limit()];
         hull.rows().for_each(|row| known[row] = true);
@@ -163,14 +177,9 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
                 let skip = hull.working_set_len().saturating_sub(4 * dimension + 64);
                 self.hints = hull.rows().skip(skip).collect();
                 self.tell(|| format!("exact weights of {} rows", start.len()));
-                return exact_walk(
-                    self.rows,
-                    self.scales,
-                    self.residues,
-                    self.limits,
-                    face,
-                    start,
-                );
+                let (rows, scales) = (self.rows, self.scales);
+                return ExactWalk::new(rows, scales, self.residues, self.limits, face)
+                    .settle(start);
             }
         }
     }
@@ -200,8 +209,34 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
             return false;
         }
         known[row] = true;
-        hull.add(row, self.scales.unit(self.rows, row), true);
+        hull.add(row, face.unit(self.rows, self.scales, row), true);
         true
+    }
+
+    /// A relation among a few rows, if they have one.
+    fn relation(&mut self, rows: &[usize], face: &Face) -> OrStopped<Option<RoundOutcome>> {
+        if !(2..=FEW).contains(&rows.len()) {
+            return Ok(None);
+        }
+        let mut hull = NearestPoint::new(self.rows.dimension(), face.near.clone());
+        let mut known = vec![false; self.rows.limit()];
+        for &row in rows {
+            self.enter(&mut hull, &mut known, face, row);
+        }
+        let over = || self.limits.over();
+        let walk = hull.walk_unless(&over, FAR_ENOUGH, NEAR_ZERO, MOST_STEPS);
+        self.limits.check()?;
+        if walk != Walk::Origin {
+            return Ok(None);
+        }
+        let corral = hull.corral();
+        self.tell(|| format!("exact weights of {} rows", corral.len()));
+        let exactly = ExactWalk::new(self.rows, self.scales, self.residues, self.limits, face);
+        let balanced = exactly.balance(&corral)?;
+        if balanced.is_some() {
+            self.hints = rows.to_vec();
+        }
+        Ok(balanced)
     }
 
     /// The lowest score of a group, and whose it is.
@@ -248,12 +283,14 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
     }
 
     /// Dual coordinate descent on ½‖v‖² subject to v·z ≥ 1 for unit rows (Hsieh et al.,
-    /// 2008), visiting mostly the rows that still matter, and orthogonally to the face. Returns v
-    /// once every row outside is on the positive side, `None` if that does not come about.
-    fn hard_margin(&mut self, passes: usize, face: &Face) -> OrStopped<Option<Vec<f64>>> {
+    /// 2008), visiting mostly the rows that still matter, and orthogonally to the face, until
+    /// every row outside is on the positive side. Where nothing separates, the weights of the rows
+    /// of a relation grow for ever.
+    fn hard_margin(&mut self, passes: usize, face: &Face) -> OrStopped<Met> {
         let squares: Vec<f64> = self.scales.factor.iter().map(|f| f * f).collect();
         let mut w = vec![0.0; self.rows.dimension()];
         let mut alpha: HashMap<usize, f64> = HashMap::new();
+        let mut before = HashMap::new();
         let groups = self.rows.groups();
         let outside = |&group: &usize| {
             let mut any = face.basis.is_empty();
@@ -267,9 +304,8 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
             self.limits.check()?;
             let full = active.len() == all.len();
             if !face.basis.is_empty() {
-                w = self
-                    .scales
-                    .unscale(&self.beside(face, self.scales.scale(&w)));
+                let v = face.beside(self.rows, self.scales, self.scales.scale(&w));
+                w = self.scales.unscale(&v);
             }
             let mut kept = Vec::new();
             let mut wrong = false;
@@ -292,16 +328,21 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
             }
             let size = alpha.values().fold(0.0f64, |m, &a| m.max(a));
             if size.is_nan() || size > 1e7 {
-                return Ok(None);
+                return Ok(Met::Nothing);
             }
             if full {
                 // v moved during the pass: it separates if it does so standing still.
-                let v = self.beside(face, self.scales.scale(&w));
+                let v = face.beside(self.rows, self.scales, self.scales.scale(&w));
                 let violated = self.scales.violated(self.rows, &v, &face.inside, 0.0, 1).1;
                 if violated == 0 {
-                    return Ok(Some(v));
+                    return Ok(Met::Separator(v));
                 }
                 self.misclassified(violated, || format!("maximum margin: pass {}", pass + 1));
+                let grown = self.balanced_growth(&alpha, &before, face);
+                if let Some(balanced) = self.relation(&grown, face)? {
+                    return Ok(Met::Relation(balanced));
+                }
+                before.clone_from(&alpha);
             }
             // Back to all rows now and then, and whenever the rest looks done.
             active = if !wrong || pass % 8 == 7 {
@@ -310,51 +351,38 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
                 kept
             };
         }
-        Ok(None)
+        Ok(Met::Nothing)
     }
 
-    /// What is left of v orthogonally to a face, by conjugate gradients on the rows of its basis,
-    /// which stay sparse.
-    fn beside(&self, face: &Face, mut v: Vec<f64>) -> Vec<f64> {
-        let factor = &self.scales.factor;
-        let norm = |&row: &usize| self.scales.norm[self.rows.group_of(row)].max(1e-300);
-        let basis: Vec<(usize, f64)> = face.basis.iter().map(|row| (*row, norm(row))).collect();
-        let products = |v: &[f64]| -> Vec<f64> {
-            let product = |&(row, norm): &(usize, f64)| {
-                let mut sum = 0.0;
-                self.rows.each(row, &mut |j, z| sum += v[j] * factor[j] * z);
-                sum / norm
-            };
-            basis.iter().map(product).collect()
-        };
-        let squared = |v: &[f64]| -> f64 { v.iter().map(|x| x * x).sum() };
-        let enough = 1e-28 * squared(&v);
-        let mut along = products(&v);
-        let mut direction = along.clone();
-        let mut left = squared(&along);
-        for _ in 0..MOST_GRADIENTS {
-            if left <= enough {
-                break;
-            }
-            let mut step = vec![0.0; v.len()];
-            for (&(row, norm), d) in basis.iter().zip(&direction) {
-                let by = d / norm;
-                self.rows
-                    .each(row, &mut |j, z| step[j] += by * factor[j] * z);
-            }
-            let length = left / squared(&step);
-            if !length.is_finite() {
-                break;
-            }
-            v.iter_mut().zip(&step).for_each(|(v, s)| *v -= length * s);
-            along = products(&v);
-            let next = squared(&along);
-            for (d, a) in direction.iter_mut().zip(&along) {
-                *d = a + next / left * *d;
-            }
-            left = next;
+    /// The rows whose weights grew most, if they are few and what was added of them comes near
+    /// the origin.
+    fn balanced_growth(
+        &self,
+        weights: &HashMap<usize, f64>,
+        before: &HashMap<usize, f64>,
+        face: &Face,
+    ) -> Vec<usize> {
+        let growth = |(&row, a): (&usize, &f64)| (row, a - before.get(&row).unwrap_or(&0.0));
+        let mut grown: Vec<(usize, f64)> = weights.iter().map(growth).collect();
+        let most = grown.iter().map(|g| g.1).fold(0.0, f64::max);
+        grown.retain(|g| g.1 > 0.1 * most);
+        if grown.len() > FEW {
+            return Vec::new();
         }
-        v
+        grown.sort_unstable_by_key(|g| g.0);
+        let mut sum = vec![0.0; self.rows.dimension()];
+        for &(row, by) in &grown {
+            let by = by / self.scales.norm[self.rows.group_of(row)].max(1e-300);
+            let add = &mut |j: usize, z| sum[j] += by * self.scales.factor[j] * z;
+            self.rows.each(row, add);
+        }
+        let sum = face.beside(self.rows, self.scales, sum);
+        let length = sum.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let near = length < 0.1 * grown.iter().map(|g| g.1).sum::<f64>();
+        match near {
+            true => grown.into_iter().map(|(row, _)| row).collect(),
+            false => Vec::new(),
+        }
     }
 
     /// v in as few bits as still separate the rows outside the face, orthogonal to it.

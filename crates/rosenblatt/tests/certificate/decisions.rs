@@ -638,3 +638,88 @@ fn rare_and_collinear_levels_of_categories_are_decided() {
     }
     assert!(quasi > 3, "{quasi}");
 }
+
+/// Sparse rows of many features that a plane separates, but for rows that come again under the
+/// other label and for midpoints of a class under the other: each relation is found among the few
+/// rows whose weights grow, and all other rows are separated.
+#[test]
+fn few_contradictions_among_many_sparse_rows_are_found() {
+    let (d, n, contradictions) = (1100, 1500, 5);
+    let mut random = Random::new(43, Stream::Sample, 0);
+    let mut below = |most: usize| random.below(most as u64) as usize;
+    let normal: Vec<i64> = (0..d).map(|_| below(7) as i64 - 3).collect();
+    let (mut rows, mut positive): (Vec<Vec<i64>>, Vec<bool>) = (Vec::new(), Vec::new());
+    while rows.len() < n {
+        let mut row = vec![0; d];
+        (0..15).for_each(|_| row[below(d)] = 2 * (1 + below(9) as i64));
+        let score: i64 = row.iter().zip(&normal).map(|(x, w)| x * w).sum();
+        if score != 0 {
+            rows.push(row);
+            positive.push(score > 0);
+        }
+    }
+    for k in 0..contradictions {
+        rows.push(rows[k].clone());
+        positive.push(!positive[k]);
+    }
+    let mut balanced: Vec<usize> = (0..contradictions).chain(n..n + contradictions).collect();
+    let mut of_class = (contradictions..n).filter(|&i| positive[i]);
+    for _ in 0..contradictions {
+        let (a, b) = (of_class.next().unwrap(), of_class.next().unwrap());
+        balanced.extend([a, b, rows.len()]);
+        let middle = rows[a].iter().zip(&rows[b]).map(|(x, y)| (x + y) / 2);
+        rows.push(middle.collect());
+    }
+    positive.resize(rows.len(), false);
+    balanced.sort_unstable();
+
+    let floats: Vec<Vec<f64>> = rows
+        .iter()
+        .map(|row| row.iter().map(|&x| x as f64).collect())
+        .collect();
+    let data = sparse(&floats, &positive);
+    let decision = decided(&data, Notation::Decimal, BiasTerm::Lifted);
+    assert_eq!(decision.balanced_rank, Some(3 * contradictions));
+    let z = big(&signed(&rows, &positive, BiasTerm::Lifted));
+    let Witness::QuasiSeparable { w, lambda, .. } = &decision.witness else {
+        panic!("{}", decision.verdict().name());
+    };
+    oracle::check_lambda(&z, lambda);
+    assert!(
+        lambda
+            .iter()
+            .map(|(row, _)| *row)
+            .eq(balanced.iter().copied())
+    );
+    for (i, z) in z.iter().enumerate() {
+        let score = oracle::dot(z, w);
+        assert_eq!(score.is_zero(), balanced.binary_search(&i).is_ok(), "{i}");
+        assert!(score >= IBig::ZERO);
+    }
+}
+
+#[test]
+fn rows_that_are_all_opposite_balance_whatever_they_span() {
+    let mut random = Random::new(44, Stream::Sample, 0);
+    let mut rows = Vec::new();
+    for _ in 0..20 {
+        let mut row = vec![0; 1100];
+        (0..4).for_each(|_| row[random.below(1100) as usize] = 1 + random.below(5) as i64);
+        rows.extend([row.clone(), row]);
+    }
+    let positive: Vec<bool> = (0..40).map(|i| i % 2 == 0).collect();
+    let floats: Vec<Vec<f64>> = rows
+        .iter()
+        .map(|row| row.iter().map(|&x| x as f64).collect())
+        .collect();
+    let data = sparse(&floats, &positive);
+    let decision = decided(&data, Notation::Decimal, BiasTerm::Lifted);
+    assert_eq!(decision.balanced_rank, None);
+    assert_eq!(decision.verdict(), Verdict::Overlapping);
+    oracle::check(&big(&signed(&rows, &positive, BiasTerm::Lifted)), &decision);
+    // What they span is found where it is asked for.
+    let exact = ExactRows::new(&data, Notation::Decimal, &[]).expect("exact rows");
+    let sides = TwoSides::positive_against_rest(&exact, BiasTerm::Lifted);
+    let coefficients = rosenblatt::proof::coefficients(&sides, 1).expect("coefficients");
+    assert_eq!(coefficients.rank, 20);
+}

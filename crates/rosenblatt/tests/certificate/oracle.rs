@@ -76,7 +76,7 @@ pub(crate) fn verdict(separable: &[bool]) -> Verdict {
     }
 }
 
-fn dot(z: &[IBig], w: &[IBig]) -> IBig {
+pub(crate) fn dot(z: &[IBig], w: &[IBig]) -> IBig {
     assert_eq!(z.len(), w.len());
     z.iter().zip(w).map(|(a, b)| a * b).sum()
 }
@@ -104,7 +104,7 @@ pub(crate) fn rank(mut rows: Vec<Vec<IBig>>) -> usize {
     rank
 }
 
-fn check_lambda(rows: &[Vec<IBig>], lambda: &[(usize, IBig)]) -> Vec<Vec<IBig>> {
+pub(crate) fn check_lambda(rows: &[Vec<IBig>], lambda: &[(usize, IBig)]) -> Vec<Vec<IBig>> {
     assert!(!lambda.is_empty());
     assert!(
         lambda.windows(2).all(|pair| pair[0].0 < pair[1].0),
