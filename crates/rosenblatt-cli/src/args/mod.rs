@@ -131,7 +131,7 @@ pub enum Command {
     Inspect(InspectArgs),
     /// Convert data between formats
     #[command(
-        after_help = "Examples:\n  rosenblatt convert data.csv data.svm\n  rosenblatt convert digits-images-idx3-ubyte.gz digits.csv.gz\n  rosenblatt convert data.svm data.npz\n  rosenblatt convert data.svm data.rbc"
+        after_help = "Examples:\n  rosenblatt convert data.csv data.svm\n  rosenblatt convert digits-images-idx3-ubyte.gz digits.csv.gz\n  rosenblatt convert data.svm data.npz\n  rosenblatt convert data.csv data.parquet\n  rosenblatt convert data.svm data.rbc"
     )]
     Convert(Box<ConvertArgs>),
     /// Export a model to ONNX, for other runtimes

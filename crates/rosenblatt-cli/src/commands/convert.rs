@@ -2,7 +2,9 @@
 
 use rosenblatt::data::{Layout, Precision};
 use rosenblatt::read::{self, Preparation, Scale};
-use rosenblatt::write::{TextFormat, compressed, write, write_atomic, write_npy, write_npz};
+use rosenblatt::write::{
+    TextFormat, compressed, write, write_atomic, write_npy, write_npz, write_parquet,
+};
 
 use super::cached;
 use super::context::Context;
@@ -19,6 +21,7 @@ enum To {
     Array,
     /// `.npz`: the rows and the labels.
     Arrays,
+    Parquet,
 }
 
 pub fn run(context: Context, args: &ConvertArgs) -> Outcome {
@@ -28,6 +31,7 @@ pub fn run(context: Context, args: &ConvertArgs) -> Outcome {
     let format = match args.output.extension().and_then(|e| e.to_str()) {
         Some("npy") => To::Array,
         Some("npz") => To::Arrays,
+        Some("parquet") => To::Parquet,
         _ => To::Text(text_format(&args.output)?),
     };
     output::refuse_overwriting(&args.input, &args.output)?;
@@ -58,6 +62,7 @@ pub fn run(context: Context, args: &ConvertArgs) -> Outcome {
             To::Text(text) => write(&data, text, out),
             To::Array => write_npy(&data, out),
             To::Arrays => write_npz(&data, out),
+            To::Parquet => write_parquet(&data, out),
         })
     })?;
     output::say(

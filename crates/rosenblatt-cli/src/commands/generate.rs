@@ -125,7 +125,7 @@ pub fn text_format(path: &Path) -> rosenblatt::Result<TextFormat> {
             path.display()
         ))
         .remedy(
-            "end it in .svm, .csv, .tsv, .jsonl or .vw (convert: .npy or .npz, too), and .gz, .zst, .bz2 or .xz to compress",
+            "end it in .svm, .csv, .tsv, .jsonl or .vw (convert: .npy, .npz or .parquet, too), and .gz, .zst, .bz2 or .xz to compress",
         )),
     }
 }

@@ -204,7 +204,7 @@ fn long_lines_are_read_the_same_by_every_way() {
     assert!(error.contains(&said), "{error} {said}");
 }
 
-/// Arrays of NumPy hold the rows that text does, and say what they have no place for.
+/// Arrays of NumPy and Parquet hold the rows that text does, and say what they have no place for.
 #[test]
 fn arrays_hold_the_rows_of_the_text() {
     let place = Place::new();
@@ -217,7 +217,9 @@ fn arrays_hold_the_rows_of_the_text() {
         ok(&["convert", &data, &direct]);
         ok(&["convert", &data, &npz]);
         let direct = std::fs::read_to_string(&direct).unwrap();
-        let mut ways = vec![npz];
+        let parquet = place.to("a.parquet");
+        ok(&["convert", &data, &parquet]);
+        let mut ways = vec![npz, parquet];
         if name == "numbers" {
             ok(&["convert", &data, &npy]);
             ways.push(npy);
@@ -240,4 +242,12 @@ fn arrays_hold_the_rows_of_the_text() {
         let output = run(&["convert", &weighted, &to, "--weight-column", "w"]);
         assert!(stderr(&output).contains("no place for example weights"));
     }
+    let [direct, parquet, again] = ["w.csv.gz", "w.parquet", "again.csv.gz"].map(|to| place.to(to));
+    ok(&["convert", &weighted, &direct, "--weight-column", "w"]);
+    ok(&["convert", &weighted, &parquet, "--weight-column", "w"]);
+    ok(&["convert", &parquet, &again, "--weight-column", "weight"]);
+    assert_eq!(
+        std::fs::read(&again).unwrap(),
+        std::fs::read(&direct).unwrap()
+    );
 }

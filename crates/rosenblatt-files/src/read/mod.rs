@@ -178,7 +178,7 @@ fn read_source(source: &Source, options: &ReadOptions) -> Result<Raw> {
         Format::Cache => Err(only_for_training()),
         format if format.is_converted() => read_converted(source, opened, options),
         // Every table.
-        _ => read_table(source, opened, options),
+        _ => read_table(source, opened, None, options),
     };
     raw.map_err(|e| in_source(e, source))
 }

@@ -1,7 +1,7 @@
 //! A file as read, before any decision that depends on which rows train.
 
 use super::chunk::{Chunker, Cut};
-use super::converted;
+use super::converted::{self, Typed};
 use super::format::Format;
 use super::idx;
 use super::images::ImagesRaw;
@@ -152,7 +152,13 @@ pub(super) fn read_sparse(
     Ok(raw)
 }
 
-pub(super) fn read_table(source: &Source, opened: Opened, options: &ReadOptions) -> Result<Raw> {
+/// Reads a table; where its file is `typed`, this is its text.
+pub(super) fn read_table(
+    source: &Source,
+    opened: Opened,
+    typed: Option<Typed>,
+    options: &ReadOptions,
+) -> Result<Raw> {
     let format = opened.format;
     let shape = shape(&opened.head, opened.whole, format, options)?;
     let mut report = report(source, format, options);
@@ -160,12 +166,12 @@ pub(super) fn read_table(source: &Source, opened: Opened, options: &ReadOptions)
     report.delimiter = Some(shape.dialect.delimiter.name());
     let read = if source.rereadable() {
         let text = source.text(opened.all, options.mapped)?;
-        table::raw::read(source, text, shape, options)?
+        table::raw::read(source, text, shape, typed, options)?
     } else {
         // The kinds of the columns may need a second reading.
         let memory = source.buffered(opened.all)?;
         let text = super::open::text(&memory, options)?;
-        table::raw::read(&memory, text, shape, options)?
+        table::raw::read(&memory, text, shape, typed, options)?
     };
     let found = read.found;
     note_skipped(&mut report, found.tally);
@@ -187,9 +193,10 @@ pub(super) fn read_converted(
 ) -> Result<Raw> {
     let format = opened.format;
     let source = source.kept(opened.all)?;
+    let typed = Typed::open(&source, format, options)?;
     let (text, options) = converted::as_text(&source, format, options)?;
-    let raw =
-        super::open::open(&text, &options).and_then(|opened| read_table(&text, opened, &options));
+    let raw = super::open::open(&text, &options)
+        .and_then(|opened| read_table(&text, opened, typed, &options));
     let mut raw = raw.map_err(|e| in_source(e, &text))?;
     raw.report.format = format;
     raw.report.delimiter = None;

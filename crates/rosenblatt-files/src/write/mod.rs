@@ -1,4 +1,4 @@
-//! Writing data sets: as text, and as arrays of NumPy.
+//! Writing data sets: as text, as arrays of NumPy, and as Parquet.
 //!
 //! Rows come out in the order of the file they were read from, whatever their layout in
 //! memory. Each value is the shortest decimal that reads back to the same stored number, so
@@ -8,10 +8,12 @@ use std::io::Write;
 
 mod compress;
 mod npy;
+mod parquet;
 mod synthetic;
 
 pub use compress::compressed;
 pub use npy::{write_npy, write_npz};
+pub use parquet::write_parquet;
 pub use rosenblatt_core::internal::write_atomic;
 pub use synthetic::{Written, generate};
 
@@ -144,22 +146,6 @@ impl<W: Write> RowWriter<W> {
         }
     }
 
-    /// The name of a feature, which is to be told from the table's own columns.
-    fn column_name(&self, names: &FeatureNames, j: usize) -> Result<String> {
-        let name = match names {
-            // A bare number in a header looks like data.
-            FeatureNames::Numbered { .. } => format!("x{}", names.get(j)),
-            _ => names.get(j).into_owned(),
-        };
-        if name == "label" || self.weighted && name == "weight" {
-            return Err(Error::data(format!(
-                "a feature is called {name:?}, as the table's own column of {name}s is"
-            ))
-            .remedy("rename it"));
-        }
-        Ok(name)
-    }
-
     /// What stands before each value: its separator and its name.
     fn column_names(&self, names: &FeatureNames) -> Result<Vec<Vec<u8>>> {
         let numbered = matches!(names, FeatureNames::Numbered { .. });
@@ -171,7 +157,11 @@ impl<W: Write> RowWriter<W> {
                 Ok([b" ", name.as_slice(), b":"].concat())
             }
             _ => {
-                let name = field(&self.column_name(names, j)?, self.format, "feature name")?;
+                let name = field(
+                    &column_name(names, j, self.weighted)?,
+                    self.format,
+                    "feature name",
+                )?;
                 Ok([b",", name.as_slice(), b":"].concat())
             }
         });
@@ -187,7 +177,11 @@ impl<W: Write> RowWriter<W> {
         }
         for j in 0..self.columns {
             self.line.push(self.separator());
-            let name = field(&self.column_name(names, j)?, self.format, "feature name")?;
+            let name = field(
+                &column_name(names, j, self.weighted)?,
+                self.format,
+                "feature name",
+            )?;
             self.line.extend_from_slice(&name);
         }
         self.end_line()
@@ -289,6 +283,22 @@ impl<W: Write> RowWriter<W> {
     pub fn finish(mut self) -> Result<()> {
         self.out.flush().map_err(|e| io_error(&e))
     }
+}
+
+/// The name of a feature, which is to be told from the table's own columns.
+fn column_name(names: &FeatureNames, j: usize, weighted: bool) -> Result<String> {
+    let name = match names {
+        // A bare number in a header looks like data.
+        FeatureNames::Numbered { .. } => format!("x{}", names.get(j)),
+        _ => names.get(j).into_owned(),
+    };
+    if name == "label" || weighted && name == "weight" {
+        return Err(Error::data(format!(
+            "a feature is called {name:?}, as the table's own column of {name}s is"
+        ))
+        .remedy("rename it"));
+    }
+    Ok(name)
 }
 
 fn io_error(error: &std::io::Error) -> Error {

@@ -6,7 +6,7 @@ use rosenblatt_core::data::{Dataset, Precision, Row};
 use rosenblatt_core::{Error, ErrorKind, Result};
 
 /// What the label of each class is written as.
-enum Labels {
+pub(super) enum Labels {
     Whole(Vec<i64>),
     Real(Vec<f64>),
     /// Texts, each with zeros behind it up to the longest.
@@ -14,7 +14,7 @@ enum Labels {
 }
 
 impl Labels {
-    fn of(names: &[String]) -> Self {
+    pub(super) fn of(names: &[String]) -> Self {
         let whole = |name: &String| {
             let number: i64 = name.parse().ok()?;
             // 007 is a name.

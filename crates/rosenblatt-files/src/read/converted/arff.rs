@@ -26,7 +26,7 @@ pub(super) fn open(source: &Source) -> Result<Table> {
     let mut lines = Lines::of(source)?;
     let attributes = header(&mut lines)?;
     let names: Vec<String> = attributes.iter().map(|a| a.name.clone()).collect();
-    refuse_no_columns(&names)?;
+    refuse_no_columns(names.len())?;
     let nominal = attributes
         .iter()
         .filter(|a| matches!(a.kind, Kind::Nominal(_)));

@@ -147,7 +147,7 @@ fn columns(source: &Source) -> Result<(Vec<String>, HashMap<String, usize>)> {
             }
         }
     }
-    refuse_no_columns(&names)?;
+    refuse_no_columns(names.len())?;
     Ok((names, numbers))
 }
 

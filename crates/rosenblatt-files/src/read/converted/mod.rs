@@ -25,6 +25,7 @@ use memmap2::Mmap;
 
 use super::delimited::Delimiter;
 use super::format::Format;
+use super::number::Stored;
 use super::options::ReadOptions;
 use super::report::ColumnKind;
 use super::source::{Reader, Source};
@@ -43,6 +44,81 @@ pub(crate) struct Table {
     /// What to add to the number of a row, from 1, for its line in the file.
     pub(super) shift: i64,
     pub(super) rows: Rows,
+}
+
+/// A table of which columns of plain numbers can be read as such, and the others as text.
+pub(crate) enum Typed {
+    Array(npy::Arrays),
+    Arrow(arrow::File),
+    Parquet(parquet::File),
+}
+
+/// Some rows of columns of plain numbers.
+pub(crate) struct Block<T> {
+    pub(crate) rows: usize,
+    /// What is missing is no number.
+    pub(crate) columns: Vec<Vec<T>>,
+}
+
+impl Typed {
+    /// Opens a table if it is of such a format.
+    pub(super) fn open(
+        source: &Source,
+        format: Format,
+        options: &ReadOptions,
+    ) -> Result<Option<Self>> {
+        Ok(Some(match format {
+            Format::Npy => Typed::Array(npy::Arrays::open(source, options)?),
+            Format::Arrow => Typed::Arrow(arrow::File::open(source, options)?),
+            Format::Parquet => Typed::Parquet(parquet::File::open(source, options)?),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Whether each column holds plain numbers.
+    pub(crate) fn numeric(&self) -> Vec<bool> {
+        match self {
+            Typed::Array(file) => file.numeric(),
+            Typed::Arrow(file) => file.numeric(),
+            Typed::Parquet(file) => file.numeric(),
+        }
+    }
+
+    /// The values of these columns of plain numbers: those that their cells would be read as.
+    ///
+    /// # Errors
+    /// If they cannot be had so. Reading the text tells why, if they cannot be read at all.
+    pub(crate) fn numbers<T: Stored>(
+        &self,
+        columns: &[usize],
+        threads: usize,
+    ) -> Result<Vec<Block<T>>> {
+        match self {
+            Typed::Array(file) => file.numbers(columns),
+            Typed::Arrow(file) => file.numbers(columns, threads),
+            Typed::Parquet(file) => file.numbers(columns, threads),
+        }
+    }
+
+    /// The rows as text without these columns, which ascend, and without a header.
+    pub(crate) fn text_without(&self, columns: &[usize]) -> Result<Reader> {
+        let rows = match self {
+            Typed::Array(file) => file.rows(columns),
+            Typed::Arrow(file) => file.rows(columns)?,
+            Typed::Parquet(file) => file.rows(columns),
+        };
+        let part = Part {
+            file: PathBuf::new(),
+            header: Vec::new(),
+            shift: 0,
+            rows,
+        };
+        let begin: Begin = Box::new(|| Ok(part));
+        Ok(Box::new(Text::new(
+            VecDeque::from([begin]),
+            Places::default(),
+        )))
+    }
 }
 
 /// Opens a table of some format.
@@ -268,8 +344,8 @@ fn end_row(line: &mut Vec<u8>, start: usize) {
 }
 
 /// Names of columns as a header has them: those without one go by their number.
-fn refuse_no_columns(names: &[String]) -> Result<()> {
-    match names.len() {
+fn refuse_no_columns(columns: usize) -> Result<()> {
+    match columns {
         0 => Err(Error::data("the file has no columns").remedy("give a file with data")),
         n if n > MOST_COLUMNS => Err(Error::data(format!(
             "the file has {n} columns, more than {MOST_COLUMNS}"

@@ -5,8 +5,14 @@
 //! `labels` names. Sizes that a header promises are checked against the bytes that are there.
 
 use std::io::Read;
+use std::sync::Arc;
 
-use super::{PIECE, Table, all_bytes, beside, end_row, push_number, push_text, refuse_no_columns};
+use super::scalar::Kind;
+use super::{
+    Block, PIECE, Rows, Table, all_bytes, beside, end_row, push_number, push_text,
+    refuse_no_columns,
+};
+use crate::read::number::Stored;
 use crate::read::options::ReadOptions;
 use crate::read::source::{Source, zip};
 use rosenblatt_core::{Error, Result};
@@ -163,6 +169,19 @@ impl Element {
         })
     }
 
+    /// What plain numbers these are, if they are such, as most machines have them.
+    fn plain(self) -> Option<Kind> {
+        let kind = match self.kind {
+            b'f' if self.size == 8 => Kind::Double,
+            b'f' if self.size == 4 => Kind::Float,
+            b'f' => Kind::Half,
+            b'i' => Kind::Int,
+            b'u' => Kind::Unsigned,
+            _ => return None,
+        };
+        (!self.big_endian && kind.is_number(self.size)).then_some(kind)
+    }
+
     /// Appends a value as it would stand in a cell.
     fn push(self, text: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
         let number = |bytes: &[u8]| {
@@ -237,57 +256,114 @@ pub(super) fn half(bits: u16) -> f64 {
     }
 }
 
+/// A table, and its labels where they stand in an array of their own.
+pub(crate) struct Arrays {
+    table: Arc<Array>,
+    labels: Option<Arc<Array>>,
+}
+
 pub(super) fn open(source: &Source, options: &ReadOptions) -> Result<Table> {
-    let bytes = all_bytes(source)?;
-    let (table, labels) = match zip::is_archive(&bytes) {
-        true => of_archive(&bytes)?,
-        false => (Array::of(bytes)?, None),
-    };
-    let labels = match &options.labels {
-        Some(path) => {
-            let found = beside(path).and_then(Array::of);
-            Some(found.map_err(|e| e.in_file(path))?)
-        }
-        None => labels,
-    };
-    if let Some(labels) = &labels
-        && (labels.columns != 1 || labels.rows != table.rows)
-    {
-        return Err(Error::data(format!(
-            "{} × {} labels for {} rows",
-            labels.rows, labels.columns, table.rows
-        ))
-        .remedy("give one label for each row"));
-    }
-    let mut names: Vec<String> = (0..table.columns).map(|j| j.to_string()).collect();
-    refuse_no_columns(&names)?;
-    names.extend(labels.as_ref().map(|_| "label".to_owned()));
-    let mut row = 0;
-    let rows = move |text: &mut Vec<u8>| -> Result<bool> {
-        let first = row;
-        while row < table.rows && text.len() < PIECE {
-            let begun = text.len();
-            for j in 0..table.columns {
-                if j > 0 {
-                    text.push(b',');
-                }
-                table.push(text, row, j)?;
-            }
-            if let Some(labels) = &labels {
-                text.push(b',');
-                labels.push(text, row, 0)?;
-            }
-            end_row(text, begun);
-            row += 1;
-        }
-        Ok(row > first)
-    };
+    let arrays = Arrays::open(source, options)?;
+    let mut names: Vec<String> = (0..arrays.table.columns).map(|j| j.to_string()).collect();
+    names.extend(arrays.labels.as_ref().map(|_| "label".to_owned()));
     Ok(Table {
         names,
         categories: Vec::new(),
         shift: 0,
-        rows: Box::new(rows),
+        rows: arrays.rows(&[]),
     })
+}
+
+impl Arrays {
+    /// Whether each column holds plain numbers.
+    pub(super) fn numeric(&self) -> Vec<bool> {
+        let is_number = self.table.element.plain().is_some();
+        let mut numeric = vec![is_number; self.table.columns];
+        numeric.extend(self.labels.as_ref().map(|_| false));
+        numeric
+    }
+
+    /// The rows as text, without these columns.
+    pub(super) fn rows(&self, without: &[usize]) -> Rows {
+        let left = |j: &usize| without.binary_search(j).is_err();
+        let columns: Vec<usize> = (0..self.table.columns).filter(left).collect();
+        let (table, labels) = (self.table.clone(), self.labels.clone());
+        let mut row = 0;
+        Box::new(move |text: &mut Vec<u8>| -> Result<bool> {
+            let first = row;
+            while row < table.rows && text.len() < PIECE {
+                let begun = text.len();
+                for (place, &j) in columns.iter().enumerate() {
+                    if place > 0 {
+                        text.push(b',');
+                    }
+                    table.push(text, row, j)?;
+                }
+                if let Some(labels) = &labels {
+                    if !columns.is_empty() {
+                        text.push(b',');
+                    }
+                    labels.push(text, row, 0)?;
+                }
+                end_row(text, begun);
+                row += 1;
+            }
+            Ok(row > first)
+        })
+    }
+
+    /// The values of these columns of plain numbers.
+    pub(super) fn numbers<T: Stored>(&self, columns: &[usize]) -> Result<Vec<Block<T>>> {
+        let table = &self.table;
+        let kind = table.element.plain();
+        let kind = kind.ok_or_else(|| bad("its elements are no plain numbers"))?;
+        let (size, bytes) = (table.element.size, &table.bytes[table.start..]);
+        let of = |&j: &usize| -> Result<Vec<T>> {
+            let mut found = Vec::with_capacity(table.rows);
+            if table.by_column {
+                let column = &bytes[j * table.rows * size..][..table.rows * size];
+                kind.numbers(column, size, &mut found)?;
+                return Ok(found);
+            }
+            for row in bytes.chunks_exact(table.columns * size) {
+                kind.numbers(&row[j * size..][..size], size, &mut found)?;
+            }
+            Ok(found)
+        };
+        Ok(vec![Block {
+            rows: table.rows,
+            columns: columns.iter().map(of).collect::<Result<_>>()?,
+        }])
+    }
+
+    pub(super) fn open(source: &Source, options: &ReadOptions) -> Result<Self> {
+        let bytes = all_bytes(source)?;
+        let (table, labels) = match zip::is_archive(&bytes) {
+            true => of_archive(&bytes)?,
+            false => (Array::of(bytes)?, None),
+        };
+        let labels = match &options.labels {
+            Some(path) => {
+                let found = beside(path).and_then(Array::of);
+                Some(found.map_err(|e| e.in_file(path))?)
+            }
+            None => labels,
+        };
+        if let Some(labels) = &labels
+            && (labels.columns != 1 || labels.rows != table.rows)
+        {
+            return Err(Error::data(format!(
+                "{} × {} labels for {} rows",
+                labels.rows, labels.columns, table.rows
+            ))
+            .remedy("give one label for each row"));
+        }
+        refuse_no_columns(table.columns)?;
+        Ok(Arrays {
+            table: Arc::new(table),
+            labels: labels.map(Arc::new),
+        })
+    }
 }
 
 /// The rows in an NPZ archive, and the labels where it has an array of them.

@@ -2,6 +2,9 @@
 
 use super::npy::half;
 use super::{push_number, push_text};
+use crate::read::number::{self, Stored};
+use crate::write;
+use rosenblatt_core::data::Precision;
 use rosenblatt_core::{Error, Result};
 
 /// What the bytes of a value mean; numbers are little-endian.
@@ -107,6 +110,96 @@ impl Kind {
     }
 }
 
+impl Kind {
+    /// Whether values of so many bytes are plain numbers.
+    pub(super) fn is_number(self, size: usize) -> bool {
+        match self {
+            Kind::Int | Kind::Unsigned => matches!(size, 1 | 2 | 4 | 8),
+            Kind::Half => size == 2,
+            Kind::Float => size == 4,
+            Kind::Double => size == 8,
+            _ => false,
+        }
+    }
+
+    /// Appends the plain numbers of `size` bytes each that stand here one behind the other, as
+    /// they would be read where they stand in cells.
+    ///
+    /// # Errors
+    /// If one is infinite, or too large for this type.
+    pub(super) fn numbers<T: Stored>(
+        self,
+        bytes: &[u8],
+        size: usize,
+        to: &mut Vec<T>,
+    ) -> Result<()> {
+        let start = to.len();
+        match (self, size) {
+            (Kind::Double, 8) => to.extend(each(bytes, |b| as_written::<T>(f64::from_le_bytes(b)))),
+            (Kind::Float, 4) => {
+                to.extend(each(bytes, |b| T::from_f64(f32::from_le_bytes(b).into())));
+            }
+            (Kind::Half, 2) => {
+                to.extend(each(bytes, |b| T::from_f64(half(u16::from_le_bytes(b)))));
+            }
+            (Kind::Int, 8) => {
+                to.extend(each(bytes, |b| of_whole::<T>(i64::from_le_bytes(b).into())))
+            }
+            (Kind::Int, 4) => {
+                to.extend(each(bytes, |b| T::from_f64(i32::from_le_bytes(b).into())));
+            }
+            (Kind::Int, 2) => {
+                to.extend(each(bytes, |b| T::from_f64(i16::from_le_bytes(b).into())));
+            }
+            (Kind::Int, 1) => {
+                to.extend(each(bytes, |b| T::from_f64(i8::from_le_bytes(b).into())));
+            }
+            (Kind::Unsigned, _) => {
+                let values = bytes.chunks_exact(size.max(1));
+                to.extend(values.map(|value| of_whole::<T>(unsigned(value) as i128)));
+            }
+            _ => return Err(Error::data("these values are no plain numbers")),
+        }
+        match to[start..].iter().any(|x| x.to_f64().is_infinite()) {
+            true => Err(Error::data("a number is too large")),
+            false => Ok(()),
+        }
+    }
+}
+
+fn each<const N: usize, T>(bytes: &[u8], read: impl Fn([u8; N]) -> T) -> impl Iterator<Item = T> {
+    bytes
+        .as_chunks::<N>()
+        .0
+        .iter()
+        .map(move |value| read(*value))
+}
+
+/// A double as its decimal is read.
+///
+/// Halfway between two numbers of 32 bits, that decimal may lie on either side; and below the
+/// normal ones halfway lies elsewhere.
+#[inline]
+fn as_written<T: Stored>(x: f64) -> T {
+    let halfway = x.to_bits() & 0x1FFF_FFFF == 0x1000_0000;
+    let tiny = x != 0.0 && x.abs() < f64::from(f32::MIN_POSITIVE);
+    if T::PRECISION == Precision::F32 && (halfway || tiny) {
+        let mut text = Vec::new();
+        write::decimal(&mut text, x, Precision::F64);
+        return number::whole(&text).unwrap_or(T::MISSING);
+    }
+    T::from_f64(x)
+}
+
+/// A whole number, rounded once.
+#[inline]
+fn of_whole<T: Stored>(value: i128) -> T {
+    match value.unsigned_abs() < 1 << 53 {
+        true => T::from_f64(value as f64),
+        false => number::whole(value.to_string().as_bytes()).unwrap_or(T::MISSING),
+    }
+}
+
 fn unsigned(value: &[u8]) -> u128 {
     value.iter().rev().fold(0, |v, &b| v << 8 | u128::from(b))
 }
@@ -179,6 +272,70 @@ mod tests {
         let mut text = Vec::new();
         kind.push(&mut text, value).unwrap();
         String::from_utf8(text).unwrap()
+    }
+
+    /// What a number becomes, and what its cell does.
+    fn check_number<T: Stored + std::fmt::Debug>(kind: Kind, value: &[u8]) {
+        let mut found: Vec<T> = Vec::new();
+        kind.numbers(value, value.len(), &mut found).unwrap();
+        let text = cell(kind, value);
+        let expected: T = number::whole(text.as_bytes()).unwrap_or(T::MISSING);
+        let bits = |x: T| x.to_f64().to_bits();
+        assert_eq!(found.len(), 1);
+        assert_eq!(bits(found[0]), bits(expected), "{kind:?} {text}");
+    }
+
+    #[test]
+    fn numbers_are_what_their_cells_are_read_as() {
+        let tiny = f64::from(f32::MIN_POSITIVE);
+        let mut doubles = vec![
+            0.0,
+            -0.0,
+            0.1,
+            1e30,
+            -1.5e-9,
+            f64::NAN,
+            tiny / 3.0,
+            1e-45,
+            5e-324,
+        ];
+        // Halfway between two numbers of 32 bits, and beside that.
+        for x in [1.0f32, 0.1, 3.3e-12, 7.7e20, 1.234_567_9e-40] {
+            let next = f32::from_bits(x.to_bits() + 1);
+            let between = (f64::from(x) + f64::from(next)) / 2.0;
+            doubles.extend([between, between.next_up(), between.next_down(), -between]);
+        }
+        for x in doubles {
+            check_number::<f32>(Kind::Double, &x.to_le_bytes());
+            check_number::<f64>(Kind::Double, &x.to_le_bytes());
+        }
+        for x in [0.1f32, -0.0, f32::MAX, 1e-44, f32::NAN] {
+            check_number::<f32>(Kind::Float, &x.to_le_bytes());
+            check_number::<f64>(Kind::Float, &x.to_le_bytes());
+        }
+        let large = (1i64 << 53) + 1;
+        // Rounded to 53 bits first, this one would come out as another number of 32.
+        let twice = (1i64 << 62) + (1 << 38) + 1;
+        for x in [0, -1, large, -large, twice, i64::MIN, i64::MAX, 16_777_217] {
+            check_number::<f32>(Kind::Int, &x.to_le_bytes());
+            check_number::<f64>(Kind::Int, &x.to_le_bytes());
+            check_number::<f32>(Kind::Unsigned, &x.to_le_bytes());
+            check_number::<f64>(Kind::Unsigned, &x.to_le_bytes());
+        }
+        for kind in [Kind::Int, Kind::Unsigned] {
+            check_number::<f64>(kind, &(-2i8).to_le_bytes());
+            check_number::<f64>(kind, &(-300i16).to_le_bytes());
+            check_number::<f32>(kind, &(-70_000i32).to_le_bytes());
+        }
+        check_number::<f32>(Kind::Half, &0x3555u16.to_le_bytes());
+        for too_large in [f64::INFINITY, 1e39] {
+            let bytes = too_large.to_le_bytes();
+            assert!(
+                Kind::Double
+                    .numbers::<f32>(&bytes, 8, &mut Vec::new())
+                    .is_err()
+            );
+        }
     }
 
     #[test]

@@ -2,25 +2,27 @@
 
 use std::collections::HashSet;
 
-use super::cells::{self, CellTally, DateOrder, NumberForm, few_strays};
+use super::cells::{self, CellTally, DATE_SLOTS, DateOrder, NumberForm, few_strays};
 use super::parse::{MISSING, Parsed, Scheme, Slots, TablePart, Take, Use, parse, takes};
 use super::shape::{LabelChoice, Shape, find_column};
 use super::words::count_words;
 use super::{Facts, MOST_LEVELS, decide, warn};
 use crate::read::chunk::Chunker;
+use crate::read::converted::{Block, Typed};
 use crate::read::delimited::Delimiter;
 use crate::read::format::Format;
 use crate::read::interner::Interner;
-use crate::read::number;
+use crate::read::number::{self, Stored};
 use crate::read::options::{MemoryUse, ReadOptions};
 use crate::read::order::Starts;
 use crate::read::pipeline::InOrder;
 use crate::read::report::{ColumnKind, ColumnReport, ColumnRole, LongDecimal};
-use crate::read::row_errors::Tally;
+use crate::read::row_errors::{OnError, Tally};
 use crate::read::sniff::{Record, is_missing};
 use crate::read::source::{Bytes, Source};
 use crate::read::text::TextOptions;
 use rosenblatt_core::data::Precision;
+use rosenblatt_core::internal::parallel;
 use rosenblatt_core::{Error, Result, Wording};
 
 /// Typed columns of a whole file.
@@ -64,6 +66,19 @@ pub(crate) struct RawColumn {
 }
 
 impl RawColumn {
+    /// A column of which nothing was read yet.
+    fn new(scheme: &Scheme, column: usize) -> Self {
+        RawColumn {
+            name: scheme.names[column].clone(),
+            take: scheme.takes[column],
+            given: false,
+            unnamed: false,
+            splits_rows: false,
+            missing: 0,
+            cells: CellTally::default(),
+        }
+    }
+
     /// How many of its cells are neither empty nor what the column holds.
     pub(crate) fn strays(&self, rows: usize) -> u64 {
         match self.take {
@@ -129,27 +144,54 @@ pub(crate) struct Pass {
     pub(crate) tally: Tally,
 }
 
-/// Reads a table whose beginning has this shape.
+/// Reads a table whose beginning has this shape; where its file is `typed`, this is its text.
 pub(crate) fn read(
     source: &Source,
-    mut bytes: Bytes,
+    bytes: Bytes,
     shape: Shape<'_>,
+    typed: Option<Typed>,
     options: &ReadOptions,
 ) -> Result<TableRead> {
     shape.refuse_ambiguous_label(options.label.as_deref())?;
     let label = shape.label_column(options.label.as_deref())?;
-    let mut columns = plan(&shape, label.column, options)?;
+    let columns = plan(&shape, label.column, options)?;
+    let typed = typed.and_then(|file| Beside::of(file, &shape, &columns, options));
+    let settled = typed.and_then(|beside| {
+        let scheme = |columns: &[Planned]| scheme(&shape, columns, &label, options);
+        let run = |columns: &[Planned]| beside.run(scheme(columns), source, options);
+        // Whatever is odd is read as text, which finds the place and the words for it.
+        settle(columns.clone(), source, run).ok()
+    });
+    let (pass, columns) = match settled {
+        Some(settled) => settled,
+        None => {
+            let mut first = Some(bytes);
+            settle(columns, source, |columns| {
+                let scheme = scheme(&shape, columns, &label, options);
+                let again = || crate::read::open::text(source, options);
+                let bytes = first.take().map_or_else(again, Ok)?;
+                run(bytes, source, &scheme, options)
+            })?
+        }
+    };
+    finish(pass, shape, &label, &columns)
+}
+
+/// Reads a table with these columns, and again until they are what all their cells ask for.
+fn settle(
+    mut columns: Vec<Planned>,
+    source: &Source,
+    mut run: impl FnMut(&[Planned]) -> Result<Pass>,
+) -> Result<(Pass, Vec<Planned>)> {
     // Two passes settle most files; others are for columns that seemed numeric, or to have decimal
     // points, at first.
     for _ in 0..6 {
-        let scheme = scheme(&shape, &columns, &label, options);
-        let pass = run(bytes, source, &scheme, options)?;
+        let pass = run(&columns)?;
         let decided = decide_all(&pass, &columns);
         if decided.iter().zip(&columns).all(|(d, c)| d.used == c.used) {
-            return finish(pass, shape, &label, &columns);
+            return Ok((pass, columns));
         }
         columns = decided;
-        bytes = crate::read::open::text(source, options)?;
     }
     Err(Error::data(
         "the kinds of the columns cannot be settled: the file changes while it is read",
@@ -157,6 +199,159 @@ pub(crate) fn read(
     .in_file(source.name())
     .remedy("read a copy of the file"))
 }
+
+/// Columns of plain numbers that are read as such, and not from the text of their file.
+struct Beside {
+    file: Typed,
+    /// Which columns, ascending.
+    columns: Vec<usize>,
+    blocks: Blocks,
+}
+
+/// Their values.
+enum Blocks {
+    F32(Vec<Block<f32>>),
+    F64(Vec<Block<f64>>),
+}
+
+impl Beside {
+    /// Reads those columns that are taken as numbers and can be read so, if there are any.
+    fn of(
+        file: Typed,
+        shape: &Shape<'_>,
+        columns: &[Planned],
+        options: &ReadOptions,
+    ) -> Option<Self> {
+        let numeric = file.numeric();
+        let plain = options.on_error == OnError::Fail
+            && !options.keep_long_decimals
+            && options.memory.is_none()
+            && shape.header
+            && numeric.len() == columns.len();
+        let taken = |&j: &usize| {
+            let Planned { used, given } = columns[j];
+            numeric[j] && !given && used == Use::plain(ColumnRole::Numeric)
+        };
+        let columns: Vec<usize> = (0..columns.len()).filter(|_| plain).filter(taken).collect();
+        if columns.is_empty() {
+            return None;
+        }
+        let threads = options.threads;
+        let blocks = match options.precision {
+            Precision::F32 => Blocks::F32(file.numbers(&columns, threads).ok()?),
+            Precision::F64 => Blocks::F64(file.numbers(&columns, threads).ok()?),
+        };
+        Some(Beside {
+            file,
+            columns,
+            blocks,
+        })
+    }
+
+    /// One pass over the file: the other columns as text, with the numbers put beside them.
+    fn run(&self, wide: Scheme, source: &Source, options: &ReadOptions) -> Result<Pass> {
+        let is_beside = |j: usize| self.columns.binary_search(&j).is_ok();
+        let others: Vec<usize> = (0..wide.takes.len()).filter(|&j| !is_beside(j)).collect();
+        // Where the numbers of the text go.
+        let (mut moved, mut numbers) = (Vec::new(), 0);
+        let mut narrow = Scheme {
+            header: false,
+            names: others.iter().map(|&j| wide.names[j].clone()).collect(),
+            takes: others.iter().map(|&j| wide.takes[j]).collect(),
+            ..wide.clone()
+        };
+        for take in &mut narrow.takes {
+            let (slot, size) = match take {
+                Take::Number { slot, .. } => (slot, 1),
+                Take::Date { slot, .. } => (slot, DATE_SLOTS),
+                _ => continue,
+            };
+            moved.extend(*slot..*slot + size);
+            *slot = numbers;
+            numbers += size;
+        }
+        let text = self.file.text_without(&self.columns)?;
+        let mut pass = run(text.into(), source, &narrow, options)?;
+        let table = &mut pass.table;
+        (table.header, table.numbers) = (wide.header, Slots::of(&wide.takes).numbers);
+        let mut from_text = std::mem::take(&mut table.columns).into_iter();
+        let raw = |(j, take): (usize, &Take)| match is_beside(j) {
+            true => Some(RawColumn::new(&wide, j)),
+            false => from_text.next().map(|column| RawColumn {
+                take: *take,
+                ..column
+            }),
+        };
+        table.columns = wide.takes.iter().enumerate().filter_map(raw).collect();
+        let missing = match &self.blocks {
+            Blocks::F32(blocks) => self.put(table, blocks, &moved, options.threads)?,
+            Blocks::F64(blocks) => self.put(table, blocks, &moved, options.threads)?,
+        };
+        for (&j, missing) in self.columns.iter().zip(missing) {
+            table.columns[j].missing = missing;
+        }
+        Ok(pass)
+    }
+
+    /// Puts the numbers into their rows, and those of the text where they are `moved` to; gives
+    /// how many of each column are missing.
+    fn put<T: Stored>(
+        &self,
+        table: &mut TableRaw,
+        blocks: &[Block<T>],
+        moved: &[usize],
+        threads: usize,
+    ) -> Result<Vec<u64>> {
+        let starts = Starts::new(blocks.iter().map(|block| block.rows));
+        if blocks.iter().map(|block| block.rows).sum::<usize>() != table.rows {
+            return Err(Error::data("the columns have different lengths"));
+        }
+        let slot_of = |&j: &usize| match table.columns[j].take {
+            Take::Number { slot, .. } => Ok(slot),
+            _ => Err(Error::data("a column of numbers is taken otherwise")),
+        };
+        let slots: Vec<usize> = self.columns.iter().map(slot_of).collect::<Result<_>>()?;
+        let width = table.numbers;
+        let mut first = 0;
+        for part in &mut table.parts {
+            let text = T::slice(&part.numbers, 0..part.numbers.len());
+            let mut numbers = vec![T::MISSING; part.rows * width];
+            parallel::chunks(&mut numbers, ROWS_AT_ONCE * width, threads, || {
+                |p: usize, rows: &mut [T]| {
+                    let (begin, n) = (p * ROWS_AT_ONCE, rows.len() / width);
+                    let mut done = 0;
+                    if !moved.is_empty() {
+                        let text = text[begin * moved.len()..].chunks_exact(moved.len());
+                        for (row, text) in rows.chunks_exact_mut(width).zip(text) {
+                            moved.iter().zip(text).for_each(|(&slot, &x)| row[slot] = x);
+                        }
+                    }
+                    while done < n {
+                        let k = starts.find(first + begin + done);
+                        let at = first + begin + done - starts.first_row(k);
+                        let here = (blocks[k].rows - at).min(n - done);
+                        for (column, &slot) in blocks[k].columns.iter().zip(&slots) {
+                            let to = rows[done * width + slot..].iter_mut().step_by(width);
+                            to.zip(&column[at..at + here]).for_each(|(to, &x)| *to = x);
+                        }
+                        done += here;
+                    }
+                }
+            });
+            first += part.rows;
+            part.numbers = T::wrap(numbers);
+        }
+        let missing = |k: usize| {
+            let columns = blocks.iter().map(|block| &block.columns[k]);
+            let missing = columns.flatten().filter(|x| x.to_f64().is_nan());
+            missing.count() as u64
+        };
+        Ok((0..self.columns.len()).map(missing).collect())
+    }
+}
+
+/// Rows whose numbers are put together, so that they stay near.
+const ROWS_AT_ONCE: usize = 256;
 
 fn plan(shape: &Shape<'_>, label: usize, options: &ReadOptions) -> Result<Vec<Planned>> {
     let names = &shape.names;
@@ -371,17 +566,7 @@ fn run(bytes: Bytes, source: &Source, scheme: &Scheme, options: &ReadOptions) ->
             },
             delimiter: scheme.dialect.delimiter,
             header: scheme.header,
-            columns: (0..columns)
-                .map(|i| RawColumn {
-                    name: scheme.names[i].clone(),
-                    take: scheme.takes[i],
-                    given: false,
-                    unnamed: false,
-                    splits_rows: false,
-                    missing: 0,
-                    cells: CellTally::default(),
-                })
-                .collect(),
+            columns: (0..columns).map(|i| RawColumn::new(scheme, i)).collect(),
             parts: Vec::new(),
             starts: Starts::default(),
             rows: 0,

@@ -7,6 +7,7 @@ use super::super::lz4;
 use super::super::scalar::Kind;
 use super::flat::Flat;
 use super::{Field, Layout, damaged};
+use crate::read::number::Stored;
 use rosenblatt_core::Result;
 
 /// A column of a batch, its buffers unpacked.
@@ -224,6 +225,23 @@ impl Column {
                 Ok(())
             }
         }
+    }
+
+    /// The values of a column of plain numbers.
+    pub(super) fn numbers<T: Stored>(&self, rows: usize) -> Result<Vec<T>> {
+        let Some(Layout::Fixed(size)) = self.layout else {
+            return Err(damaged("a column has another type than it said"));
+        };
+        let mut found = Vec::with_capacity(rows);
+        self.kind
+            .numbers(&self.data[..rows * size], size, &mut found)?;
+        let is_missing = |row: usize| self.valid[row / 8] >> (row % 8) & 1 == 0;
+        for (row, x) in found.iter_mut().enumerate() {
+            if !self.valid.is_empty() && is_missing(row) {
+                *x = T::MISSING;
+            }
+        }
+        Ok(found)
     }
 
     fn number(&self, place: usize, size: usize) -> usize {

@@ -9,13 +9,18 @@ mod flat;
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use self::batch::{Column, Dictionaries, columns_of};
 use self::flat::Flat;
 use super::scalar::{Kind, Unit};
-use super::{PIECE, Table, end_row, held, is_ignored, nested, refuse_no_columns};
+use super::{
+    Block, Held, PIECE, Rows, Table, end_row, held, is_ignored, nested, refuse_no_columns,
+};
+use crate::read::number::Stored;
 use crate::read::options::ReadOptions;
 use crate::read::source::Source;
+use rosenblatt_core::internal::parallel;
 use rosenblatt_core::{Error, Result};
 
 /// What a file begins with; a stream begins with its first message.
@@ -74,93 +79,175 @@ struct Passed {
     views: usize,
 }
 
+/// A file whose schema was read.
+pub(crate) struct File {
+    bytes: Arc<Held>,
+    fields: Vec<Field>,
+    /// What the entries of dictionaries are.
+    values: HashMap<i64, (Layout, Kind)>,
+}
+
 pub(super) fn open(source: &Source, options: &ReadOptions) -> Result<Table> {
-    let bytes = held(source)?;
-    let (schema, mut messages) = begin(&bytes)?;
-    if schema.short(0, 0)? != 0 {
-        return Err(Error::data("the numbers of this Arrow file are big-endian")
-            .remedy("write it on a usual machine"));
-    }
-    let (mut fields, mut categories) = (Vec::new(), Vec::new());
-    let mut values: HashMap<i64, (Layout, Kind)> = HashMap::new();
-    for flat in schema.tables(1)? {
-        let name = flat.text(0)?;
-        let ignored = is_ignored(options, &name);
-        let passed = passed(&flat, 0)?;
-        let mut typed_as = (None, Kind::Null);
-        if !ignored {
-            let (layout, kind) = typed(&flat, &name)?;
-            typed_as = (Some(layout), kind);
-            if let Some(dictionary) = flat.table(4)? {
-                let id = dictionary.long(0)?;
-                let size = match dictionary.table(1)? {
-                    Some(int) => int.int(0, 0)? / 8,
-                    None => 4,
-                };
-                if !matches!(size, 1 | 2 | 4 | 8) {
-                    return Err(damaged("the numbers of a dictionary have no usual size"));
-                }
-                values.insert(id, (layout, kind));
-                typed_as.0 = Some(Layout::Entries {
-                    size: size as usize,
-                    id,
-                });
-                categories.push(name.clone());
-            }
-        }
-        fields.push(Field {
-            name,
-            layout: typed_as.0,
-            kind: typed_as.1,
-            passed,
-        });
-    }
-    let names: Vec<String> = fields.iter().map(|f| f.name.clone()).collect();
-    refuse_no_columns(&names)?;
-    if fields
-        .iter()
-        .all(|f| matches!(f.layout, None | Some(Layout::None)))
-    {
-        return Err(Error::data("no column holds values").remedy("leave out fewer columns"));
-    }
-    let bytes = bytes.clone();
-    let mut dictionaries = Dictionaries::new(values);
-    let (mut columns, mut row, mut count): (Vec<Column>, usize, usize) = (Vec::new(), 0, 0);
-    let rows = move |text: &mut Vec<u8>| -> Result<bool> {
-        while row == count {
-            let Some(message) = messages.next(&bytes)? else {
-                return Ok(false);
-            };
-            let root = Flat::root(&bytes[message.head])?;
-            let body = &bytes[message.body];
-            match (root.byte(1, 0)?, root.table(2)?) {
-                (2, Some(batch)) => dictionaries.add(&batch, body)?,
-                (3, Some(batch)) => {
-                    (columns, count) = columns_of(&fields, &batch, body)?;
-                    row = 0;
-                }
-                _ => {}
-            }
-        }
-        while row < count && text.len() < PIECE {
-            let begun = text.len();
-            for (j, column) in columns.iter().enumerate() {
-                if j > 0 {
-                    text.push(b',');
-                }
-                column.push(text, row, &dictionaries)?;
-            }
-            end_row(text, begun);
-            row += 1;
-        }
-        Ok(true)
-    };
+    let file = File::open(source, options)?;
+    let of_dictionary = |f: &&Field| matches!(f.layout, Some(Layout::Entries { .. }));
+    let categories = file.fields.iter().filter(of_dictionary);
     Ok(Table {
-        names,
-        categories,
+        names: file.fields.iter().map(|f| f.name.clone()).collect(),
+        categories: categories.map(|f| f.name.clone()).collect(),
         shift: 0,
-        rows: Box::new(rows),
+        rows: file.rows(&[])?,
     })
+}
+
+impl File {
+    pub(super) fn open(source: &Source, options: &ReadOptions) -> Result<Self> {
+        let bytes = held(source)?;
+        let (schema, _) = begin(&bytes)?;
+        if schema.short(0, 0)? != 0 {
+            return Err(Error::data("the numbers of this Arrow file are big-endian")
+                .remedy("write it on a usual machine"));
+        }
+        let mut fields = Vec::new();
+        let mut values: HashMap<i64, (Layout, Kind)> = HashMap::new();
+        for flat in schema.tables(1)? {
+            let name = flat.text(0)?;
+            let ignored = is_ignored(options, &name);
+            let passed = passed(&flat, 0)?;
+            let mut typed_as = (None, Kind::Null);
+            if !ignored {
+                let (layout, kind) = typed(&flat, &name)?;
+                typed_as = (Some(layout), kind);
+                if let Some(dictionary) = flat.table(4)? {
+                    let id = dictionary.long(0)?;
+                    let size = match dictionary.table(1)? {
+                        Some(int) => int.int(0, 0)? / 8,
+                        None => 4,
+                    };
+                    if !matches!(size, 1 | 2 | 4 | 8) {
+                        return Err(damaged("the numbers of a dictionary have no usual size"));
+                    }
+                    values.insert(id, (layout, kind));
+                    typed_as.0 = Some(Layout::Entries {
+                        size: size as usize,
+                        id,
+                    });
+                }
+            }
+            fields.push(Field {
+                name,
+                layout: typed_as.0,
+                kind: typed_as.1,
+                passed,
+            });
+        }
+        refuse_no_columns(fields.len())?;
+        if fields
+            .iter()
+            .all(|f| matches!(f.layout, None | Some(Layout::None)))
+        {
+            return Err(Error::data("no column holds values").remedy("leave out fewer columns"));
+        }
+        Ok(File {
+            bytes,
+            fields,
+            values,
+        })
+    }
+
+    /// Whether each column holds plain numbers.
+    pub(super) fn numeric(&self) -> Vec<bool> {
+        let is_number = |f: &Field| match f.layout {
+            Some(Layout::Fixed(size)) => f.kind.is_number(size),
+            _ => false,
+        };
+        self.fields.iter().map(is_number).collect()
+    }
+
+    /// The fields, those in these places left out or all others.
+    fn fields(&self, places: &[usize], left_out: bool) -> Vec<Field> {
+        let mut fields = self.fields.clone();
+        for (j, field) in fields.iter_mut().enumerate() {
+            if places.binary_search(&j).is_ok() == left_out {
+                field.layout = None;
+            }
+        }
+        fields
+    }
+
+    /// The rows as text, without these columns.
+    pub(super) fn rows(&self, without: &[usize]) -> Result<Rows> {
+        let (_, mut messages) = begin(&self.bytes)?;
+        let (bytes, fields) = (self.bytes.clone(), self.fields(without, true));
+        let without = without.to_vec();
+        let mut dictionaries = Dictionaries::new(self.values.clone());
+        let (mut columns, mut row, mut count): (Vec<Column>, usize, usize) = (Vec::new(), 0, 0);
+        Ok(Box::new(move |text: &mut Vec<u8>| -> Result<bool> {
+            while row == count {
+                let Some(message) = messages.next(&bytes)? else {
+                    return Ok(false);
+                };
+                let root = Flat::root(&bytes[message.head])?;
+                let body = &bytes[message.body];
+                match (root.byte(1, 0)?, root.table(2)?) {
+                    (2, Some(batch)) => dictionaries.add(&batch, body)?,
+                    (3, Some(batch)) => {
+                        (columns, count) = columns_of(&fields, &batch, body)?;
+                        let mut j = 0..;
+                        columns.retain(|_| {
+                            j.next().is_some_and(|j| without.binary_search(&j).is_err())
+                        });
+                        row = 0;
+                    }
+                    _ => {}
+                }
+            }
+            while row < count && text.len() < PIECE {
+                let begun = text.len();
+                for (j, column) in columns.iter().enumerate() {
+                    if j > 0 {
+                        text.push(b',');
+                    }
+                    column.push(text, row, &dictionaries)?;
+                }
+                end_row(text, begun);
+                row += 1;
+            }
+            Ok(true)
+        }))
+    }
+
+    /// The values of these columns of plain numbers, a block for each batch.
+    pub(super) fn numbers<T: Stored>(
+        &self,
+        columns: &[usize],
+        threads: usize,
+    ) -> Result<Vec<Block<T>>> {
+        let (_, mut messages) = begin(&self.bytes)?;
+        let mut batches = Vec::new();
+        while let Some(message) = messages.next(&self.bytes)? {
+            if Flat::root(&self.bytes[message.head.clone()])?.byte(1, 0)? == 3 {
+                batches.push((message, Ok(None)));
+            }
+        }
+        let fields = self.fields(columns, false);
+        let block = |message: &Message| -> Result<Option<Block<T>>> {
+            let Some(batch) = Flat::root(&self.bytes[message.head.clone()])?.table(2)? else {
+                return Ok(None);
+            };
+            let body = &self.bytes[message.body.clone()];
+            let (found, rows) = columns_of(&fields, &batch, body)?;
+            let found = columns.iter().map(|&j| found[j].numbers(rows));
+            Ok(Some(Block {
+                rows,
+                columns: found.collect::<Result<_>>()?,
+            }))
+        };
+        parallel::each(batches.iter_mut(), threads, || {
+            |(message, place): &mut (Message, Result<Option<Block<T>>>)| *place = block(message)
+        });
+        let blocks = batches.into_iter().map(|(_, block)| block);
+        blocks.filter_map(Result::transpose).collect()
+    }
 }
 
 /// Where a message lies.

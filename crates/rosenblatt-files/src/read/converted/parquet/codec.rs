@@ -43,13 +43,14 @@ impl Codec {
 
     /// The bytes, which are to be so many.
     pub(super) fn unpack(self, packed: &[u8], len: usize) -> Result<Vec<u8>> {
+        let room = packed.len().saturating_mul(8);
         let found = match self {
             Codec::None => packed.to_vec(),
             Codec::Snappy => snappy(packed, len)?,
-            Codec::Gzip => read(flate2::read::MultiGzDecoder::new(packed), len)?,
+            Codec::Gzip => read(flate2::read::MultiGzDecoder::new(packed), len, room)?,
             Codec::Zstd => {
                 let decoder = zstd::stream::read::Decoder::with_buffer(packed);
-                read(decoder.map_err(|e| broken(&e))?, len)?
+                read(decoder.map_err(|e| broken(&e))?, len, room)?
             }
             Codec::Lz4 => unpack_lz4(packed, len)?,
             Codec::FramedLz4 => framed_lz4(packed, len).or_else(|_| unpack_lz4(packed, len))?,
@@ -68,10 +69,11 @@ fn broken(error: &std::io::Error) -> Error {
     damaged(&format!("compressed data are broken ({error})"))
 }
 
-fn read(reader: impl Read, len: usize) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+/// Reads `len` bytes, with `room` made at first for so many.
+fn read(reader: impl Read, len: usize, room: usize) -> Result<Vec<u8>> {
     // One more, to tell that there are more.
     let limit = len as u64 + 1;
+    let mut bytes = Vec::with_capacity(len.min(room));
     reader
         .take(limit)
         .read_to_end(&mut bytes)

@@ -14,9 +14,13 @@ use self::codec::Codec;
 use self::thrift::{TRUE, Thrift};
 use self::values::{Hybrid, Physical, Values};
 use super::scalar::{Kind, Unit};
-use super::{Held, PIECE, Table, end_row, held, is_ignored, nested, refuse_no_columns};
+use super::{
+    Block, Held, PIECE, Rows, Table, end_row, held, is_ignored, nested, refuse_no_columns,
+};
+use crate::read::number::Stored;
 use crate::read::options::ReadOptions;
 use crate::read::source::Source;
+use rosenblatt_core::internal::parallel;
 use rosenblatt_core::{Error, Result};
 
 /// What a file begins and ends with.
@@ -47,7 +51,7 @@ struct Node {
     logical: Option<Kind>,
 }
 
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct Group {
     columns: Vec<Chunk>,
     rows: usize,
@@ -74,49 +78,125 @@ struct Column {
     optional: bool,
 }
 
+/// A file whose footer was read.
+pub(crate) struct File {
+    bytes: Arc<Held>,
+    groups: Vec<Group>,
+    columns: Vec<Column>,
+}
+
 pub(super) fn open(source: &Source, options: &ReadOptions) -> Result<Table> {
-    let bytes = held(source)?;
-    let footer = footer(&bytes)?;
-    let columns = columns(&footer.schema, options)?;
-    let names: Vec<String> = columns.iter().map(|c| c.name.clone()).collect();
-    refuse_no_columns(&names)?;
-    if columns.iter().all(|c| c.chunk.is_none()) {
-        return Err(Error::data("every column is left out").remedy("leave out fewer columns"));
-    }
-    let mut groups = footer.groups.into_iter();
-    let (mut cursors, mut left): (Vec<Option<Cursor>>, usize) = (Vec::new(), 0);
-    let rows = move |text: &mut Vec<u8>| -> Result<bool> {
-        while left == 0 {
-            let Some(group) = groups.next() else {
-                return Ok(false);
-            };
-            left = group.rows;
-            cursors = (columns.iter())
-                .map(|column| Cursor::new(&bytes, column, &group))
-                .collect::<Result<_>>()?;
-        }
-        while left > 0 && text.len() < PIECE {
-            let begun = text.len();
-            for (j, cursor) in cursors.iter_mut().enumerate() {
-                if j > 0 {
-                    text.push(b',');
-                }
-                if let Some(cursor) = cursor {
-                    cursor.push(text)?;
-                }
-            }
-            end_row(text, begun);
-            left -= 1;
-        }
-        Ok(true)
-    };
+    let file = File::open(source, options)?;
     Ok(Table {
-        names,
+        names: file.names(),
         categories: Vec::new(),
         shift: 0,
-        rows: Box::new(rows),
+        rows: file.rows(&[]),
     })
 }
+
+impl File {
+    pub(super) fn open(source: &Source, options: &ReadOptions) -> Result<Self> {
+        let bytes = held(source)?;
+        let footer = footer(&bytes)?;
+        let file = File {
+            columns: columns(&footer.schema, options)?,
+            groups: footer.groups,
+            bytes,
+        };
+        refuse_no_columns(file.columns.len())?;
+        if file.columns.iter().all(|c| c.chunk.is_none()) {
+            return Err(Error::data("every column is left out").remedy("leave out fewer columns"));
+        }
+        Ok(file)
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.columns.iter().map(|c| c.name.clone()).collect()
+    }
+
+    /// Whether each column holds plain numbers.
+    pub(super) fn numeric(&self) -> Vec<bool> {
+        let is_number = |c: &Column| match c.physical {
+            Physical::Fixed(size) => c.chunk.is_some() && c.kind.is_number(size),
+            _ => false,
+        };
+        self.columns.iter().map(is_number).collect()
+    }
+
+    /// The rows as text, without these columns.
+    pub(super) fn rows(&self, without: &[usize]) -> Rows {
+        let left = |j: &usize| without.binary_search(j).is_err();
+        let columns = (0..self.columns.len()).filter(left);
+        let columns: Vec<Column> = columns.map(|j| self.columns[j].clone()).collect();
+        let (bytes, groups) = (self.bytes.clone(), self.groups.clone());
+        let mut groups = groups.into_iter();
+        let (mut cursors, mut left): (Vec<Option<Cursor>>, usize) = (Vec::new(), 0);
+        Box::new(move |text: &mut Vec<u8>| -> Result<bool> {
+            while left == 0 {
+                let Some(group) = groups.next() else {
+                    return Ok(false);
+                };
+                left = group.rows;
+                cursors = (columns.iter())
+                    .map(|column| Cursor::new(&bytes, column, &group))
+                    .collect::<Result<_>>()?;
+            }
+            while left > 0 && text.len() < PIECE {
+                let begun = text.len();
+                for (j, cursor) in cursors.iter_mut().enumerate() {
+                    if j > 0 {
+                        text.push(b',');
+                    }
+                    if let Some(cursor) = cursor {
+                        cursor.push(text)?;
+                    }
+                }
+                end_row(text, begun);
+                left -= 1;
+            }
+            Ok(true)
+        })
+    }
+
+    /// The values of these columns of plain numbers, a block for each row group.
+    pub(super) fn numbers<T: Stored>(
+        &self,
+        columns: &[usize],
+        threads: usize,
+    ) -> Result<Vec<Block<T>>> {
+        // A few bytes may stand for any number of values.
+        let rows = self.groups.iter().map(|group| group.rows);
+        let rows = rows.fold(0, usize::saturating_add);
+        let most = (1 << 20) + self.bytes.len().saturating_mul(MOST_PER_BYTE);
+        if rows.saturating_mul(columns.len()) > most {
+            return Err(Error::data("the columns hold far more values than bytes"));
+        }
+        let of = |group| columns.iter().map(move |&j| (group, &self.columns[j]));
+        let wanted: Vec<(&Group, &Column)> = self.groups.iter().flat_map(of).collect();
+        let mut found: Vec<Result<Vec<T>>> = wanted.iter().map(|_| Ok(Vec::new())).collect();
+        parallel::each(wanted.into_iter().zip(&mut found), threads, || {
+            |((group, column), place): ((&Group, &Column), &mut Result<Vec<T>>)| {
+                let cursor = Cursor::new(&self.bytes, column, group);
+                *place = cursor.and_then(|cursor| match cursor {
+                    Some(cursor) => cursor.numbers(group.rows),
+                    None => Ok(Vec::new()),
+                });
+            }
+        });
+        let mut found = found.into_iter();
+        let of = |group: &Group| -> Result<Block<T>> {
+            Ok(Block {
+                rows: group.rows,
+                columns: (found.by_ref().take(columns.len())).collect::<Result<_>>()?,
+            })
+        };
+        self.groups.iter().map(of).collect()
+    }
+}
+
+/// Numbers that a byte of the file may stand for, at most, if columns are to be read as such.
+const MOST_PER_BYTE: usize = 64;
 
 fn footer(bytes: &[u8]) -> Result<Footer> {
     let ends = bytes.len() >= 12 && bytes.ends_with(MAGIC);
@@ -349,8 +429,10 @@ struct Cursor {
     /// Which of them are there.
     levels: Option<Hybrid>,
     values: Values,
-    /// The entries of the dictionary, as they stand in cells.
-    dictionary: Vec<Vec<u8>>,
+    /// The bytes of the dictionary, and how many entries they are said to hold.
+    dictionary: (Vec<u8>, usize),
+    /// Its entries as they stand in cells, once they are wanted.
+    cells: Option<Vec<Vec<u8>>>,
 }
 
 /// The header of a page.
@@ -394,7 +476,8 @@ impl Cursor {
                 bytes: Vec::new(),
                 at: 0,
             },
-            dictionary: Vec::new(),
+            dictionary: (Vec::new(), 0),
+            cells: None,
         }))
     }
 
@@ -402,6 +485,9 @@ impl Cursor {
     fn push(&mut self, text: &mut Vec<u8>) -> Result<()> {
         while self.left == 0 {
             self.next_page()?;
+            if self.cells.is_none() {
+                self.cells = Some(self.entries()?);
+            }
         }
         self.left -= 1;
         if let Some(levels) = &mut self.levels
@@ -411,7 +497,8 @@ impl Cursor {
         }
         let (kind, physical) = (self.column.kind, self.column.physical);
         let known = matches!(self.values, Values::Entries(_));
-        self.values.next(physical, &self.dictionary, |value| {
+        let cells = self.cells.as_deref().unwrap_or_default();
+        self.values.next(physical, cells, |value| {
             if known {
                 text.extend_from_slice(value);
                 return Ok(());
@@ -439,8 +526,9 @@ impl Cursor {
         let packed = &bytes[start..end];
         match page.kind {
             0 => {
-                let mut unpacked = self.codec.unpack(packed, page.unpacked)?;
+                let unpacked = self.codec.unpack(packed, page.unpacked)?;
                 self.levels = None;
+                let mut start = 0;
                 if self.column.optional {
                     if page.level_encoding != 3 {
                         return Err(damaged("its levels are encoded in a way no longer used"));
@@ -450,9 +538,9 @@ impl Cursor {
                     let behind = 4 + u32::from_le_bytes(*len) as usize;
                     let levels = unpacked.get(4..behind).ok_or_else(short)?.to_vec();
                     self.levels = Some(Hybrid::new(levels, 1)?);
-                    unpacked.drain(..behind);
+                    start = behind;
                 }
-                self.begin(page.count, page.encoding, unpacked)
+                self.begin(page.count, page.encoding, unpacked, start)
             }
             3 => {
                 let [repeated, defined] = page.levels;
@@ -471,31 +559,79 @@ impl Cursor {
                     true => Some(Hybrid::new(levels, 1)?),
                     false => None,
                 };
-                self.begin(page.count, page.encoding, unpacked)
+                self.begin(page.count, page.encoding, unpacked, 0)
             }
-            2 => self.take_dictionary(page.count, self.codec.unpack(packed, page.unpacked)?),
+            2 => {
+                self.dictionary = (self.codec.unpack(packed, page.unpacked)?, page.count);
+                self.cells = None;
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
 
-    fn begin(&mut self, count: usize, encoding: i64, bytes: Vec<u8>) -> Result<()> {
+    /// Begins a page whose values stand in these bytes from `start` on.
+    fn begin(&mut self, count: usize, encoding: i64, bytes: Vec<u8>, start: usize) -> Result<()> {
         self.left = count;
         // Where all values are missing there may be nothing.
-        let encoding = if bytes.is_empty() { 0 } else { encoding };
-        self.values = Values::new(encoding, self.column.physical, bytes)?;
+        let encoding = if bytes.len() == start { 0 } else { encoding };
+        self.values = Values::new(encoding, self.column.physical, bytes, start)?;
         Ok(())
     }
 
-    fn take_dictionary(&mut self, count: usize, bytes: Vec<u8>) -> Result<()> {
+    /// The entries of the dictionary as they stand in cells.
+    fn entries(&mut self) -> Result<Vec<Vec<u8>>> {
         let (kind, physical) = (self.column.kind, self.column.physical);
+        let (bytes, count) = std::mem::take(&mut self.dictionary);
         let mut plain = Values::Plain { bytes, at: 0 };
-        self.dictionary.clear();
+        let mut cells = Vec::new();
         for _ in 0..count {
             let mut cell = Vec::new();
             plain.next(physical, &[], |value| kind.push(&mut cell, value))?;
-            self.dictionary.push(cell);
+            cells.push(cell);
         }
-        Ok(())
+        Ok(cells)
+    }
+
+    /// All values of a column of plain numbers, of which there are so many.
+    fn numbers<T: Stored>(mut self, rows: usize) -> Result<Vec<T>> {
+        let Physical::Fixed(size) = self.column.physical else {
+            return Err(damaged("a column has another type than it said"));
+        };
+        let typed = (self.column.kind, size);
+        let (mut entries, mut found): (Vec<T>, Vec<T>) = (Vec::new(), Vec::new());
+        while found.len() < rows {
+            while self.left == 0 {
+                self.next_page()?;
+                let (bytes, count) = std::mem::take(&mut self.dictionary);
+                if count > 0 {
+                    entries.clear();
+                    let mut plain = Values::Plain { bytes, at: 0 };
+                    plain.numbers(typed, &[], count, &mut entries)?;
+                }
+            }
+            let mut left = self.left.min(rows - found.len());
+            self.left -= left;
+            let Some(levels) = &mut self.levels else {
+                self.values.numbers(typed, &entries, left, &mut found)?;
+                continue;
+            };
+            // Values that are there are taken together.
+            let mut there = 0;
+            while left > 0 {
+                let (level, times) = levels.run(left)?;
+                left -= times;
+                if level == 0 {
+                    self.values.numbers(typed, &entries, there, &mut found)?;
+                    found.resize(found.len() + times, T::MISSING);
+                    there = 0;
+                } else {
+                    there += times;
+                }
+            }
+            self.values.numbers(typed, &entries, there, &mut found)?;
+        }
+        Ok(found)
     }
 }
 

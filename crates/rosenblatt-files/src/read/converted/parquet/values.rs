@@ -1,10 +1,16 @@
 //! The values of a page, one after the other, however they are encoded.
 
+use super::super::scalar::Kind;
 use super::damaged;
+use crate::read::number::Stored;
 use rosenblatt_core::{Error, Result};
 
 fn short() -> Error {
     damaged("the values of a page end early")
+}
+
+fn no_entry() -> Error {
+    damaged("a page refers to no entry of its dictionary")
 }
 
 /// Numbers of a few bits, in runs of one value and packed ones.
@@ -45,10 +51,29 @@ impl Hybrid {
         }
         let (first, shift) = (self.bit / 8, self.bit % 8);
         self.bit += self.width as usize;
-        let end = self.bit.div_ceil(8);
-        let bytes = self.bytes.get(first..end).ok_or_else(short)?;
-        let value = bytes.iter().rev().fold(0u64, |v, &b| v << 8 | u64::from(b));
+        let eight = self.bytes.get(first..).and_then(|b| b.first_chunk());
+        let value = match eight {
+            Some(eight) => u64::from_le_bytes(*eight),
+            None => {
+                let end = self.bit.div_ceil(8);
+                let bytes = self.bytes.get(first..end).ok_or_else(short)?;
+                bytes.iter().rev().fold(0, |v, &b| v << 8 | u64::from(b))
+            }
+        };
         Ok((value >> shift & ((1u64 << self.width) - 1)) as u32)
+    }
+
+    /// The next value, and how many times it comes at least, up to `most`.
+    pub(super) fn run(&mut self, most: usize) -> Result<(u32, usize)> {
+        while self.left == 0 {
+            self.begin_run()?;
+        }
+        let Some(value) = self.same else {
+            return Ok((self.next()?, 1));
+        };
+        let n = self.left.min(most as u64);
+        self.left -= n;
+        Ok((value, n as usize))
     }
 
     fn begin_run(&mut self) -> Result<()> {
@@ -260,7 +285,17 @@ pub(super) enum Physical {
 }
 
 impl Values {
-    pub(super) fn new(encoding: i64, physical: Physical, bytes: Vec<u8>) -> Result<Self> {
+    /// The values that stand in these bytes from `at` on.
+    pub(super) fn new(
+        encoding: i64,
+        physical: Physical,
+        mut bytes: Vec<u8>,
+        mut at: usize,
+    ) -> Result<Self> {
+        if encoding != 0 {
+            bytes.drain(..at);
+            at = 0;
+        }
         let unknown = || {
             Error::data(format!(
                 "a page has the encoding {encoding}, which is not known here"
@@ -269,8 +304,8 @@ impl Values {
         };
         let shared = |bytes: Vec<u8>| std::sync::Arc::new(bytes);
         Ok(match (encoding, physical) {
-            (0, Physical::Bool) => Values::Bits { bytes, at: 0 },
-            (0, _) => Values::Plain { bytes, at: 0 },
+            (0, Physical::Bool) => Values::Bits { bytes, at: 8 * at },
+            (0, _) => Values::Plain { bytes, at },
             (2 | 8, _) => {
                 let (&width, rest) = bytes.split_first().ok_or_else(short)?;
                 Values::Entries(Hybrid::new(rest.to_vec(), u32::from(width))?)
@@ -297,6 +332,45 @@ impl Values {
             },
             _ => return Err(unknown()),
         })
+    }
+
+    /// Appends the next `n` values, which are plain numbers of `size` bytes each; `entries` are
+    /// those of the dictionary.
+    pub(super) fn numbers<T: Stored>(
+        &mut self,
+        (kind, size): (Kind, usize),
+        entries: &[T],
+        n: usize,
+        to: &mut Vec<T>,
+    ) -> Result<()> {
+        match self {
+            Values::Plain { bytes, at } => {
+                let end = n.checked_mul(size).and_then(|len| at.checked_add(len));
+                let end = end.ok_or_else(short)?;
+                kind.numbers(bytes.get(*at..end).ok_or_else(short)?, size, to)?;
+                *at = end;
+            }
+            Values::Entries(numbers) => {
+                let mut left = n;
+                while left > 0 {
+                    let (entry, times) = numbers.run(left)?;
+                    let value = entries.get(entry as usize).ok_or_else(no_entry)?;
+                    match times {
+                        1 => to.push(*value),
+                        _ => to.resize(to.len() + times, *value),
+                    }
+                    left -= times;
+                }
+            }
+            _ => {
+                for _ in 0..n {
+                    self.next(Physical::Fixed(size), &[], |value| {
+                        kind.numbers(value, size, to)
+                    })?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Gives the bytes of the next value to `take`; truth values as one byte, numbers
@@ -333,7 +407,7 @@ impl Values {
             Values::Entries(numbers) => {
                 let number = numbers.next()? as usize;
                 let entry = dictionary.get(number);
-                take(entry.ok_or_else(|| damaged("a page refers to no entry of its dictionary"))?)
+                take(entry.ok_or_else(no_entry)?)
             }
             Values::Delta(delta) => {
                 let bytes = delta.next()?.to_le_bytes();
