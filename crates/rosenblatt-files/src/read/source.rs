@@ -151,14 +151,22 @@ impl Source {
 
     /// The same error, in the file that the user knows.
     pub(crate) fn locate(&self, error: Error) -> Error {
-        let line = error.position().map_or(0, |position| position.line);
+        let position = error.position();
+        let (line, column) = position.map_or((0, 0), |position| (position.line, position.column));
         if let Origin::Made(_, places) = &self.origin
-            && let Some((file, line)) = places.find(line)
+            && let Some((file, line, column)) = places.find(line, column)
         {
-            // A column of the text is none of the file.
-            return error.at(line, 0).in_file(file);
+            return error.at(line, column).in_file(file);
         }
         error.in_file(&self.name)
+    }
+
+    /// Cells in front of each row that its file does not have.
+    pub(crate) fn cells_in_front(&self) -> usize {
+        match &self.origin {
+            Origin::Made(_, places) => places.cells,
+            _ => 0,
+        }
     }
 
     /// Bytes in memory, taken as they are, by the name that messages will use.

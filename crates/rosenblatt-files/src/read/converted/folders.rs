@@ -2,6 +2,8 @@
 //! Spark write them.
 
 use std::path::{Component, Path};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Rows;
 use crate::read::delimited::{Delimiter, Dialect};
@@ -80,8 +82,13 @@ pub(super) fn beginning<'t>(
     Ok(text)
 }
 
-/// The same rows with `beginning` in front of each.
-pub(super) fn in_front(mut rows: Rows, beginning: Vec<u8>, dialect: Dialect) -> Rows {
+/// The same rows with `beginning` in front of each; `uneven` says whether one has further lines.
+pub(super) fn in_front(
+    mut rows: Rows,
+    beginning: Vec<u8>,
+    dialect: Dialect,
+    uneven: Arc<AtomicBool>,
+) -> Rows {
     // Text whose last line is not yet whole, and whether that line began within quotes.
     let (mut held, mut quoted) = (Vec::new(), false);
     let mut ended = false;
@@ -95,7 +102,9 @@ pub(super) fn in_front(mut rows: Rows, beginning: Vec<u8>, dialect: Dialect) -> 
             false => memchr::memrchr(b'\n', &held).map_or(0, |last| last + 1),
         };
         for line in held[..whole].split_inclusive(|&b| b == b'\n') {
-            if !quoted && !is_passed_over(line, &dialect) {
+            if quoted {
+                uneven.store(true, Ordering::Relaxed);
+            } else if !is_passed_over(line, &dialect) {
                 text.extend_from_slice(&beginning);
             }
             text.extend_from_slice(line);
@@ -158,7 +167,7 @@ mod tests {
             to.extend_from_slice(piece.unwrap_or_default());
             Ok(piece.is_some())
         });
-        let mut rows = in_front(rows, b"7,".to_vec(), dialect);
+        let mut rows = in_front(rows, b"7,".to_vec(), dialect, Arc::default());
         let mut found = Vec::new();
         while rows(&mut found).expect("rows") {}
         String::from_utf8(found).expect("text")

@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Part, Places, Text, as_category, folders, told_of_csv};
+use super::{Before, Part, Places, Text, as_category, folders, told_of_csv};
 use crate::read::chunk::Cut;
 use crate::read::delimited::{Delimiter, Dialect, count_cells, next_record};
 use crate::read::format::Format;
@@ -173,7 +173,11 @@ pub(crate) fn join(files: Vec<File>, options: &ReadOptions) -> Result<(Source, R
         1 => first,
         n => PathBuf::from(format!("{} and {} more", first.display(), n - 1)),
     };
-    let (like, places) = (Arc::new(like), Places::default());
+    let places = Places {
+        cells: like.keys.len(),
+        ..Places::default()
+    };
+    let like = Arc::new(like);
     let shared = places.clone();
     let made = move || -> Result<Reader> {
         shared.clear();
@@ -267,6 +271,7 @@ fn part(of: &File, first: bool, like: &Like) -> Result<Part> {
         file: file.to_owned(),
         header,
         shift: skipped,
+        before: Some(Before::default()),
         rows: Box::new(rows),
     };
     match &like.dialect {
@@ -324,7 +329,14 @@ impl Like {
             part.header.splice(start..start, names);
         }
         let cells = folders::beginning(of.values(), dialect)?;
-        part.rows = folders::in_front(part.rows, cells, dialect.clone());
+        let uneven = match &mut part.before {
+            Some(before) => {
+                before.bytes = cells.len();
+                before.uneven.clone()
+            }
+            None => Arc::default(),
+        };
+        part.rows = folders::in_front(part.rows, cells, dialect.clone(), uneven);
         Ok(part)
     }
 

@@ -19,6 +19,7 @@ use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memmap2::Mmap;
@@ -84,6 +85,15 @@ impl Typed {
         }
     }
 
+    /// How many rows the file says it has.
+    pub(crate) fn rows(&self) -> Result<usize> {
+        match self {
+            Typed::Array(file) => Ok(file.count()),
+            Typed::Arrow(file) => file.count(),
+            Typed::Parquet(file) => Ok(file.count()),
+        }
+    }
+
     /// The values of these columns of plain numbers: those that their cells would be read as.
     ///
     /// # Errors
@@ -111,6 +121,7 @@ impl Typed {
             file: PathBuf::new(),
             header: Vec::new(),
             shift: 0,
+            before: None,
             rows,
         };
         let begin: Begin = Box::new(|| Ok(part));
@@ -176,7 +187,11 @@ fn as_category(names: Vec<String>, options: &ReadOptions) -> Vec<(String, Column
 
 /// Which lines of a text came from where.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Places(Arc<Mutex<Vec<Place>>>);
+pub(crate) struct Places {
+    list: Arc<Mutex<Vec<Place>>>,
+    /// Cells in front of each row that the file does not have: its folders name them.
+    pub(crate) cells: usize,
+}
 
 #[derive(Debug, Clone)]
 struct Place {
@@ -185,23 +200,44 @@ struct Place {
     file: PathBuf,
     /// What to add to the number of a line.
     shift: i64,
+    before: Option<Before>,
+}
+
+/// How far the lines of a text stand to the right of where they stand in their file.
+#[derive(Debug, Clone, Default)]
+struct Before {
+    bytes: usize,
+    /// Whether there is a line that nothing was put in front of: a record may have several.
+    uneven: Arc<AtomicBool>,
+}
+
+impl Before {
+    /// The column in the file, 0 if it is not sure.
+    fn column(&self, column: u64) -> u64 {
+        let bytes = self.bytes as u64;
+        match bytes > 0 && self.uneven.load(Ordering::Relaxed) {
+            true => 0,
+            false => column.saturating_sub(bytes),
+        }
+    }
 }
 
 impl Places {
     fn list(&self) -> std::sync::MutexGuard<'_, Vec<Place>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn clear(&self) {
         self.list().clear();
     }
 
-    /// The file and line of a line of the text.
-    pub(crate) fn find(&self, line: u64) -> Option<(PathBuf, u64)> {
+    /// The file, line and column of a place in the text; a column of 0 is not known.
+    pub(crate) fn find(&self, line: u64, column: u64) -> Option<(PathBuf, u64, u64)> {
         let list = self.list();
         let place = list.iter().rev().find(|place| place.first <= line)?;
         let line = line.checked_add_signed(place.shift).unwrap_or(0);
-        Some((place.file.clone(), line))
+        let column = place.before.as_ref().map_or(0, |b| b.column(column));
+        Some((place.file.clone(), line, column))
     }
 }
 
@@ -212,6 +248,8 @@ struct Part {
     header: Vec<u8>,
     /// What to add to the number of a line behind the header, from 1, for its line in the file.
     shift: i64,
+    /// Where lines of the file stand in the text; nothing if the text was made of something else.
+    before: Option<Before>,
     rows: Rows,
 }
 
@@ -223,6 +261,7 @@ impl Part {
             file: file.to_owned(),
             header,
             shift: table.shift,
+            before: None,
             rows: table.rows,
         }
     }
@@ -279,6 +318,7 @@ impl Text {
                 first: self.lines + u64::from(self.lines > 0),
                 file: part.file.clone(),
                 shift: part.shift - (self.lines + header) as i64,
+                before: part.before.clone(),
             });
             self.current = Some(part);
         }

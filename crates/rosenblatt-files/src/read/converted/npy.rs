@@ -275,6 +275,11 @@ pub(super) fn open(source: &Source, options: &ReadOptions) -> Result<Table> {
 }
 
 impl Arrays {
+    /// How many rows there are.
+    pub(super) fn count(&self) -> usize {
+        self.table.rows
+    }
+
     /// Whether each column holds plain numbers.
     pub(super) fn numeric(&self) -> Vec<bool> {
         let is_number = self.table.element.plain().is_some();

@@ -12,7 +12,7 @@ use crate::read::converted::{Block, Typed};
 use crate::read::delimited::Delimiter;
 use crate::read::format::Format;
 use crate::read::interner::Interner;
-use crate::read::number::{self, Stored};
+use crate::read::number::{self, Stored, value_width};
 use crate::read::options::{MemoryUse, ReadOptions};
 use crate::read::order::Starts;
 use crate::read::pipeline::InOrder;
@@ -157,7 +157,7 @@ pub(crate) fn read(
     let columns = plan(&shape, label.column, options)?;
     let typed = typed.and_then(|file| Beside::of(file, &shape, &columns, options));
     let settled = typed.and_then(|beside| {
-        let scheme = |columns: &[Planned]| scheme(&shape, columns, &label, options);
+        let scheme = |columns: &[Planned]| scheme(&shape, columns, &label, source, options);
         let run = |columns: &[Planned]| beside.run(scheme(columns), source, options);
         // Whatever is odd is read as text, which finds the place and the words for it.
         settle(columns.clone(), source, run).ok()
@@ -167,7 +167,7 @@ pub(crate) fn read(
         None => {
             let mut first = Some(bytes);
             settle(columns, source, |columns| {
-                let scheme = scheme(&shape, columns, &label, options);
+                let scheme = scheme(&shape, columns, &label, source, options);
                 let again = || crate::read::open::text(source, options);
                 let bytes = first.take().map_or_else(again, Ok)?;
                 run(bytes, source, &scheme, options)
@@ -225,7 +225,6 @@ impl Beside {
         let numeric = file.numeric();
         let plain = options.on_error == OnError::Fail
             && !options.keep_long_decimals
-            && options.memory.is_none()
             && shape.header
             && numeric.len() == columns.len();
         let taken = |&j: &usize| {
@@ -234,6 +233,12 @@ impl Beside {
         };
         let columns: Vec<usize> = (0..columns.len()).filter(|_| plain).filter(taken).collect();
         if columns.is_empty() {
+            return None;
+        }
+        // They are held once by column and twice by row.
+        let values = (file.rows().ok()? as u64).saturating_mul(columns.len() as u64);
+        let bytes = values.saturating_mul(value_width(options.precision));
+        if options.memory.is_some_and(|limit| bytes > limit / 3) {
             return None;
         }
         let threads = options.threads;
@@ -526,6 +531,7 @@ fn scheme(
     shape: &Shape<'_>,
     columns: &[Planned],
     label: &LabelChoice,
+    source: &Source,
     options: &ReadOptions,
 ) -> Scheme {
     Scheme {
@@ -543,6 +549,7 @@ fn scheme(
             && !options.label_map.iter().any(|(old, _)| old.is_empty()),
         on_error: options.on_error,
         keep_long_decimals: options.keep_long_decimals,
+        cells_in_front: source.cells_in_front(),
         facts: true,
     }
 }

@@ -426,7 +426,7 @@ fn several_files_are_one_data_set() {
     let raw = read(&sparse.0, &options).unwrap();
     assert_eq!((raw.rows(), raw.report().skipped), (2, 1));
     let skipped = raw.report().skipped_messages[0].to_string();
-    assert!(skipped.contains("c.svm:1: "), "{skipped}");
+    assert!(skipped.contains("c.svm:1:5: "), "{skipped}");
 }
 
 #[test]
@@ -482,13 +482,31 @@ fn folders_that_name_values_are_columns() {
         let found: Vec<_> = batches.map(|batch| batch.unwrap().matrix.rows()).collect();
         assert_eq!(found.iter().sum::<usize>(), 4, "{name}");
     }
-    // A line that cannot be read is told by its number in its own file.
-    let broken = Folder::with(&[
-        ("k=1/a.csv", "x,class\n1,a\n2,b\n"),
-        ("k=2/a.csv", "x,class\n1,a\n2\n"),
-    ]);
-    let error = read(&broken.0, &ReadOptions::default()).unwrap_err();
-    assert!(error.to_string().contains("k=2/a.csv:3:"), "{error}");
+    // What cannot be read is told by its place in its own file, where that is sure.
+    for (text, message) in [
+        (
+            "x,class\n1,a\n2\n",
+            "k=22/a.csv:3:1: expected 2 cells, found 1;",
+        ),
+        (
+            "x,class\n1,a\n2,b,c\n",
+            "k=22/a.csv:3:5: expected 2 cells, found 3;",
+        ),
+        (
+            "x,class\n1,a\n2,\"b\"x\n",
+            "k=22/a.csv:3:6: there is text behind",
+        ),
+        (
+            "x,class\n\"1\n2\",a\n2\n",
+            "k=22/a.csv:4: expected 2 cells, found 1;",
+        ),
+    ] {
+        let broken = Folder::with(&[("k=1/a.csv", "x,class\n1,a\n2,b\n"), ("k=22/a.csv", text)]);
+        let said = read(&broken.0, &ReadOptions::default())
+            .unwrap_err()
+            .to_string();
+        assert!(said.contains(message), "{message}: {said}");
+    }
 }
 
 impl Folder {
@@ -522,7 +540,7 @@ fn files_that_do_not_fit_each_other_are_refused_by_name() {
                 ("a.csv", "x,class\n1,a\n2,b\n"),
                 ("b.csv", "x,class\n1,a\n2\n"),
             ],
-            "b.csv:3: ",
+            "b.csv:3:1: expected 2 cells, found 1",
         ),
         (
             &[("a.csv", "x,class\n1,a\n2,b\n"), ("b.svm", "1 1:2\n")],

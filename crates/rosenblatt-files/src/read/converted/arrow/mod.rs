@@ -163,6 +163,19 @@ impl File {
         self.fields.iter().map(is_number).collect()
     }
 
+    /// How many rows it says it has.
+    pub(super) fn count(&self) -> Result<usize> {
+        let (_, mut messages) = begin(&self.bytes)?;
+        let mut rows = 0usize;
+        while let Some(message) = messages.next(&self.bytes)? {
+            let root = Flat::root(&self.bytes[message.head])?;
+            if let (3, Some(batch)) = (root.byte(1, 0)?, root.table(2)?) {
+                rows = rows.saturating_add(usize::try_from(batch.long(0)?).unwrap_or(usize::MAX));
+            }
+        }
+        Ok(rows)
+    }
+
     /// The fields, those in these places left out or all others.
     fn fields(&self, places: &[usize], left_out: bool) -> Vec<Field> {
         let mut fields = self.fields.clone();

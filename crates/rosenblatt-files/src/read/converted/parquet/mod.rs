@@ -115,6 +115,12 @@ impl File {
         self.columns.iter().map(|c| c.name.clone()).collect()
     }
 
+    /// How many rows it says it has.
+    pub(super) fn count(&self) -> usize {
+        let rows = self.groups.iter().map(|group| group.rows);
+        rows.fold(0, usize::saturating_add)
+    }
+
     /// Whether each column holds plain numbers.
     pub(super) fn numeric(&self) -> Vec<bool> {
         let is_number = |c: &Column| match c.physical {
@@ -166,10 +172,8 @@ impl File {
         threads: usize,
     ) -> Result<Vec<Block<T>>> {
         // A few bytes may stand for any number of values.
-        let rows = self.groups.iter().map(|group| group.rows);
-        let rows = rows.fold(0, usize::saturating_add);
         let most = (1 << 20) + self.bytes.len().saturating_mul(MOST_PER_BYTE);
-        if rows.saturating_mul(columns.len()) > most {
+        if self.count().saturating_mul(columns.len()) > most {
             return Err(Error::data("the columns hold far more values than bytes"));
         }
         let of = |group| columns.iter().map(move |&j| (group, &self.columns[j]));

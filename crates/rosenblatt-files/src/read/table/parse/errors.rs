@@ -62,6 +62,8 @@ impl<T: Stored> Parser<'_, T> {
         } else {
             cell.next
         };
+        let counted = |cells: usize| cells.saturating_sub(self.scheme.cells_in_front);
+        let (expected, found) = (counted(expected), counted(found));
         let error = self.fault(
             at,
             Error::data(format!("expected {expected} cells, found {found}")),

@@ -51,6 +51,8 @@ pub(crate) struct Scheme {
     pub(crate) labels_required: bool,
     pub(crate) on_error: OnError,
     pub(crate) keep_long_decimals: bool,
+    /// Cells in front of each row that its file does not have.
+    pub(crate) cells_in_front: usize,
     /// How texts are cut.
     pub(crate) cut: TextCut,
     /// What to say of a label that cannot be one, where its column was guessed.
