@@ -3,7 +3,8 @@
 //! Each is read as the CSV text that its rows would be, made as it is wanted: so all that is known
 //! of tables (labels, kinds of columns, missing values, batches) holds for them, and the same rows
 //! give the same numbers from any of them. A number is written as the shortest decimal that is
-//! read back as it.
+//! read back as it. Where a format has columns of numbers, a single file of it is [`Typed`]: they
+//! are read without text, as the numbers that their cells would be read as.
 
 mod arff;
 pub(crate) mod arrow;

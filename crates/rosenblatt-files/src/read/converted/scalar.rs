@@ -300,7 +300,7 @@ mod tests {
             5e-324,
         ];
         // Halfway between two numbers of 32 bits, and beside that.
-        for x in [1.0f32, 0.1, 3.3e-12, 7.7e20, 1.234_567_9e-40] {
+        for x in [1.0f32, 0.1, 3.3e-12, 7.7e20, 1.234_57e-40] {
             let next = f32::from_bits(x.to_bits() + 1);
             let between = (f64::from(x) + f64::from(next)) / 2.0;
             doubles.extend([between, between.next_up(), between.next_down(), -between]);

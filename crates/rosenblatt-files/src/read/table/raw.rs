@@ -22,7 +22,7 @@ use crate::read::sniff::{Record, is_missing};
 use crate::read::source::{Bytes, Source};
 use crate::read::text::TextOptions;
 use rosenblatt_core::data::Precision;
-use rosenblatt_core::internal::parallel;
+use rosenblatt_core::internal::{optimisations, parallel};
 use rosenblatt_core::{Error, Result, Wording};
 
 /// Typed columns of a whole file.
@@ -223,7 +223,8 @@ impl Beside {
         options: &ReadOptions,
     ) -> Option<Self> {
         let numeric = file.numeric();
-        let plain = options.on_error == OnError::Fail
+        let plain = optimisations::enabled("typed-columns")
+            && options.on_error == OnError::Fail
             && !options.keep_long_decimals
             && shape.header
             && numeric.len() == columns.len();
