@@ -435,7 +435,8 @@ struct Cursor {
     values: Values,
     /// The bytes of the dictionary, and how many entries they are said to hold.
     dictionary: (Vec<u8>, usize),
-    /// Its entries as they stand in cells, once they are wanted.
+    /// Its entries as they stand in cells: those of a fixed size once they are wanted, for of many
+    /// a number the most may never be.
     cells: Option<Vec<Vec<u8>>>,
 }
 
@@ -500,15 +501,17 @@ impl Cursor {
             return Ok(());
         }
         let (kind, physical) = (self.column.kind, self.column.physical);
-        let known = matches!(self.values, Values::Entries(_));
-        let cells = self.cells.as_deref().unwrap_or_default();
-        self.values.next(physical, cells, |value| {
-            if known {
-                text.extend_from_slice(value);
-                return Ok(());
-            }
-            kind.push(text, value)
-        })
+        let Values::Entries(numbers) = &mut self.values else {
+            return self.values.next(physical, |value| kind.push(text, value));
+        };
+        let entry = numbers.next()? as usize;
+        let cells = self.cells.as_deref_mut().unwrap_or_default();
+        let cell = cells.get_mut(entry).ok_or_else(values::no_entry)?;
+        if let (true, Physical::Fixed(size)) = (cell.is_empty(), physical) {
+            kind.push(cell, &self.dictionary.0[entry * size..][..size])?;
+        }
+        text.extend_from_slice(cell);
+        Ok(())
     }
 
     fn next_page(&mut self) -> Result<()> {
@@ -586,12 +589,19 @@ impl Cursor {
     /// The entries of the dictionary as they stand in cells.
     fn entries(&mut self) -> Result<Vec<Vec<u8>>> {
         let (kind, physical) = (self.column.kind, self.column.physical);
-        let (bytes, count) = std::mem::take(&mut self.dictionary);
+        let (bytes, count) = &mut self.dictionary;
+        if let Physical::Fixed(size) = physical {
+            return match count.checked_mul(size).is_some_and(|n| n <= bytes.len()) {
+                true => Ok(vec![Vec::new(); *count]),
+                false => Err(values::short()),
+            };
+        }
+        let bytes = std::mem::take(bytes);
         let mut plain = Values::Plain { bytes, at: 0 };
         let mut cells = Vec::new();
-        for _ in 0..count {
+        for _ in 0..*count {
             let mut cell = Vec::new();
-            plain.next(physical, &[], |value| kind.push(&mut cell, value))?;
+            plain.next(physical, |value| kind.push(&mut cell, value))?;
             cells.push(cell);
         }
         Ok(cells)

@@ -5,11 +5,11 @@ use super::damaged;
 use crate::read::number::Stored;
 use rosenblatt_core::{Error, Result};
 
-fn short() -> Error {
+pub(super) fn short() -> Error {
     damaged("the values of a page end early")
 }
 
-fn no_entry() -> Error {
+pub(super) fn no_entry() -> Error {
     damaged("a page refers to no entry of its dictionary")
 }
 
@@ -364,21 +364,18 @@ impl Values {
             }
             _ => {
                 for _ in 0..n {
-                    self.next(Physical::Fixed(size), &[], |value| {
-                        kind.numbers(value, size, to)
-                    })?;
+                    self.next(Physical::Fixed(size), |value| kind.numbers(value, size, to))?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Gives the bytes of the next value to `take`; truth values as one byte, numbers
+    /// Gives the bytes of the next value to `take`, unless it stands in a dictionary; truth values as one byte, numbers
     /// little-endian.
     pub(super) fn next<T>(
         &mut self,
         physical: Physical,
-        dictionary: &[Vec<u8>],
         take: impl FnOnce(&[u8]) -> Result<T>,
     ) -> Result<T> {
         match self {
@@ -404,11 +401,7 @@ impl Values {
                 take(&[value])
             }
             Values::Runs(runs) => take(&[runs.next()? as u8]),
-            Values::Entries(numbers) => {
-                let number = numbers.next()? as usize;
-                let entry = dictionary.get(number);
-                take(entry.ok_or_else(no_entry)?)
-            }
+            Values::Entries(_) => Err(no_entry()),
             Values::Delta(delta) => {
                 let bytes = delta.next()?.to_le_bytes();
                 take(match physical {
