@@ -24,7 +24,7 @@ use super::face::{Face, PivotSolver};
 use super::limits::{Doing, Limits, OrStopped, Stopped, Undecided};
 use super::modulo::{PRIME, Residues};
 use super::number::{is_negative, reduce};
-use super::passes::{ExactWeights, Scales};
+use super::passes::{ExactWeights, QuickNormal, Scales};
 use super::peel::{Core, Peeled, peel};
 use super::round::{FEW, Search};
 use super::rows::SignedRows;
@@ -402,27 +402,26 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
     /// Pairs of opposite rows, the later row first, and whether they are the first of their like;
     /// `every` such pair, or of equal ones only that. A row is in at most one pair.
     fn opposite_pairs(&self, every: bool) -> Vec<(usize, usize, bool)> {
-        let hashes = self.scales.pieces(self.rows, 4, |range| {
-            let mut out = Vec::new();
+        // Opposite rows have opposite scores, bit for bit, and others hardly.
+        let mut random = Random::new(0, Stream::Sample, 0);
+        let aside: Vec<f64> = (0..self.rows.dimension())
+            .map(|_| random.normal())
+            .collect();
+        let w = self.scales.unscale(&aside);
+        let scores = self.scales.pieces(self.rows, 1, |range| {
+            let mut scores = Vec::new();
             for group in range {
-                self.rows.members(group, &mut |row| {
-                    let (mut hash, mut sign) = (0u64, 0.0);
-                    self.rows.each(row, &mut |j, z| {
-                        if sign == 0.0 {
-                            sign = z.signum();
-                        }
-                        hash = mix(hash, j as u64, (z * sign).to_bits());
-                    });
-                    out.push((hash, row, sign < 0.0));
-                });
+                let mut push = |row, score: f64| scores.push((row, score));
+                self.rows.score(group, &w, &mut push);
             }
-            out
+            scores
         });
         // Of equal rows, those that wait for an opposite one, and whether there was a pair.
         let mut equal: HashMap<u64, (Vec<(usize, bool)>, bool)> = HashMap::new();
         let mut pairs = Vec::new();
-        for (hash, row, negative) in hashes.into_iter().flatten() {
-            let (waiting, paired) = equal.entry(hash).or_default();
+        for (row, score) in scores.into_iter().flatten() {
+            let negative = score < 0.0;
+            let (waiting, paired) = equal.entry(score.abs().to_bits()).or_default();
             if *paired && !every {
                 continue;
             }
@@ -637,16 +636,34 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
             axis[j] = 1;
             basis.push(ExactWeights::new(solver.complete(&axis, self.limits)?));
         }
+        let radix = self.rows.notation().radix();
+        let in_units = |v: &ExactWeights| self.scales.in_units(radix, &v.exact);
+        let vectors: Vec<Direction> = basis.iter().map(in_units).collect();
+        let quick: Vec<_> = vectors.iter().map(|w| QuickNormal::new(w)).collect();
         let holds = self.scales.pieces(self.rows, 8, |range| {
             let mut holds = true;
+            let mut full = vec![0.0; dimension];
+            let mut doubtful = Vec::new();
             for group in range {
                 if self.limits.over() {
                     break;
                 }
                 self.rows.members(group, &mut |row| {
-                    if holds && self.face.inside[row] {
+                    if !holds || !self.face.inside[row] {
+                        return;
+                    }
+                    let told = self.rows.floats_tell(row);
+                    self.rows.each(row, &mut |j, z| full[j] = z);
+                    doubtful.clear();
+                    let candidates =
+                        (0..basis.len()).filter(|&k| !told || !quick[k].is_orthogonal(&full));
+                    doubtful.extend(candidates);
+                    self.rows.each(row, &mut |j, _| full[j] = 0.0);
+                    if !doubtful.is_empty() {
                         let whole = self.scales.integer_row(self.rows, row);
-                        holds = basis.iter().all(|v| whole.is_orthogonal(&v.exact));
+                        holds = doubtful
+                            .iter()
+                            .all(|&k| whole.is_orthogonal(&basis[k].exact));
                     }
                 });
             }
@@ -659,15 +676,6 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                 "a row outside the span was taken for one inside",
             )));
         }
-        let radix = self.rows.notation().radix();
-        let vectors = basis.iter().map(|v| self.scales.in_units(radix, &v.exact));
-        Ok(Ok(vectors.collect()))
+        Ok(Ok(vectors))
     }
-}
-
-/// A quick hash for finding candidates; each is compared in full afterwards.
-fn mix(hash: u64, index: u64, bits: u64) -> u64 {
-    let x = (hash ^ index.wrapping_mul(0x9E37_79B9_7F4A_7C15)).rotate_left(25) ^ bits;
-    let x = x.wrapping_mul(0xD6E8_FEB8_6659_FD93);
-    x ^ (x >> 32)
 }

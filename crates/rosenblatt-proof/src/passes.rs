@@ -409,3 +409,39 @@ impl IntegerRow {
         sum.is_zero()
     }
 }
+
+/// The entries of a short vector that are not zero, for products that floating point shows to be
+/// zero exactly.
+#[derive(Debug)]
+pub(crate) struct QuickNormal(Option<Vec<(usize, f64)>>);
+
+/// Up to here every whole number is an `f64`.
+const WHOLE: f64 = (1u64 << f64::MANTISSA_DIGITS) as f64;
+
+impl QuickNormal {
+    pub(crate) fn new(w: &[IBig]) -> Self {
+        let entries = w.iter().enumerate().filter(|(_, w)| !w.is_zero());
+        let short = entries.map(|(j, w)| Some((j, i32::try_from(w).ok()?.into())));
+        QuickNormal(short.collect())
+    }
+
+    /// Whether w·z is surely zero, of a row whose `f64` tell its numbers: opposite weights on equal
+    /// numbers, or whole numbers whose sum cannot have been rounded.
+    pub(crate) fn is_orthogonal(&self, z: &[f64]) -> bool {
+        match self.0.as_deref() {
+            None => false,
+            Some(&[(i, a), (j, b)]) if a == -b && z[i] == z[j] => true,
+            Some(entries) => {
+                let (mut sum, mut size) = (0.0, 0.0);
+                for &(j, w) in entries {
+                    if z[j].fract() != 0.0 {
+                        return false;
+                    }
+                    sum += w * z[j];
+                    size += (w * z[j]).abs();
+                }
+                sum == 0.0 && size < WHOLE
+            }
+        }
+    }
+}

@@ -203,6 +203,10 @@ impl<T: SignedRows + ?Sized> SignedRows for Core<'_, T> {
             .each_exact(self.members[row], &mut |j, z| f(places[j] as usize, z));
     }
 
+    fn floats_tell(&self, row: usize) -> bool {
+        self.rows.floats_tell(self.members[row])
+    }
+
     fn notation(&self) -> Notation {
         self.rows.notation()
     }

@@ -18,6 +18,7 @@ use super::limits::{Doing, Limits, OrStopped};
 use super::modulo::Residues;
 use super::passes::{ExactWeights, Scales};
 use super::rows::SignedRows;
+use rosenblatt_core::internal::random::{Random, Stream};
 use rosenblatt_core::internal::{NearestPoint, Walk};
 
 /// Lengths for rounded weights, in bits.
@@ -32,6 +33,9 @@ pub(crate) const FAR_ENOUGH: f64 = 0.5;
 
 /// Steps of one walk.
 pub(crate) const MOST_STEPS: usize = 20_000;
+
+/// Passes of dual coordinate descent that leave no fewer rows violated before it gives up.
+const PATIENCE: usize = 100;
 
 /// Rows among which a relation is sought by itself.
 pub(crate) const FEW: usize = 256;
@@ -82,7 +86,7 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
                 self.hints.clear();
                 return Ok(RoundOutcome::Unmarked);
             }
-            match self.hard_margin(300, face)? {
+            match self.hard_margin(face)? {
                 Met::Separator(v) => {
                     if let Some(weights) = self.rounded(&v, face)? {
                         return Ok(RoundOutcome::Separated(weights));
@@ -283,10 +287,10 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
     }
 
     /// Dual coordinate descent on ½‖v‖² subject to v·z ≥ 1 for unit rows (Hsieh et al.,
-    /// 2008), visiting mostly the rows that still matter, and orthogonally to the face, until
-    /// every row outside is on the positive side. Where nothing separates, the weights of the rows
-    /// of a relation grow for ever.
-    fn hard_margin(&mut self, passes: usize, face: &Face) -> OrStopped<Met> {
+    /// 2008), visiting mostly the rows that still matter, in a new order each time, and
+    /// orthogonally to the face, until every row outside is on the positive side. Where nothing
+    /// separates, the weights of the rows of a relation grow for ever.
+    fn hard_margin(&mut self, face: &Face) -> OrStopped<Met> {
         let squares: Vec<f64> = self.scales.factor.iter().map(|f| f * f).collect();
         let mut w = vec![0.0; self.rows.dimension()];
         let mut alpha: HashMap<usize, f64> = HashMap::new();
@@ -300,13 +304,16 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
         };
         let all: Vec<usize> = (0..groups).filter(outside).collect();
         let mut active = all.clone();
-        for pass in 0..passes {
+        let mut random = Random::new(0, Stream::Order, 0);
+        let (mut fewest, mut patience) = (usize::MAX, PATIENCE);
+        for pass in 0.. {
             self.limits.check()?;
             let full = active.len() == all.len();
             if !face.basis.is_empty() {
                 let v = face.beside(self.rows, self.scales, self.scales.scale(&w));
                 w = self.scales.unscale(&v);
             }
+            random.shuffle(&mut active);
             let mut kept = Vec::new();
             let mut wrong = false;
             for &group in &active {
@@ -343,6 +350,9 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
                     return Ok(Met::Relation(balanced));
                 }
                 before.clone_from(&alpha);
+                if violated < fewest {
+                    (fewest, patience) = (violated, PATIENCE);
+                }
             }
             // Back to all rows now and then, and whenever the rest looks done.
             active = if !wrong || pass % 8 == 7 {
@@ -350,6 +360,10 @@ impl<T: SignedRows + ?Sized> Search<'_, T> {
             } else {
                 kept
             };
+            patience -= 1;
+            if patience == 0 {
+                break;
+            }
         }
         Ok(Met::Nothing)
     }

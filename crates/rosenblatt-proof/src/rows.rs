@@ -49,9 +49,18 @@ pub trait SignedRows: Sync {
     /// Calls `f(j, z_j)` with the exact coordinates that are not zero, ascending.
     fn each_exact(&self, row: usize, f: &mut dyn FnMut(usize, Exact));
 
+    /// Whether the `f64` of a row tell its exact numbers: equal ones stand for equal numbers, and
+    /// whole ones for themselves.
+    fn floats_tell(&self, _row: usize) -> bool {
+        false
+    }
+
     /// Calls `f(j, negative)` with the signs of the coordinates that are not zero, ascending.
     fn each_sign(&self, row: usize, f: &mut dyn FnMut(usize, bool)) {
-        self.each_exact(row, &mut |j, z| f(j, is_negative(&z.mantissa)));
+        match self.floats_tell(row) {
+            true => self.each(row, &mut |j, z| f(j, z < 0.0)),
+            false => self.each_exact(row, &mut |j, z| f(j, is_negative(&z.mantissa))),
+        }
     }
 
     /// What the numbers stand for; its radix is the one of the exact values.
@@ -376,12 +385,8 @@ impl SignedRows for TwoSides<'_> {
         self.rows.each_exact_lifted(row, self.bias, negative, f);
     }
 
-    fn each_sign(&self, row: usize, f: &mut dyn FnMut(usize, bool)) {
-        // A text may be non-zero where its f64 is zero.
-        match self.rows.has_exact_texts(row) {
-            true => self.each_exact(row, &mut |j, z| f(j, is_negative(&z.mantissa))),
-            false => self.each(row, &mut |j, z| f(j, z < 0.0)),
-        }
+    fn floats_tell(&self, row: usize) -> bool {
+        !self.rows.has_exact_texts(row)
     }
 
     fn notation(&self) -> Notation {
