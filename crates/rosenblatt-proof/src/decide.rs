@@ -24,7 +24,7 @@ use super::face::{Face, PivotSolver};
 use super::limits::{Doing, Limits, OrStopped, Stopped, Undecided};
 use super::modulo::{PRIME, Residues};
 use super::number::{is_negative, reduce};
-use super::passes::{ExactWeights, QuickNormal, Scales};
+use super::passes::{ExactWeights, QuickNormals, Scales};
 use super::peel::{Core, Peeled, peel};
 use super::round::{FEW, Search};
 use super::rows::SignedRows;
@@ -639,11 +639,10 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
         let radix = self.rows.notation().radix();
         let in_units = |v: &ExactWeights| self.scales.in_units(radix, &v.exact);
         let vectors: Vec<Direction> = basis.iter().map(in_units).collect();
-        let quick: Vec<_> = vectors.iter().map(|w| QuickNormal::new(w)).collect();
+        let quick = QuickNormals::new(&vectors);
         let holds = self.scales.pieces(self.rows, 8, |range| {
             let mut holds = true;
-            let mut full = vec![0.0; dimension];
-            let mut doubtful = Vec::new();
+            let (mut full, mut there) = (vec![0.0; dimension], Vec::new());
             for group in range {
                 if self.limits.over() {
                     break;
@@ -652,18 +651,20 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                     if !holds || !self.face.inside[row] {
                         return;
                     }
-                    let told = self.rows.floats_tell(row);
-                    self.rows.each(row, &mut |j, z| full[j] = z);
-                    doubtful.clear();
-                    let candidates =
-                        (0..basis.len()).filter(|&k| !told || !quick[k].is_orthogonal(&full));
-                    doubtful.extend(candidates);
-                    self.rows.each(row, &mut |j, _| full[j] = 0.0);
+                    let doubtful = match self.rows.floats_tell(row) {
+                        true => {
+                            there.clear();
+                            self.rows.each(row, &mut |j, z| there.push((j, z)));
+                            there.iter().for_each(|&(j, z)| full[j] = z);
+                            let doubtful = quick.doubtful(&full, &there);
+                            there.iter().for_each(|&(j, _)| full[j] = 0.0);
+                            doubtful
+                        }
+                        false => (0..basis.len()).collect(),
+                    };
                     if !doubtful.is_empty() {
                         let whole = self.scales.integer_row(self.rows, row);
-                        holds = doubtful
-                            .iter()
-                            .all(|&k| whole.is_orthogonal(&basis[k].exact));
+                        holds = (doubtful.iter()).all(|&k| whole.is_orthogonal(&basis[k].exact));
                     }
                 });
             }

@@ -410,38 +410,66 @@ impl IntegerRow {
     }
 }
 
-/// The entries of a short vector that are not zero, for products that floating point shows to be
-/// zero exactly.
+/// Vectors of short whole numbers, for products that floating point shows to be zero exactly.
 #[derive(Debug)]
-pub(crate) struct QuickNormal(Option<Vec<(usize, f64)>>);
+pub(crate) struct QuickNormals {
+    /// What is not zero of each; none where a number is long.
+    entries: Vec<Option<Vec<(usize, f64)>>>,
+    /// The numbers of all vectors at each coordinate.
+    at: Vec<f64>,
+}
 
 /// Up to here every whole number is an `f64`.
 const WHOLE: f64 = (1u64 << f64::MANTISSA_DIGITS) as f64;
 
-impl QuickNormal {
-    pub(crate) fn new(w: &[IBig]) -> Self {
-        let entries = w.iter().enumerate().filter(|(_, w)| !w.is_zero());
-        let short = entries.map(|(j, w)| Some((j, i32::try_from(w).ok()?.into())));
-        QuickNormal(short.collect())
+impl QuickNormals {
+    pub(crate) fn new(vectors: &[Vec<IBig>]) -> Self {
+        let dimension = vectors.first().map_or(0, Vec::len);
+        let mut at = vec![0.0; dimension * vectors.len()];
+        let mut entries = Vec::new();
+        for (k, w) in vectors.iter().enumerate() {
+            let there = w.iter().enumerate().filter(|(_, w)| !w.is_zero());
+            let short = there.map(|(j, w)| Some((j, i32::try_from(w).ok()?.into())));
+            let short: Option<Vec<(usize, f64)>> = short.collect();
+            for &(j, w) in short.iter().flatten() {
+                at[j * vectors.len() + k] = w;
+            }
+            entries.push(short);
+        }
+        QuickNormals { entries, at }
     }
 
-    /// Whether w·z is surely zero, of a row whose `f64` tell its numbers: opposite weights on equal
-    /// numbers, or whole numbers whose sum cannot have been rounded.
-    pub(crate) fn is_orthogonal(&self, z: &[f64]) -> bool {
-        match self.0.as_deref() {
-            None => false,
-            Some(&[(i, a), (j, b)]) if a == -b && z[i] == z[j] => true,
-            Some(entries) => {
-                let (mut sum, mut size) = (0.0, 0.0);
-                for &(j, w) in entries {
-                    if z[j].fract() != 0.0 {
-                        return false;
-                    }
-                    sum += w * z[j];
-                    size += (w * z[j]).abs();
+    /// The vectors whose product with a row is not surely zero. The row's `f64` tell its numbers;
+    /// `full` has them all and `there` those that are not zero.
+    pub(crate) fn doubtful(&self, full: &[f64], there: &[(usize, f64)]) -> Vec<usize> {
+        let n = self.entries.len();
+        let mut doubtful = Vec::new();
+        if there.iter().all(|(_, z)| z.fract() == 0.0) {
+            // Sums of whole numbers that cannot have been rounded.
+            let mut sums = vec![(0.0, 0.0); n];
+            for &(j, z) in there {
+                for ((sum, size), w) in sums.iter_mut().zip(&self.at[j * n..(j + 1) * n]) {
+                    *sum += w * z;
+                    *size += (w * z).abs();
                 }
-                sum == 0.0 && size < WHOLE
             }
+            doubtful.extend((0..n).filter(|&k| {
+                let (sum, size) = sums[k];
+                self.entries[k].is_none() || sum != 0.0 || size >= WHOLE
+            }));
+            return doubtful;
         }
+        // Opposite weights on equal numbers, and vectors that only meet whole numbers.
+        doubtful.extend((0..n).filter(|&k| match self.entries[k].as_deref() {
+            None => true,
+            Some(&[(i, a), (j, b)]) if a == -b && full[i] == full[j] => false,
+            Some(entries) => {
+                let whole = entries.iter().all(|&(j, _)| full[j].fract() == 0.0);
+                let products = || entries.iter().map(|&(j, w)| w * full[j]);
+                let size: f64 = products().map(f64::abs).sum();
+                !whole || size >= WHOLE || products().sum::<f64>() != 0.0
+            }
+        }));
+        doubtful
     }
 }
