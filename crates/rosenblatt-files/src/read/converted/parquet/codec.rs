@@ -48,6 +48,10 @@ impl Codec {
             Codec::None => packed.to_vec(),
             Codec::Snappy => snappy(packed, len)?,
             Codec::Gzip => read(flate2::read::MultiGzDecoder::new(packed), len, room)?,
+            Codec::Zstd if len <= room => match zstd::bulk::decompress(packed, len) {
+                Ok(found) => found,
+                Err(e) => return Err(broken(&e)),
+            },
             Codec::Zstd => {
                 let decoder = zstd::stream::read::Decoder::with_buffer(packed);
                 read(decoder.map_err(|e| broken(&e))?, len, room)?

@@ -68,12 +68,33 @@ impl Hybrid {
         while self.left == 0 {
             self.begin_run()?;
         }
-        let Some(value) = self.same else {
-            return Ok((self.next()?, 1));
+        let (value, times) = match (self.same, self.width) {
+            (Some(value), _) => (value, self.left),
+            (None, 1) => match self.same_bits() {
+                Some(found) => found,
+                None => return Ok((self.next()?, 1)),
+            },
+            _ => return Ok((self.next()?, 1)),
         };
-        let n = self.left.min(most as u64);
+        let n = self.left.min(most as u64).min(times);
         self.left -= n;
+        if self.same.is_none() {
+            self.bit += n as usize;
+        }
         Ok((value, n as usize))
+    }
+
+    /// The next bit, and how many like it follow one another; nothing near the end.
+    fn same_bits(&self) -> Option<(u32, u64)> {
+        let (first, shift) = (self.bit / 8, self.bit % 8);
+        let eight = self.bytes.get(first..)?.first_chunk()?;
+        let bits = u64::from_le_bytes(*eight) >> shift;
+        let (value, times) = match bits & 1 {
+            1 => (1, bits.trailing_ones()),
+            _ => (0, bits.trailing_zeros()),
+        };
+        // Those shifted in are none.
+        Some((value, u64::from(times.min(64 - shift as u32))))
     }
 
     fn begin_run(&mut self) -> Result<()> {
@@ -432,6 +453,33 @@ impl Values {
                 *next += 1;
                 take(value)
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_the_values_one_by_one() {
+        // Twelve groups of packed bits, with long runs in them, and a run of one value.
+        let mut bytes = vec![12 << 1 | 1];
+        bytes.extend([
+            0xFF, 0xFF, 0x0F, 0, 0, 0x80, 0xA5, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F,
+        ]);
+        bytes.extend([20 << 1, 1]);
+        for most in [1, 3, 7, 1000] {
+            let mut single = Hybrid::new(bytes.clone(), 1).unwrap();
+            let mut runs = Hybrid::new(bytes.clone(), 1).unwrap();
+            let mut left = 12 * 8 + 20;
+            while left > 0 {
+                let (value, times) = runs.run(most.min(left)).unwrap();
+                assert!(times > 0 && times <= most.min(left));
+                (0..times).for_each(|_| assert_eq!(single.next().unwrap(), value));
+                left -= times;
+            }
+            assert!(runs.run(1).is_err() && single.next().is_err());
         }
     }
 }
