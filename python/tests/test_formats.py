@@ -282,6 +282,21 @@ def test_numpy_reads_the_arrays_that_convert_writes(folder, tmp_path, precision)
     assert weights[0] == weights[1] == weights[2]
 
 
+@pytest.mark.parametrize("precision", ["f32", "f64"])
+def test_others_read_the_parquet_that_convert_writes(folder, tmp_path, precision):
+    data, made = folder / "pandas.csv", tmp_path / "t.parquet"
+    expected = read_table(data, precision=precision)
+    run("convert", data, made, "--precision", precision)
+    kind = {"f32": np.float32, "f64": np.float64}[precision]
+    for found in (pd.read_parquet(made), pl.read_parquet(made), parquet.read_table(made)):
+        found = found if isinstance(found, pd.DataFrame) else found.to_pandas()
+        assert list(found) == ["label", *expected.feature_names]
+        X = found.drop(columns="label").to_numpy()
+        assert X.dtype == kind and np.array_equal(X, _dense(expected.X))
+        assert found["label"].tolist() == expected.y.tolist()
+    assert duckdb.sql(f"select count(*) from '{made}'").limit(1).fetchall() == [(N,)]
+
+
 def test_the_wheel_carries_the_program(folder):
     program = [sys.executable, "-m", "rosenblatt"]
     done = subprocess.run([*program, "--version"], capture_output=True, text=True, check=True)
