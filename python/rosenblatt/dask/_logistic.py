@@ -31,7 +31,7 @@ def _dot(one: np.ndarray, other: np.ndarray) -> float:
 def _direction(gradient: np.ndarray, steps: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     """Downhill, by the curvature that the last steps met; the first step has length 1."""
     if not steps:
-        return -gradient / np.sqrt(_dot(gradient, gradient))
+        return np.asarray(-gradient / np.sqrt(_dot(gradient, gradient)))
     found, shares = -gradient, []
     for s, y in reversed(steps):
         share = _dot(s, found) / _dot(s, y)
