@@ -83,7 +83,8 @@ pub fn text(summary: &TrainSummary, colour: bool) -> String {
     }
     page.section("learner", &options);
     page.section("passes", &pass_table(report));
-    page.section("stopped", &report.stop_reason);
+    let reason = &report.stop_reason;
+    page.section("stopped", reason.strip_prefix("stopped ").unwrap_or(reason));
     if let Some(best) = report.best_epoch {
         page.section("kept", &kept(best, report));
     } else if let Some(kept) = report.kept_epoch {
@@ -290,6 +291,9 @@ pub fn describe_scaling(preparation: &Preparation) -> Option<&'static str> {
         Scale::None => None,
         Scale::Standard if preparation.weighs_terms() => Some(
             "numeric columns to mean 0 and standard deviation 1, texts to tf-idf of unit length; weights, margin and R refer to scaled values",
+        ),
+        Scale::Standard if !preparation.has_texts() => Some(
+            "numeric columns to mean 0 and standard deviation 1; weights, margin and R refer to scaled values",
         ),
         Scale::Standard => Some(
             "numeric columns to mean 0 and standard deviation 1, texts to unit length; weights, margin and R refer to scaled values",

@@ -58,6 +58,30 @@ const TRAIN: &[Case] = &[
     (
         "a.csv",
         b"a,label\n1,x\n2,y\n",
+        &["--learner", "arow", "--c", "1"],
+        2,
+        &[
+            "--learner arow has no --c",
+            "regularisation is --r",
+            "use --r",
+        ],
+    ),
+    (
+        "a.csv",
+        b"a,label\n1,x\n2,y\n",
+        &["--learner", "perceptron", "--c", "1"],
+        2,
+        &[
+            "--c belongs to ",
+            ", ",
+            " and ",
+            "add --learner ",
+            "or another of these",
+        ],
+    ),
+    (
+        "a.csv",
+        b"a,label\n1,x\n2,y\n",
         &["--learner", "passive-aggressive", "--alpha", "0.1"],
         2,
         &["has no --alpha", "smallest", "use --c"],

@@ -63,6 +63,11 @@ impl Declared for Arow {
             ("penalty", WHY, REMEDY),
             ("alpha", WHY, REMEDY),
             ("l1-ratio", WHY, REMEDY),
+            (
+                "c",
+                "its regularisation is ⟨r⟩, and a larger r makes smaller steps",
+                "use ⟨r⟩",
+            ),
         ]
     };
 }

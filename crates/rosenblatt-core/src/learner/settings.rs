@@ -212,10 +212,15 @@ fn not_this_learners(name: &str, learner: &dyn DynLearner) -> Error {
         .filter(|entry| entry.default_settings().get(name).is_some())
         .map(|entry| entry.name)
         .collect();
-    match others.first() {
-        None => Error::options(format!("there is no option {name:?}")),
-        Some(first) => Error::options(format!("⟨{name}⟩ belongs to {}", others.join(" and ")))
-            .remedy(format!("add ⟨learner {first}⟩")),
+    let belongs = |to: &str| Error::options(format!("⟨{name}⟩ belongs to {to}"));
+    match &*others {
+        [] => Error::options(format!("there is no option {name:?}")),
+        [one] => belongs(one).remedy(format!("add ⟨learner {one}⟩")),
+        [first, .., last] => {
+            let but_last = others[..others.len() - 1].join(", ");
+            belongs(&format!("{but_last} and {last}"))
+                .remedy(format!("add ⟨learner {first}⟩ or another of these"))
+        }
     }
 }
 

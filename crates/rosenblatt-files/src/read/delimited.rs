@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use memchr::{memchr, memchr2};
+use rosenblatt_core::Error;
 
 /// What stands between two cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -69,6 +70,24 @@ pub(crate) enum CellError {
     Unclosed(usize),
     /// Text follows the closing quote, here.
     AfterQuote(usize),
+}
+
+impl CellError {
+    /// Where the fault is, and what to do about it.
+    pub(crate) fn told(self) -> (usize, Error) {
+        match self {
+            CellError::Unclosed(at) => (
+                at,
+                Error::data("the quote that opens here is never closed")
+                    .remedy("close it, or pass ⟨format tsv⟩ if quotes are ordinary characters"),
+            ),
+            CellError::AfterQuote(at) => (
+                at,
+                Error::data("there is text behind the closing quote")
+                    .remedy("write a quote inside quotes twice"),
+            ),
+        }
+    }
 }
 
 impl Cell {

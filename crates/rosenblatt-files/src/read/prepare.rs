@@ -212,6 +212,12 @@ impl Preparation {
         matches!(&self.input, Input::Table { columns, .. } if columns.iter().any(weighed))
     }
 
+    /// Whether features are made of the words or characters of texts.
+    pub fn has_texts(&self) -> bool {
+        let text = |column: &PlannedColumn| matches!(&column.role, Role::Text { .. });
+        matches!(&self.input, Input::Table { columns, .. } if columns.iter().any(text))
+    }
+
     /// How many bits values keep.
     pub fn precision(&self) -> Precision {
         self.precision

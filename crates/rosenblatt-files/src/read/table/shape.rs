@@ -3,10 +3,13 @@
 use std::borrow::Cow;
 
 use crate::read::chunk::Cut;
-use crate::read::delimited::{Delimiter, Dialect};
+use memchr::memrchr;
+
+use crate::read::delimited::{Delimiter, Dialect, next_cell, next_record};
 use crate::read::format::Format;
 use crate::read::number;
 use crate::read::options::ReadOptions;
+use crate::read::row_errors::OnError;
 use crate::read::sniff::{
     Record, is_missing, looks_like_header, sample_records, sniff, usual_width,
 };
@@ -60,6 +63,31 @@ pub(crate) fn first_records<'a>(head: &'a [u8], whole: bool, dialect: &Dialect) 
     sample_records(records, dialect, SAMPLE_RECORDS)
 }
 
+/// Refuses a table whose first two records have a quote too few.
+fn refuse_faulty_quotes(text: &[u8], dialect: &Dialect) -> Result<()> {
+    let mut at = 0;
+    for _ in 0..2 {
+        let Some(start) = next_record(text, at, dialect) else {
+            break;
+        };
+        at = start;
+        loop {
+            let cell = next_cell(text, at, dialect).map_err(|fault| {
+                let (place, error) = fault.told();
+                let before = &text[..place];
+                let line = before.iter().filter(|&&b| b == b'\n').count() + 1;
+                let column = place - memrchr(b'\n', before).map_or(0, |n| n + 1) + 1;
+                error.at(line as u64, column as u64)
+            })?;
+            at = cell.next;
+            if cell.last {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
 fn refuse_too_wide(columns: usize) -> Result<()> {
     if columns <= MOST_COLUMNS {
         return Ok(());
@@ -89,8 +117,12 @@ pub(crate) fn shape<'a>(
     let dialect = dialect(head, whole, format, options);
     let mut sample = first_records(head, whole, &dialect);
     let mut notes = Vec::new();
+    // Reading a file of a few lines would come to their faults too late to name them.
+    if whole && sample.len() < 2 && options.on_error == OnError::Fail {
+        refuse_faulty_quotes(head, &dialect)?;
+    }
     if sample.is_empty() {
-        return match crate::read::delimited::next_record(head, 0, &dialect) {
+        return match next_record(head, 0, &dialect) {
             // The only record has a fault, which reading it will name.
             Some(_) => Ok(Shape {
                 names: vec!["0".into()],

@@ -218,6 +218,20 @@ fn bad_inputs_are_named_with_place_and_remedy() {
         ),
         (
             "a.csv",
+            b"a,\"b\n1,x\n2,y\n",
+            set(|o| o.label = Some("b".into())),
+            "a.csv:1:3: the quote that opens here is never closed",
+            "tsv",
+        ),
+        (
+            "a.csv",
+            b"a,b\n1,\"x\n2,y\n",
+            set(|o| o.label = Some("b".into())),
+            "a.csv:2:3: the quote that opens here is never closed",
+            "tsv",
+        ),
+        (
+            "a.csv",
             b"a,b\n1,\"x\"y\n",
             none(),
             "a.csv:2:6: there is text behind the closing quote",

@@ -37,20 +37,8 @@ impl<T: Stored> Parser<'_, T> {
 
     #[cold]
     pub(super) fn bad_quote(&self, error: CellError) -> Error {
-        match error {
-            CellError::Unclosed(at) => {
-                let error = Error::data("the quote that opens here is never closed");
-                self.fault(
-                    at,
-                    error
-                        .remedy("close it, or pass ⟨format tsv⟩ if quotes are ordinary characters"),
-                )
-            }
-            CellError::AfterQuote(at) => {
-                let error = Error::data("there is text behind the closing quote");
-                self.fault(at, error.remedy("write a quote inside quotes twice"))
-            }
-        }
+        let (at, error) = error.told();
+        self.fault(at, error)
     }
 
     #[cold]
