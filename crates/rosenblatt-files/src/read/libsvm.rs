@@ -52,6 +52,22 @@ pub(crate) struct SparsePart {
 }
 
 impl SparsePart {
+    /// No rows yet.
+    pub(super) fn new<T: Stored>() -> Self {
+        SparsePart {
+            ends: Vec::new(),
+            indices: Vec::new(),
+            values: T::wrap(Vec::new()),
+            labels: LabelSink::default(),
+            smallest: 1,
+            width: 0,
+            qids: 0,
+            unsorted: 0,
+            long: Vec::new(),
+            faults: RowErrors::default(),
+        }
+    }
+
     pub(crate) fn rows(&self) -> usize {
         self.ends.len()
     }
@@ -73,6 +89,12 @@ impl SparsePart {
     pub(crate) fn get(&self, k: usize) -> (u32, f64) {
         (self.indices[k], self.values.get(k))
     }
+}
+
+/// The fault of an index 0 where a model counts from 1.
+pub(super) fn found_index_zero() -> Error {
+    Error::data("found the index 0, but the model's features count from 1")
+        .remedy("renumber the file's indices from 1")
 }
 
 struct Parser<'a, T> {
@@ -141,18 +163,7 @@ impl<'a, T: Stored> Parser<'a, T> {
             rules,
             indices: Vec::with_capacity(values),
             values: Vec::with_capacity(values),
-            part: SparsePart {
-                ends: Vec::new(),
-                indices: Vec::new(),
-                values: T::wrap(Vec::new()),
-                labels: LabelSink::default(),
-                smallest: 1,
-                width: 0,
-                qids: 0,
-                unsorted: 0,
-                long: Vec::new(),
-                faults: RowErrors::default(),
-            },
+            part: SparsePart::new::<T>(),
         }
     }
 
@@ -448,8 +459,7 @@ impl<'a, T: Stored> Parser<'a, T> {
         if let Some(&(0, token)) = places.first() {
             self.part.smallest = 0;
             if self.rules.from_one {
-                let error = Error::data("found the index 0, but the model's features count from 1");
-                return Err(self.fault(token, error.remedy("renumber the file's indices from 1")));
+                return Err(self.fault(token, found_index_zero()));
             }
         }
         if !sorted {

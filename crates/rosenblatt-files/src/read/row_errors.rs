@@ -48,19 +48,6 @@ impl RowErrors {
         true
     }
 
-    /// Adds the faults of the same chunk that another look found; the first lines come first.
-    pub(crate) fn merge(&mut self, other: RowErrors) {
-        let line = |error: &Error| error.position().map_or(0, |position| position.line);
-        self.fatal = match (self.fatal.take(), other.fatal) {
-            (Some(one), Some(two)) if line(&two) < line(&one) => Some(two),
-            (one, two) => one.or(two),
-        };
-        self.skipped += other.skipped;
-        self.kept.extend(other.kept);
-        self.kept.sort_by_key(line);
-        self.kept.truncate(KEPT);
-    }
-
     /// Notes how long the chunk was.
     pub(crate) fn measured(&mut self, lines: u64, chunk: &Chunk) {
         self.lines = lines;

@@ -1,153 +1,371 @@
 //! Vowpal Wabbit text: `label weight 'tag|namespace:weight feature:value …`, a row on each line.
 //!
-//! A row becomes a line of libsvm text. Features are numbered as Vowpal Wabbit does it: a whole
-//! number without a namespace is itself; a name is hashed with its namespace (MurmurHash3), here
-//! to 2¹⁸ numbers from 1. So a model needs no list of names, and a name that comes twice in a row
-//! (or shares its number with another) counts as the sum. Tags are left out.
+//! Features are numbered as Vowpal Wabbit does it: a whole number without a namespace is itself; a
+//! name is hashed with its namespace (MurmurHash3), here to 2¹⁸ numbers from 1. So a model needs no
+//! list of names, and a name that comes twice in a row (or shares its number with another) counts
+//! as the sum. Values are rounded to the type they are stored in after that. Tags are left out.
 
-use std::io::Write;
+use std::ops::Range;
 
 use super::chunk::Chunk;
+use super::labels::ABSENT;
 use super::libsvm::{self, Rules, SparsePart};
-use super::number::{self, Stored};
-use super::row_errors::{RowErrors, check_text, quote};
+use super::number::{self, Stored, load, up_to_seven_digits};
+use super::report::LongDecimal;
+use super::row_errors::{OnError, check_text, overlong, quote};
 use rosenblatt_core::Error;
 use rosenblatt_core::data::Precision;
 
 /// Names are hashed to so many numbers.
 const NUMBERS: u32 = 1 << 18;
 
-/// A fault, and its place in the line.
+/// A fault, and its place.
 type Fault = (usize, Error);
 
-/// Lines as libsvm text.
-struct Rewriter {
-    labels_required: bool,
-    /// The largest value that can be stored.
-    largest: f64,
-    features: Vec<(u32, f64)>,
+type Result<T> = std::result::Result<T, Fault>;
+
+/// Reads the rows of a chunk, and their weights.
+pub(super) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> (SparsePart, Vec<f64>) {
+    let mut parser = Parser::<T>::new(chunk, rules);
+    parser.run(chunk);
+    let part = SparsePart {
+        indices: parser.indices,
+        values: T::wrap(parser.values),
+        ..parser.part
+    };
+    (part, parser.weights)
 }
 
-impl Rewriter {
-    /// Appends a line; gives the weight of its row, or nothing where it is empty.
-    fn line(&mut self, line: &[u8], text: &mut Vec<u8>) -> std::result::Result<Option<f64>, Fault> {
-        if line.trim_ascii().is_empty() {
-            text.push(b'\n');
-            return Ok(None);
+struct Parser<'a, T> {
+    /// Lines, then bytes that may be looked at without being theirs.
+    bytes: &'a [u8],
+    rules: Rules,
+    /// The largest value that can be stored.
+    largest: f64,
+    /// The features of the row, and whether they ascend.
+    features: Vec<(u32, f64)>,
+    ascending: bool,
+    indices: Vec<u32>,
+    values: Vec<T>,
+    weights: Vec<f64>,
+    /// What was read, these three aside.
+    part: SparsePart,
+}
+
+/// What is said of words by what stands behind their bar.
+#[derive(Clone, Copy)]
+struct Namespace {
+    named: bool,
+    seed: u32,
+    scale: f64,
+}
+
+impl Namespace {
+    /// The feature that a whole number stands for.
+    #[inline]
+    fn numbered(self, number: u32) -> u32 {
+        match self.named {
+            true => 1 + number.wrapping_add(self.seed) % NUMBERS,
+            false => number,
         }
-        let Some(bar) = memchr::memchr(b'|', line) else {
+    }
+
+    /// The feature of this name.
+    #[inline]
+    fn feature(self, name: &[u8]) -> u32 {
+        match number_of(name) {
+            Some(number) => self.numbered(number),
+            None => 1 + murmur3(name, self.seed) % NUMBERS,
+        }
+    }
+}
+
+impl<'a, T: Stored> Parser<'a, T> {
+    fn new(chunk: &'a Chunk, rules: Rules) -> Self {
+        let values = chunk.about_numbers(b' ', 1);
+        Parser {
+            bytes: chunk.padded(),
+            rules,
+            largest: match T::PRECISION {
+                Precision::F32 => f64::from(f32::MAX),
+                Precision::F64 => f64::MAX,
+            },
+            features: Vec::new(),
+            ascending: true,
+            indices: Vec::with_capacity(values),
+            values: Vec::with_capacity(values),
+            weights: Vec::new(),
+            part: SparsePart::new::<T>(),
+        }
+    }
+
+    fn run(&mut self, chunk: &Chunk) {
+        if chunk.overlong {
+            self.part.faults.add(overlong(1), OnError::Fail);
+            return;
+        }
+        let (mut start, mut lines) = (0, 0);
+        for newline in memchr::memchr_iter(b'\n', chunk.data()) {
+            lines += 1;
+            let line = self.bytes[start..newline].trim_ascii_end();
+            if !line.is_empty()
+                && let Err((at, error)) = self.row(start, start + line.len())
+            {
+                let error = error.at(lines, (at - start) as u64 + 1);
+                if !self.part.faults.add(error, self.rules.on_error) {
+                    return;
+                }
+            }
+            start = newline + 1;
+        }
+        self.part.faults.measured(lines, chunk);
+    }
+
+    /// Reads the row at `start..end`, behind which a blank stands. Nothing of it is kept before
+    /// all of it is known to be good.
+    fn row(&mut self, start: usize, end: usize) -> Result<()> {
+        let bytes = self.bytes;
+        let Some(bar) = memchr::memchr(b'|', &bytes[start..end]).map(|n| start + n) else {
+            let line = quote(&bytes[start..end]);
             return Err((
-                0,
-                Error::data(format!("expected label | features, found {}", quote(line)))
+                start,
+                Error::data(format!("expected label | features, found {line}"))
                     .remedy("check that this is Vowpal Wabbit text, or pass ⟨format⟩"),
             ));
         };
-        let (label, weight) = head(&line[..bar])?;
-        if label.is_empty() && self.labels_required {
+        let (label, weight) = head(&bytes[start..bar]).map_err(|(at, e)| (start + at, e))?;
+        if label.is_empty() && self.rules.labels_required {
             return Err((
-                0,
+                start,
                 Error::data("the row has no label")
                     .remedy("a row is: label weight 'tag | features"),
             ));
         }
-        check_text(label)?;
         self.features.clear();
+        self.ascending = true;
         let mut at = bar;
-        while at < line.len() {
-            let end = memchr::memchr(b'|', &line[at + 1..]).map_or(line.len(), |n| at + 1 + n);
-            self.namespace(&line[at + 1..end])
-                .map_err(|(n, e)| (at + 1 + n, e))?;
-            at = end;
+        while at < end {
+            at = self.namespace(at + 1, end)?;
         }
-        text.extend_from_slice(label);
-        // Features of one number are summed in the order in which they come.
-        self.features.sort_by_key(|(index, _)| *index);
-        let mut k = 0;
-        while let Some(&(index, mut value)) = self.features.get(k) {
-            k += 1;
-            while let Some((_, more)) = self.features.get(k).filter(|f| f.0 == index) {
-                value += more;
-                k += 1;
-            }
-            if value.abs() > self.largest {
-                return Err((
-                    bar,
-                    Error::data("the sum of a feature's values is too large")
-                        .remedy("rescale the values, or train with ⟨precision f64⟩"),
-                ));
-            }
-            // Writing to memory cannot fail.
-            let _ = write!(text, " {index}:");
-            crate::write::decimal(text, value, Precision::F64);
+        if !self.ascending {
+            self.add_up().map_err(|error| (bar, error))?;
         }
-        if label.is_empty() && self.features.is_empty() {
-            // An empty line would be no row.
-            text.extend_from_slice(b" 1:0");
+        let labels = &mut self.part.labels;
+        match label.is_empty() {
+            true => labels.codes.push(ABSENT),
+            false => labels.push(bytes, start + label.start, start + label.end)?,
         }
-        text.push(b'\n');
-        Ok(Some(weight))
+        self.weights.push(weight);
+        if self.features.first().is_some_and(|feature| feature.0 == 0) {
+            self.part.smallest = 0;
+        }
+        let width = match self.features.last() {
+            Some(feature) => u64::from(feature.0) + 1,
+            // As if feature 1 were said to be zero.
+            None => 2 * u64::from(label.is_empty()),
+        };
+        self.part.width = self.part.width.max(width);
+        for k in 0..self.features.len() {
+            let (index, value) = self.features[k];
+            self.push(index, value);
+        }
+        self.part.ends.push(self.indices.len() as u32);
+        Ok(())
     }
 
-    /// The features between two bars.
-    fn namespace(&mut self, text: &[u8]) -> std::result::Result<(), Fault> {
-        let named = text.first().is_some_and(|b| !b.is_ascii_whitespace());
-        let mut words = words(text);
-        let (mut seed, mut scale) = (0, 1.0);
-        if named && let Some((at, word)) = words.next() {
-            let (name, value) = value(word, at)?;
-            (seed, scale) = (hash(name, 0), value);
+    /// Reads the words behind a bar; gives the place of the next bar, or the end.
+    fn namespace(&mut self, mut at: usize, end: usize) -> Result<usize> {
+        let bytes = self.bytes;
+        let mut namespace = Namespace {
+            named: false,
+            seed: 0,
+            scale: 1.0,
+        };
+        if !ends_word(bytes[at]) {
+            let stop = word_end(bytes, at);
+            let (name, scale) = name_and_value(bytes, at, stop)?;
+            namespace = Namespace {
+                named: true,
+                seed: hash(name, 0),
+                scale,
+            };
+            at = stop;
         }
-        for (at, word) in words {
-            let (name, value) = value(word, at)?;
+        loop {
+            while at < end && bytes[at].is_ascii_whitespace() {
+                at += 1;
+            }
+            if at == end || bytes[at] == b'|' {
+                return Ok(at);
+            }
+            at = self.word(namespace, at)?;
+        }
+    }
+
+    /// Reads the word at `at`; gives where it ends.
+    #[inline]
+    fn word(&mut self, namespace: Namespace, at: usize) -> Result<usize> {
+        let bytes = self.bytes;
+        // Most words are a short whole number with a value.
+        let (number, digits) = up_to_seven_digits(load(bytes, at));
+        let colon = at + digits as usize;
+        let (index, value, stop) = if digits > 0
+            && bytes[colon] == b':'
+            && let Some(read) = number::read::<f64>(bytes, colon + 1)
+            && ends_word(read.stop)
+        {
+            (namespace.numbered(number as u32), read.value, read.end)
+        } else {
+            let stop = word_end(bytes, at);
+            let (name, value) = name_and_value(bytes, at, stop)?;
             if name.is_empty() {
+                let word = quote(&bytes[at..stop]);
                 return Err((
                     at,
-                    Error::data(format!("expected name:value, found {}", quote(word)))
+                    Error::data(format!("expected name:value, found {word}"))
                         .remedy("write no space before the colon"),
                 ));
             }
-            let index = match number_of(name).filter(|_| !named) {
-                Some(index) => index,
-                None => 1 + hash(name, seed) % NUMBERS,
-            };
-            let value = value * scale;
-            if value.is_nan() || value.abs() > self.largest {
-                return Err((
-                    at,
-                    Error::data(format!("the value of {} is too large", quote(name)))
-                        .remedy("rescale the values, or train with ⟨precision f64⟩"),
-                ));
-            }
-            self.features.push((index, value));
+            (namespace.feature(name), value, stop)
+        };
+        let value = value * namespace.scale;
+        if value.is_nan() || value.abs() > self.largest {
+            let name = quote(split(&bytes[at..stop]).0);
+            return Err((
+                at,
+                Error::data(format!("the value of {name} is too large"))
+                    .remedy("rescale the values, or train with ⟨precision f64⟩"),
+            ));
         }
-        Ok(())
+        if index == 0 && self.rules.from_one {
+            return Err((at, libsvm::found_index_zero()));
+        }
+        self.ascending &= self.features.last().is_none_or(|last| last.0 < index);
+        self.features.push((index, value));
+        Ok(stop)
+    }
+
+    /// Sorts the features; those of one number are summed in the order in which they come.
+    fn add_up(&mut self) -> std::result::Result<(), Error> {
+        self.features.sort_by_key(|(index, _)| *index);
+        self.features.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 += next.1;
+            }
+            same
+        });
+        let largest = self.largest;
+        match self.features.iter().all(|f| f.1.abs() <= largest) {
+            true => Ok(()),
+            false => Err(Error::data("the sum of a feature's values is too large")
+                .remedy("rescale the values, or train with ⟨precision f64⟩")),
+        }
+    }
+
+    /// Appends a value unless it is zero.
+    #[inline]
+    fn push(&mut self, index: u32, value: f64) {
+        // One that is halfway between two of its type may have been rounded to there.
+        let (stored, sure) = T::scaled(value, 1.0);
+        let usual = value == 0.0 || (1e-30..1e30).contains(&value.abs());
+        let stored = match sure && usual {
+            true => stored,
+            false => self.unusual(index, value),
+        };
+        if stored != T::ZERO {
+            self.indices.push(index);
+            self.values.push(stored);
+        }
+    }
+
+    /// The value as its decimal would be read; this is kept where no `f64` tells it.
+    #[cold]
+    fn unusual(&mut self, index: u32, value: f64) -> T {
+        let mut text = Vec::new();
+        crate::write::decimal(&mut text, value, Precision::F64);
+        if self.rules.keep_long_decimals && number::is_long(&text, 0) {
+            self.part.long.push(LongDecimal {
+                row: self.part.ends.len() as u64,
+                column: index,
+                text: String::from_utf8_lossy(&text).into_owned(),
+            });
+        }
+        number::whole(&text).unwrap_or(T::ZERO)
     }
 }
 
-/// The words of a text, each with its place.
-fn words(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let start = text.as_ptr() as usize;
-    text.split(u8::is_ascii_whitespace)
-        .filter(|word| !word.is_empty())
-        .map(move |word| (word.as_ptr() as usize - start, word))
+/// Whether words end before this byte.
+#[inline(always)]
+fn ends_word(b: u8) -> bool {
+    b.is_ascii_whitespace() || b == b'|'
+}
+
+/// Where the word at `at` ends.
+#[inline]
+fn word_end(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes[at..].iter();
+    at + rest.take_while(|b| !ends_word(**b)).count()
+}
+
+/// The name of a word, and the place of the colon behind it.
+#[inline]
+fn split(word: &[u8]) -> (&[u8], Option<usize>) {
+    let colon = word.iter().rposition(|b| *b == b':');
+    (&word[..colon.unwrap_or(word.len())], colon)
+}
+
+/// The name and the value of the word at `at..stop`; 1 where there is no value.
+#[inline]
+fn name_and_value(bytes: &[u8], at: usize, stop: usize) -> Result<(&[u8], f64)> {
+    let (name, colon) = split(&bytes[at..stop]);
+    let Some(colon) = colon else {
+        return Ok((name, 1.0));
+    };
+    let start = at + colon + 1;
+    if let Some(read) = number::read::<f64>(bytes, start)
+        && read.end == stop
+    {
+        return Ok((name, read.value));
+    }
+    // Infinite where it is too large.
+    match number::whole(&bytes[start..stop]) {
+        Some(value) => Ok((name, value)),
+        None => {
+            let found = quote(&bytes[start..stop]);
+            Err((
+                start,
+                Error::data(format!("expected a number, found {found}"))
+                    .remedy("values are decimals such as -1.5e-3"),
+            ))
+        }
+    }
 }
 
 /// The label, empty if there is none, and the weight that stand before the first bar.
-fn head(text: &[u8]) -> std::result::Result<(&[u8], f64), Fault> {
-    let close = text.last().is_some_and(|b| !b.is_ascii_whitespace());
-    let mut found: Vec<(usize, &[u8])> = words(text).collect();
-    // A tag begins with ' or touches the bar.
-    let is_tag = |(_, word): &(usize, &[u8])| {
-        word.starts_with(b"'") || (close && number::whole::<f64>(word).is_none())
-    };
-    if found.last().is_some_and(is_tag) {
-        found.pop();
+fn head(text: &[u8]) -> Result<(Range<usize>, f64)> {
+    let words = text.split(u8::is_ascii_whitespace);
+    let words = words.filter(|word| !word.is_empty());
+    let start = text.as_ptr() as usize;
+    // One more than there may be is a fault, whatever follows.
+    let (mut found, mut count) = ([(0, &b""[..]); 4], 0);
+    for (slot, word) in found.iter_mut().zip(words) {
+        *slot = (word.as_ptr() as usize - start, word);
+        count += 1;
     }
-    let label = found.first().copied().unwrap_or((0, b""));
-    if memchr::memchr2(b':', b'#', label.1).is_some() || label.1.contains(&b',') {
+    // A tag begins with ' or touches the bar.
+    let close = text.last().is_some_and(|b| !b.is_ascii_whitespace());
+    if let Some((_, last)) = found[..count].last()
+        && (last.starts_with(b"'") || (close && number::whole::<f64>(last).is_none()))
+    {
+        count -= 1;
+    }
+    let found = &found[..count];
+    let (at, label) = found.first().copied().unwrap_or((0, b""));
+    if label.iter().any(|b| b":#,".contains(b)) {
         return Err((
-            label.0,
-            Error::data(format!("the label {} is not a single one", quote(label.1))).remedy(
+            at,
+            Error::data(format!("the label {} is not a single one", quote(label))).remedy(
                 "labels of contextual bandits and of several classes with costs cannot be read",
             ),
         ));
@@ -172,25 +390,15 @@ fn head(text: &[u8]) -> std::result::Result<(&[u8], f64), Fault> {
                 .remedy("initial predictions cannot be read; leave them out"),
         ));
     }
-    Ok((label.1, weight))
-}
-
-/// The name and the value of `name:value`; 1 where there is no value.
-fn value(word: &[u8], at: usize) -> std::result::Result<(&[u8], f64), Fault> {
-    let Some(colon) = memchr::memrchr(b':', word) else {
-        return Ok((word, 1.0));
-    };
-    match number::whole::<f64>(&word[colon + 1..]) {
-        Some(value) => Ok((&word[..colon], value)),
-        None => Err((
-            at + colon + 1,
-            Error::data(format!(
-                "expected a number, found {}",
-                quote(&word[colon + 1..])
-            ))
-            .remedy("values are decimals such as -1.5e-3"),
-        )),
+    check_text(label).map_err(|(n, error)| (at + n, error))?;
+    if let Some(n) = label.iter().position(|b| *b < b' ') {
+        return Err((
+            at + n,
+            Error::data("a label holds a control character")
+                .remedy("check that this is Vowpal Wabbit text, or pass ⟨format⟩"),
+        ));
     }
+    Ok((at..at + label.len(), weight))
 }
 
 /// A name that is a whole number below 2³² − 1.
@@ -231,106 +439,5 @@ fn murmur3(bytes: &[u8], seed: u32) -> u32 {
     h ^ h >> 16
 }
 
-/// The rows of a chunk and their weights.
-pub(super) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> (SparsePart, Vec<f64>) {
-    let mut text = Vec::with_capacity(chunk.len() + 1);
-    let (mut weights, mut faults, mut lines) = (Vec::new(), RowErrors::default(), 0);
-    let mut rewriter = Rewriter {
-        labels_required: rules.labels_required,
-        largest: match T::PRECISION {
-            Precision::F32 => f64::from(f32::MAX),
-            Precision::F64 => f64::MAX,
-        },
-        features: Vec::new(),
-    };
-    for line in chunk.data().split_inclusive(|&b| b == b'\n') {
-        lines += 1;
-        let begun = text.len();
-        match rewriter.line(line.trim_ascii_end(), &mut text) {
-            Ok(weight) => weights.extend(weight),
-            Err((at, error)) => {
-                text.truncate(begun);
-                if !faults.add(error.at(lines, at as u64 + 1), rules.on_error) {
-                    break;
-                }
-                text.push(b'\n');
-            }
-        }
-    }
-    let mut rewritten = Chunk::from_bytes(&text);
-    rewritten.overlong = chunk.overlong;
-    let mut part = libsvm::parse::<T>(&rewritten, rules);
-    faults.merge(std::mem::take(&mut part.faults));
-    faults.measured(lines, chunk);
-    part.faults = faults;
-    (part, weights)
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use rosenblatt_core::Result;
-
-    fn read(line: &str) -> Result<(String, Option<f64>)> {
-        let mut text = Vec::new();
-        let weight = Rewriter {
-            labels_required: false,
-            largest: f64::MAX,
-            features: Vec::new(),
-        }
-        .line(line.as_bytes(), &mut text)
-        .map_err(|(at, e)| e.at(1, at as u64 + 1))?;
-        Ok((String::from_utf8(text).unwrap(), weight))
-    }
-
-    #[test]
-    fn hashes_are_vowpal_wabbits() {
-        // Reference values of MurmurHash3_x86_32.
-        assert_eq!(murmur3(b"", 0), 0);
-        assert_eq!(murmur3(b"", 1), 0x514E_28B7);
-        assert_eq!(murmur3(b"test", 0x9747_B28C), 0x704B_81DC);
-        assert_eq!(murmur3(b"Hello, world!", 0x9747_B28C), 0x2488_4CBA);
-        assert_eq!(hash(b"12", 30), 42);
-    }
-
-    #[test]
-    fn a_line_is_a_row() {
-        assert_eq!(
-            read("1 | 3:0.5 7").unwrap(),
-            ("1 3:0.5 7:1\n".into(), Some(1.0))
-        );
-        assert_eq!(read("-1 2.5 'a|x").unwrap().1, Some(2.5));
-        assert_eq!(
-            read("yes| 2:4").unwrap().0,
-            " 2:4\n",
-            "a word at the bar is a tag"
-        );
-        assert_eq!(read("yes | 2:4").unwrap().0, "yes 2:4\n");
-        assert_eq!(read("| 2:4").unwrap().0, " 2:4\n");
-        assert_eq!(read("|").unwrap().0, " 1:0\n");
-        assert_eq!(read("  ").unwrap(), ("\n".into(), None));
-        assert_eq!(read("1 | 7:1 3:2 7:0.5").unwrap().0, "1 3:2 7:1.5\n");
-        let (with, without) = (read("1 |a:2 x:3 |b x").unwrap(), read("1 |a x:6 |b x:1"));
-        assert_eq!(with, without.unwrap());
-        assert_ne!(read("1 |a x").unwrap(), read("1 |b x").unwrap());
-        assert_ne!(read("1 |a x").unwrap(), read("1 | x").unwrap());
-    }
-
-    #[test]
-    fn what_cannot_be_read_is_refused_with_its_place() {
-        for (line, column, word) in [
-            ("1 2 3", 1, "expected label | features"),
-            ("1:2:0.5 | a", 1, "not a single one"),
-            ("1 x | a", 3, "expected a weight"),
-            ("1 -2 | a", 3, "expected a weight"),
-            ("1 2 0.5 | a", 5, "initial predictions"),
-            ("1 | a:b", 7, "expected a number"),
-            ("1 | a :3", 7, "no space before"),
-            ("1 | a:1e999", 5, "too large"),
-        ] {
-            let error = read(line).unwrap_err();
-            assert_eq!(error.position().unwrap().column, column, "{error}");
-            assert!(error.to_string().contains(word), "{error}");
-        }
-    }
-}
+mod tests;
