@@ -4,7 +4,7 @@
 //! written until the whole file is known. Zeros are not stored but count for the width.
 //! Rows may be unsorted (they are sorted) but no index may come twice.
 
-mod batch;
+pub(super) mod batch;
 
 use memchr::memchr;
 

@@ -8,13 +8,16 @@
 use std::ops::Range;
 
 use super::chunk::Chunk;
+use super::dispatch::dispatch;
 use super::labels::ABSENT;
+use super::libsvm::batch::Batch;
 use super::libsvm::{self, Rules, SparsePart};
 use super::number::{self, Stored, load, up_to_seven_digits};
 use super::report::LongDecimal;
 use super::row_errors::{OnError, check_text, overlong, quote};
 use rosenblatt_core::Error;
 use rosenblatt_core::data::Precision;
+use rosenblatt_core::internal::simd::{Level, Work};
 
 /// Names are hashed to so many numbers.
 const NUMBERS: u32 = 1 << 18;
@@ -27,7 +30,7 @@ type Result<T> = std::result::Result<T, Fault>;
 /// Reads the rows of a chunk, and their weights.
 pub(super) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> (SparsePart, Vec<f64>) {
     let mut parser = Parser::<T>::new(chunk, rules);
-    parser.run(chunk);
+    dispatch(Run(&mut parser, chunk));
     let part = SparsePart {
         indices: parser.indices,
         values: T::wrap(parser.values),
@@ -36,15 +39,30 @@ pub(super) fn parse<T: Stored>(chunk: &Chunk, rules: Rules) -> (SparsePart, Vec<
     (part, parser.weights)
 }
 
+/// Reads all lines, with the best instructions for digits that there are.
+struct Run<'a, 'b, T>(&'a mut Parser<'b, T>, &'b Chunk);
+
+impl<T: Stored> Work for Run<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Level>(self, level: L) {
+        self.0.run(level, self.1);
+    }
+}
+
 struct Parser<'a, T> {
     /// Lines, then bytes that may be looked at without being theirs.
     bytes: &'a [u8],
     rules: Rules,
     /// The largest value that can be stored.
     largest: f64,
-    /// The features of the row, and whether they ascend.
-    features: Vec<(u32, f64)>,
+    /// The features of the row, their values, and whether they ascend.
+    features: Vec<u32>,
+    sums: Vec<f64>,
     ascending: bool,
+    /// Memory for sorting them.
+    unsorted: Vec<(u32, f64)>,
     indices: Vec<u32>,
     values: Vec<T>,
     weights: Vec<f64>,
@@ -62,7 +80,7 @@ struct Namespace {
 
 impl Namespace {
     /// The feature that a whole number stands for.
-    #[inline]
+    #[inline(always)]
     fn numbered(self, number: u32) -> u32 {
         match self.named {
             true => 1 + number.wrapping_add(self.seed) % NUMBERS,
@@ -91,7 +109,9 @@ impl<'a, T: Stored> Parser<'a, T> {
                 Precision::F64 => f64::MAX,
             },
             features: Vec::new(),
+            sums: Vec::new(),
             ascending: true,
+            unsorted: Vec::new(),
             indices: Vec::with_capacity(values),
             values: Vec::with_capacity(values),
             weights: Vec::new(),
@@ -99,17 +119,19 @@ impl<'a, T: Stored> Parser<'a, T> {
         }
     }
 
-    fn run(&mut self, chunk: &Chunk) {
+    #[inline(always)]
+    fn run(&mut self, level: impl Level, chunk: &Chunk) {
         if chunk.overlong {
             self.part.faults.add(overlong(1), OnError::Fail);
             return;
         }
+        let mut batch = Batch::new();
         let (mut start, mut lines) = (0, 0);
         for newline in memchr::memchr_iter(b'\n', chunk.data()) {
             lines += 1;
             let line = self.bytes[start..newline].trim_ascii_end();
             if !line.is_empty()
-                && let Err((at, error)) = self.row(start, start + line.len())
+                && let Err((at, error)) = self.row(level, &mut batch, start..start + line.len())
             {
                 let error = error.at(lines, (at - start) as u64 + 1);
                 if !self.part.faults.add(error, self.rules.on_error) {
@@ -121,9 +143,15 @@ impl<'a, T: Stored> Parser<'a, T> {
         self.part.faults.measured(lines, chunk);
     }
 
-    /// Reads the row at `start..end`, behind which a blank stands. Nothing of it is kept before
-    /// all of it is known to be good.
-    fn row(&mut self, start: usize, end: usize) -> Result<()> {
+    /// Reads a row, behind which a blank stands. Nothing of it is kept before all of it is known
+    /// to be good.
+    #[inline(always)]
+    fn row(
+        &mut self,
+        level: impl Level,
+        batch: &mut Batch<f64>,
+        Range { start, end }: Range<usize>,
+    ) -> Result<()> {
         let bytes = self.bytes;
         let Some(bar) = memchr::memchr(b'|', &bytes[start..end]).map(|n| start + n) else {
             let line = quote(&bytes[start..end]);
@@ -142,10 +170,11 @@ impl<'a, T: Stored> Parser<'a, T> {
             ));
         }
         self.features.clear();
+        self.sums.clear();
         self.ascending = true;
         let mut at = bar;
         while at < end {
-            at = self.namespace(at + 1, end)?;
+            at = self.namespace(level, batch, at + 1, end)?;
         }
         if !self.ascending {
             self.add_up().map_err(|error| (bar, error))?;
@@ -156,25 +185,29 @@ impl<'a, T: Stored> Parser<'a, T> {
             false => labels.push(bytes, start + label.start, start + label.end)?,
         }
         self.weights.push(weight);
-        if self.features.first().is_some_and(|feature| feature.0 == 0) {
+        if self.features.first() == Some(&0) {
             self.part.smallest = 0;
         }
         let width = match self.features.last() {
-            Some(feature) => u64::from(feature.0) + 1,
+            Some(&last) => u64::from(last) + 1,
             // As if feature 1 were said to be zero.
             None => 2 * u64::from(label.is_empty()),
         };
         self.part.width = self.part.width.max(width);
-        for k in 0..self.features.len() {
-            let (index, value) = self.features[k];
-            self.push(index, value);
-        }
+        self.push_all();
         self.part.ends.push(self.indices.len() as u32);
         Ok(())
     }
 
     /// Reads the words behind a bar; gives the place of the next bar, or the end.
-    fn namespace(&mut self, mut at: usize, end: usize) -> Result<usize> {
+    #[inline(always)]
+    fn namespace(
+        &mut self,
+        level: impl Level,
+        batch: &mut Batch<f64>,
+        mut at: usize,
+        end: usize,
+    ) -> Result<usize> {
         let bytes = self.bytes;
         let mut namespace = Namespace {
             named: false,
@@ -191,19 +224,40 @@ impl<'a, T: Stored> Parser<'a, T> {
             };
             at = stop;
         }
+        let mut uncommon = 0; // where words of a short number and a short value are next looked for
         loop {
             while at < end && bytes[at].is_ascii_whitespace() {
                 at += 1;
             }
-            if at == end || bytes[at] == b'|' {
+            if at >= end || bytes[at] == b'|' {
                 return Ok(at);
+            }
+            if let Some(level) = level.avx2()
+                && at >= uncommon
+                && bytes[at].is_ascii_digit()
+            {
+                let tokens = batch.read(level, bytes, at);
+                uncommon = tokens.uncommon;
+                if tokens.next > at {
+                    let before = self.features.len();
+                    // The last may end with what ends no word here.
+                    let ended = bytes[tokens.next - 1] == b' ' || ends_word(bytes[tokens.next]);
+                    if self.add_all(namespace, tokens.indices, tokens.values) && ended {
+                        at = tokens.next;
+                        continue;
+                    }
+                    // Perhaps a fault: word by word.
+                    self.features.truncate(before);
+                    self.sums.truncate(before);
+                    uncommon = end;
+                }
             }
             at = self.word(namespace, at)?;
         }
     }
 
     /// Reads the word at `at`; gives where it ends.
-    #[inline]
+    #[inline(never)]
     fn word(&mut self, namespace: Namespace, at: usize) -> Result<usize> {
         let bytes = self.bytes;
         // Most words are a short whole number with a value.
@@ -229,53 +283,95 @@ impl<'a, T: Stored> Parser<'a, T> {
             (namespace.feature(name), value, stop)
         };
         let value = value * namespace.scale;
-        if value.is_nan() || value.abs() > self.largest {
-            let name = quote(split(&bytes[at..stop]).0);
-            return Err((
-                at,
+        if self.add(index, value) {
+            return Ok(stop);
+        }
+        let error = match value.abs() <= self.largest {
+            true => libsvm::found_index_zero(),
+            false => {
+                let name = quote(split(&bytes[at..stop]).0);
                 Error::data(format!("the value of {name} is too large"))
-                    .remedy("rescale the values, or train with ⟨precision f64⟩"),
-            ));
+                    .remedy("rescale the values, or train with ⟨precision f64⟩")
+            }
+        };
+        Err((at, error))
+    }
+
+    /// Appends a feature; false if the row may not have it.
+    #[inline(always)]
+    fn add(&mut self, index: u32, value: f64) -> bool {
+        self.ascending &= self.features.last().is_none_or(|last| *last < index);
+        self.features.push(index);
+        self.sums.push(value);
+        value.abs() <= self.largest && !(index == 0 && self.rules.from_one)
+    }
+
+    /// Appends features with a whole number; false if the row may not have some.
+    #[inline(always)]
+    fn add_all(&mut self, namespace: Namespace, numbers: &[u32], values: &[f64]) -> bool {
+        let (start, scale, largest) = (self.features.len(), namespace.scale, self.largest);
+        match namespace.named {
+            true => {
+                let features = numbers.iter().map(|&number| namespace.numbered(number));
+                self.features.extend(features);
+                self.sums.extend(values.iter().map(|&value| value * scale));
+            }
+            false => {
+                self.features.extend_from_slice(numbers);
+                self.sums.extend_from_slice(values);
+            }
         }
-        if index == 0 && self.rules.from_one {
-            return Err((at, libsvm::found_index_zero()));
-        }
-        self.ascending &= self.features.last().is_none_or(|last| last.0 < index);
-        self.features.push((index, value));
-        Ok(stop)
+        let added = &self.features[start.saturating_sub(1)..];
+        let pairs = added.iter().zip(added.iter().skip(1));
+        self.ascending &= pairs.fold(true, |all, (a, b)| all & (a < b));
+        let sums = &self.sums[start..];
+        let zero = self.rules.from_one && self.features[start..].contains(&0);
+        sums.iter().fold(!zero, |all, x| all & (x.abs() <= largest))
     }
 
     /// Sorts the features; those of one number are summed in the order in which they come.
     fn add_up(&mut self) -> std::result::Result<(), Error> {
-        self.features.sort_by_key(|(index, _)| *index);
-        self.features.dedup_by(|next, kept| {
+        let row = &mut self.unsorted;
+        row.clear();
+        row.extend(self.features.drain(..).zip(self.sums.drain(..)));
+        row.sort_by_key(|(index, _)| *index);
+        row.dedup_by(|next, kept| {
             let same = next.0 == kept.0;
             if same {
                 kept.1 += next.1;
             }
             same
         });
+        self.features.extend(row.iter().map(|feature| feature.0));
+        self.sums.extend(row.iter().map(|feature| feature.1));
         let largest = self.largest;
-        match self.features.iter().all(|f| f.1.abs() <= largest) {
+        match self.sums.iter().all(|sum| sum.abs() <= largest) {
             true => Ok(()),
             false => Err(Error::data("the sum of a feature's values is too large")
                 .remedy("rescale the values, or train with ⟨precision f64⟩")),
         }
     }
 
-    /// Appends a value unless it is zero.
-    #[inline]
-    fn push(&mut self, index: u32, value: f64) {
-        // One that is halfway between two of its type may have been rounded to there.
-        let (stored, sure) = T::scaled(value, 1.0);
-        let usual = value == 0.0 || (1e-30..1e30).contains(&value.abs());
-        let stored = match sure && usual {
-            true => stored,
-            false => self.unusual(index, value),
-        };
-        if stored != T::ZERO {
-            self.indices.push(index);
-            self.values.push(stored);
+    /// Takes the features of the row to those of the chunk, zeros left out.
+    #[inline(always)]
+    fn push_all(&mut self) {
+        if self.sums.iter().fold(true, |all, &x| all & usual::<T>(x).1) {
+            self.indices.extend_from_slice(&self.features);
+            self.values
+                .extend(self.sums.iter().map(|&x| usual::<T>(x).0));
+            return;
+        }
+        for k in 0..self.features.len() {
+            let (index, value) = (self.features[k], self.sums[k]);
+            let stored = match usual::<T>(value) {
+                (stored, true) => stored,
+                _ if value == 0.0 => continue,
+                _ => self.unusual(index, value),
+            };
+            if stored != T::ZERO {
+                self.indices.push(index);
+                self.values.push(stored);
+            }
         }
     }
 
@@ -293,6 +389,14 @@ impl<'a, T: Stored> Parser<'a, T> {
         }
         number::whole(&text).unwrap_or(T::ZERO)
     }
+}
+
+/// A value as it is stored, and whether that is sure and not zero. One that is about halfway
+/// between two of its type may have been rounded to there.
+#[inline(always)]
+fn usual<T: Stored>(value: f64) -> (T, bool) {
+    let (stored, sure) = T::scaled(value, 1.0);
+    (stored, sure & (value.abs() >= 1e-30) & (value.abs() < 1e30))
 }
 
 /// Whether words end before this byte.

@@ -24,7 +24,7 @@ const MARKED: usize = 1 << 14;
 const WINDOW: usize = 48;
 
 /// Memory for some tokens of a line.
-pub(super) struct Batch<T> {
+pub(crate) struct Batch<T> {
     marks: Marks,
     /// Of each token eight digits of the index, then eight of the value.
     digits: [[u8; 16]; SIZE],
@@ -35,17 +35,17 @@ pub(super) struct Batch<T> {
 }
 
 /// What was read.
-pub(super) struct Tokens<'a, T> {
-    pub(super) indices: &'a [u32],
-    pub(super) values: &'a [T],
+pub(crate) struct Tokens<'a, T> {
+    pub(crate) indices: &'a [u32],
+    pub(crate) values: &'a [T],
     /// Where the text goes on behind them.
-    pub(super) next: usize,
+    pub(crate) next: usize,
     /// Up to where the tokens behind them are to be read one by one.
-    pub(super) uncommon: usize,
+    pub(crate) uncommon: usize,
 }
 
 impl<T: Stored> Batch<T> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Batch {
             marks: Marks::default(),
             digits: [[0; 16]; SIZE],
@@ -57,7 +57,7 @@ impl<T: Stored> Batch<T> {
 
     /// Reads the common tokens from `start` on, at most as many as there is memory for.
     #[inline(always)]
-    pub(super) fn read(&mut self, level: Avx2, bytes: &[u8], start: usize) -> Tokens<'_, T> {
+    pub(crate) fn read(&mut self, level: Avx2, bytes: &[u8], start: usize) -> Tokens<'_, T> {
         self.marks.cover(level, bytes, start);
         let (count, end) = self.arrange(level, bytes, start);
         let (mut good, mut next, mut uncommon) = (count, end, end);

@@ -51,6 +51,7 @@ fn a_line_is_a_row() {
     assert_eq!(read("yes | 2:4"), row("yes", &[(2, 4.0)]));
     assert_eq!(read("| 2:4"), row("", &[(2, 4.0)]));
     assert_eq!(read("|"), row("", &[]));
+    assert_eq!(read("1 | 2:4 \n "), row("1", &[(2, 4.0)]));
     assert_eq!(read("1 | 7:1 3:2 7:0.5"), row("1", &[(3, 2.0), (7, 1.5)]));
     assert_eq!(read("1 |a:2 x:3 |b x"), read("1 |a x:6 |b x:1"));
     assert_ne!(read("1 |a x"), read("1 |b x"));
@@ -69,6 +70,8 @@ fn what_cannot_be_read_is_refused_with_its_place() {
         ("1 2 0.5 | a", 5, "initial predictions"),
         ("1 | a:b", 7, "expected a number"),
         ("1 | 3:4x", 7, "expected a number"),
+        ("1 | 3:4\x0B 5:1", 7, "expected a number"),
+        ("1 | 1:1 3:4\x0B", 11, "expected a number"),
         ("1 | a :3", 7, "no space before"),
         ("1 | a:1e999", 5, "too large"),
         ("1 | 3:1e999", 5, "the value of \"3\" is too large"),
@@ -312,7 +315,7 @@ fn some_line(random: &mut Random) -> String {
             }
         }
     }
-    line.push_str(pick(random, &["", "", "", " ", "\r", "x"]));
+    line.push_str(pick(random, &["", "", "", " ", "\r", "x", "\x0B"]));
     line
 }
 
@@ -329,7 +332,8 @@ fn agree<T: Stored>(text: &str) {
         .collect();
     assert_eq!(
         (part.rows(), part.labels.codes.len()),
-        (expected.len(), expected.len())
+        (expected.len(), expected.len()),
+        "{text:?}"
     );
     let bits =
         |weights: &mut dyn Iterator<Item = f64>| weights.map(f64::to_bits).collect::<Vec<_>>();
