@@ -1,15 +1,16 @@
-//! Rows in JSON, written as a text for the reader: values go over as they are written, so that
-//! they mean what they would mean in a file.
+//! Rows in JSON: plain numbers are taken at once, all else is written as a text for the reader.
+//! Values go over as they are written, so that they mean what they would mean in a file.
 
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use rosenblatt::data::Matrix;
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::model::{Kind, Served};
+use crate::model::{Column, Kind, Served};
 use crate::problem::{Answer, Problem};
-use crate::rows::{Cells, too_many};
+use crate::rows::{Cells, Rows, of_cells, too_many};
 
 /// A row as JSON has it: values by name, or in order.
 #[derive(Debug)]
@@ -18,7 +19,7 @@ enum Row<'a> {
     Listed(Vec<&'a RawValue>),
 }
 
-impl<'de: 'a, 'a> serde::Deserialize<'de> for Row<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for Row<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct Rows;
         impl<'de> Visitor<'de> for Rows {
@@ -51,7 +52,7 @@ impl<'de: 'a, 'a> serde::Deserialize<'de> for Row<'a> {
 /// A name, borrowed where it is written plainly.
 struct Name<'a>(Cow<'a, str>);
 
-impl<'de: 'a, 'a> serde::Deserialize<'de> for Name<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for Name<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct Names;
         impl<'de> Visitor<'de> for Names {
@@ -78,33 +79,111 @@ pub fn malformed(error: &serde_json::Error) -> Problem {
     Problem::malformed(format!("the JSON cannot be read: {error}"))
 }
 
+fn read<'a, T: Deserialize<'a>>(body: &'a [u8]) -> serde_json::Result<T> {
+    match std::str::from_utf8(body) {
+        // It is not asked again of each of its texts whether it is one.
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_slice(body),
+    }
+}
+
 /// The rows of an array, or one row.
 ///
 /// # Errors
 /// If they are none, or lack what the model needs.
-pub fn rows(served: &Served, body: &[u8], most: usize) -> Answer<Cells> {
+pub fn rows(served: &Served, body: &[u8], most: usize) -> Answer<Rows> {
     let first = body.trim_ascii_start();
     let parsed: Result<Vec<Row<'_>>, _> = match first.first() {
-        Some(b'{') => serde_json::from_slice(body).map(|row| vec![row]),
+        Some(b'{') => read(body).map(|row| vec![row]),
         Some(b'[') => {
             let inner = first[1..].trim_ascii_start().first();
             match inner {
-                Some(b'[' | b'{' | b']') => serde_json::from_slice(body),
+                Some(b'[' | b'{' | b']') => read(body),
                 // Values, not rows.
-                _ => serde_json::from_slice(body).map(|row| vec![row]),
+                _ => read(body).map(|row| vec![row]),
             }
         }
-        _ => serde_json::from_slice(body),
+        _ => read(body),
     };
     let parsed = parsed.map_err(|e| malformed(&e))?;
     if parsed.len() > most {
         return Err(too_many(most));
     }
+    if let Some(matrix) = numbers(served, &parsed) {
+        return Ok(Rows {
+            matrix,
+            labels: None,
+        });
+    }
     let mut cells = Cells::default();
     for row in &parsed {
         add(served, row, &mut cells)?;
     }
-    Ok(cells)
+    of_cells(served, cells, most)
+}
+
+/// Rows of nothing but plain numbers, without the way over a text: a single one then takes half
+/// the time.
+fn numbers(served: &Served, rows: &[Row<'_>]) -> Option<Matrix> {
+    let mut texts = Vec::with_capacity(rows.len() * served.columns.len());
+    for row in rows {
+        let mut values = Values::new(row);
+        for column in &served.columns {
+            match (values.of(column), column.is_feature) {
+                (Some(value), true) => texts.push(value.get()),
+                (None, false) => {}
+                _ => return None,
+            }
+        }
+        if values.are_more() {
+            return None;
+        }
+    }
+    let moderate = |text: &&str| check_size(text).is_ok();
+    (texts.iter().all(moderate))
+        .then(|| served.reader.numbers(texts.into_iter()))
+        .flatten()
+}
+
+/// The values of a row, asked for column by column.
+struct Values<'a> {
+    row: &'a Row<'a>,
+    asked: usize,
+    listed: usize,
+}
+
+impl<'a> Values<'a> {
+    fn new(row: &'a Row<'a>) -> Self {
+        Values {
+            row,
+            asked: 0,
+            listed: 0,
+        }
+    }
+
+    /// That of the next column.
+    fn of(&mut self, column: &Column) -> Option<&'a RawValue> {
+        let place = self.asked;
+        self.asked += 1;
+        match self.row {
+            Row::Named(values) => {
+                // Rows usually name the columns in their order.
+                let near = values.get(place).filter(|(name, _)| *name == column.name);
+                near.or_else(|| values.iter().find(|(name, _)| *name == column.name))
+                    .map(|(_, value)| *value)
+            }
+            Row::Listed(values) if column.is_feature => {
+                self.listed += 1;
+                values.get(self.listed - 1).copied()
+            }
+            Row::Listed(_) => None,
+        }
+    }
+
+    /// Whether a list has more values than were asked for.
+    fn are_more(&self) -> bool {
+        matches!(self.row, Row::Listed(values) if values.len() > self.listed)
+    }
 }
 
 /// A row on each line; blank lines are none.
@@ -115,8 +194,8 @@ pub fn lines(served: &Served, body: &[u8], most: usize) -> Answer<Cells> {
     let mut cells = Cells::default();
     let lines = body.split(|&b| b == b'\n').enumerate();
     for (i, line) in lines.filter(|(_, line)| !line.trim_ascii().is_empty()) {
-        let row = serde_json::from_slice(line)
-            .map_err(|e| Problem::malformed(format!("line {}: no row: {e}", i + 1)))?;
+        let row =
+            read(line).map_err(|e| Problem::malformed(format!("line {}: no row: {e}", i + 1)))?;
         add(served, &row, &mut cells)?;
         if cells.lines.len() > most {
             return Err(too_many(most));
@@ -147,25 +226,12 @@ fn add_table(served: &Served, row: &Row<'_>, to: &mut Vec<u8>) -> Result<(), Str
             return Err(format!("{} values, expected {features}", values.len()));
         }
     }
-    let mut listed = 0;
+    let mut values = Values::new(row);
     for (i, column) in columns.iter().enumerate() {
         if i > 0 {
             to.push(b',');
         }
-        let value = match row {
-            Row::Named(values) => {
-                // Rows usually name the columns in their order.
-                let near = values.get(i).filter(|(name, _)| *name == column.name);
-                near.or_else(|| values.iter().find(|(name, _)| *name == column.name))
-                    .map(|(_, value)| *value)
-            }
-            Row::Listed(values) if column.is_feature => {
-                listed += 1;
-                Some(values[listed - 1])
-            }
-            Row::Listed(_) => None,
-        };
-        match value {
+        match values.of(column) {
             Some(value) if column.is_number && value.get().starts_with('"') => {
                 return Err(format!(
                     "expected a number in the column {}, found {}",

@@ -104,7 +104,7 @@ pub fn of_body(served: &Served, form: Form, body: Vec<u8>, most: usize) -> Answe
         Form::Csv { header } => of_text(served, body, Format::Csv, Some(header), most),
         Form::Tsv => of_text(served, body, Format::Tsv, None, most),
         Form::Libsvm => of_text(served, body, Format::Libsvm, None, most),
-        Form::Json => of_cells(served, json::rows(served, &body, most)?, most),
+        Form::Json => json::rows(served, &body, most),
         Form::Ndjson => of_cells(served, json::lines(served, &body, most)?, most),
     }
 }

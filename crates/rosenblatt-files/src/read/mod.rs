@@ -76,14 +76,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use batches::{
-    Inner, Model, image_batches, make_sparse, records_in_order, sparse_batches, table_batches,
+    Inner, Model, image_batches, make_sparse, numbers_in_order, records_in_order, sparse_batches,
+    table_batches,
 };
 use chunk::Chunk;
 use converted::joined::File;
 use open::{Opened, only_for_training, open};
 use prepare::Input;
 use raw::{in_source, read_converted, read_images, read_sparse, read_table};
-use rosenblatt_core::data::Classes;
+use rosenblatt_core::data::{Classes, Matrix};
 use rosenblatt_core::{Error, Result};
 use source::Source;
 
@@ -298,6 +299,13 @@ impl ModelReader {
             Input::Images { .. } => return Err(foreign(Format::Csv)),
         };
         made.alone()
+    }
+
+    /// The rows that [`rows`](Self::rows) would make of plain numbers, sooner: the text of one for
+    /// each feature, row by row. `None` where they need a closer look, as a number that is too
+    /// large does, or the model's features are not all numbers.
+    pub fn numbers<'a>(&self, texts: impl ExactSizeIterator<Item = &'a str>) -> Option<Matrix> {
+        numbers_in_order(&self.model, texts)
     }
 
     /// The rows of a text in this format, as it is (nothing is decompressed), read with the

@@ -190,6 +190,14 @@ fn table(served: &Served, tensors: &[(&Input<'_>, Elements)], most: usize) -> An
     if columns.iter().any(|c| c.len() != rows) {
         return Err(Problem::unfit("the inputs have different numbers of rows"));
     }
+    if let Some(Elements::Numbers(all)) = whole
+        && let Some(matrix) = served.reader.numbers(all.iter().map(String::as_str))
+    {
+        return Ok(Rows {
+            matrix,
+            labels: None,
+        });
+    }
     let mut cells = Cells::default();
     for row in 0..rows {
         let start = cells.text.len();

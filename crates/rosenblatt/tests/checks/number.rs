@@ -96,6 +96,12 @@ fn compare_rows(pieces: &[&[u8]], reader: &ModelReader, (format, precision): (Fo
     let shown = || text.escape_ascii().to_string();
     let read = reader.rows(&text);
     let read = read.unwrap_or_else(|e| panic!("{e}\n{}", shown()));
+    let texts = expected
+        .iter()
+        .map(|(piece, _)| std::str::from_utf8(piece).unwrap_or_default());
+    if let Some(matrix) = reader.numbers(texts) {
+        assert_eq!(format!("{matrix:?}"), format!("{:?}", read.matrix));
+    }
     assert_eq!(read.matrix.rows(), expected.len(), "{}", shown());
     for (i, (piece, bits)) in expected.into_iter().enumerate() {
         let x = read.matrix.row(i).to_dense(1)[0];

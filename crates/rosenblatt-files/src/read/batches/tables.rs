@@ -12,14 +12,16 @@ use super::super::pipeline::InOrder;
 use super::super::prepare::{Input, PlannedColumn};
 use super::super::report::ColumnRole;
 use super::super::row_errors::OnError;
+use super::super::scale::RowDivisor;
 use super::super::sniff::{Record, looks_like_header, usual_width};
 use super::super::source::Source;
 use super::super::table::encode::{Encoder, Lookup};
+use super::super::table::numeric::NumericColumns;
 use super::super::table::parse::{Scheme, Take, Use, label_codes, parse, takes};
 use super::super::table::role::Role;
 use super::super::table::shape::{self, find_column, header_names};
 use super::{Inner, Made, Model};
-use rosenblatt_core::data::Precision;
+use rosenblatt_core::data::{Matrix, Precision};
 use rosenblatt_core::{Error, Result};
 
 /// Columns that a note names at most.
@@ -33,6 +35,8 @@ pub(crate) struct Columns {
     /// How records of all columns in the model's order are read, between commas.
     in_order: Scheme,
     has_label: bool,
+    /// If the features are numbers, scaled one by one.
+    numeric: Option<NumericColumns>,
 }
 
 impl Model {
@@ -64,6 +68,8 @@ impl Model {
                     facts: false,
                 },
                 has_label: plan.contains(&Take::Label),
+                numeric: NumericColumns::of(&roles)
+                    .filter(|_| self.preparation.divisor() == RowDivisor::One),
                 plan,
             }
         }))
@@ -74,6 +80,18 @@ impl Model {
 pub(crate) fn records_in_order(chunk: &Chunk, model: &Model) -> Result<Made> {
     let known = model.columns()?;
     make_table(chunk, model, &known.in_order, known.has_label)
+}
+
+/// Rows of plain numbers, a text for each feature; `None` unless they can be had so.
+pub(crate) fn numbers_in_order<'a>(
+    model: &Model,
+    texts: impl ExactSizeIterator<Item = &'a str>,
+) -> Option<Matrix> {
+    let numeric = model.columns().ok()?.numeric.as_ref()?;
+    match model.preparation.precision {
+        Precision::F32 => numeric.rows::<f32>(texts),
+        Precision::F64 => numeric.rows::<f64>(texts),
+    }
 }
 
 /// How the columns of a file answer to those of the model.

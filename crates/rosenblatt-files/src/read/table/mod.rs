@@ -13,7 +13,7 @@
 
 pub(crate) mod cells;
 pub(crate) mod encode;
-mod numeric;
+pub(crate) mod numeric;
 pub(crate) mod parse;
 pub(crate) mod raw;
 pub(crate) mod role;

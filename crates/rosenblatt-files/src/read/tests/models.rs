@@ -44,6 +44,44 @@ fn batches(
 }
 
 #[test]
+fn numbers_make_the_rows_that_their_text_makes() {
+    let table = "a,b,label\n1,0.1,x\n3,-2.5e-3,y\n4,0.7,x\n";
+    for precision in [Precision::F32, Precision::F64] {
+        let options = ReadOptions {
+            precision,
+            ..ReadOptions::default()
+        };
+        let raw = read_from(Cursor::new(table), "t.csv", &options).unwrap();
+        for scale in [None, Some(Scale::None), Some(Scale::UnitRows)] {
+            let preparation = Preparation::fit(&raw, None, scale).unwrap();
+            let reader = ModelReader::new(&preparation, raw.classes(), &options);
+            let numbers = |texts: &[&str]| reader.numbers(texts.iter().copied());
+            let made = numbers(&["1", "0.1", "-1e-3", "123456.7"]);
+            let read = reader.rows(b"1,0.1,\n-1e-3,123456.7,\n").unwrap().matrix;
+            assert_eq!(made, (scale != Some(Scale::UnitRows)).then_some(read));
+            for odd in [
+                ["1", "x"],
+                ["1", ""],
+                ["inf", "1"],
+                ["nan", "1"],
+                ["1", "1e400"],
+            ] {
+                assert_eq!(numbers(&odd), None, "{odd:?}");
+            }
+            assert_eq!(numbers(&["1", "2", "3"]), None);
+            if scale == Some(Scale::None) {
+                // Rows of zeros are sparse.
+                assert_eq!(numbers(&["0", "0"]), None);
+            }
+        }
+    }
+    let raw = from_text(MIXED, "t.csv");
+    let preparation = Preparation::fit(&raw, None, None).unwrap();
+    let reader = ModelReader::new(&preparation, raw.classes(), &ReadOptions::default());
+    assert_eq!(reader.numbers(["1", "2", "3", "4"].into_iter()), None);
+}
+
+#[test]
 fn a_model_reads_new_tables() {
     let raw = from_text(MIXED, "t.csv");
     let preparation = Preparation::fit(&raw, None, None).unwrap();
