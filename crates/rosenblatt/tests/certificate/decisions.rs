@@ -55,15 +55,17 @@ pub(crate) fn big(rows: &[Vec<i64>]) -> Vec<Vec<IBig>> {
         .collect()
 }
 
+fn floats(rows: &[Vec<i64>]) -> Vec<Vec<f64>> {
+    let float = |row: &Vec<i64>| row.iter().map(|&x| x as f64).collect();
+    rows.iter().map(float).collect()
+}
+
 /// Decides a set of whole numbers, checks the witness, holds the verdict against the oracle.
 fn verify(rows: &[Vec<i64>], positive: &[bool], bias: BiasTerm) -> Verdict {
     let z = signed(rows, positive, bias);
     // The witness proves its verdict by itself; the oracle is too slow for many rows.
     let expected = (rows.len() <= 24).then(|| oracle::separable_rows(&z));
-    let floats: Vec<Vec<f64>> = rows
-        .iter()
-        .map(|r| r.iter().map(|&x| x as f64).collect())
-        .collect();
+    let floats = floats(rows);
     let data = dataset(&floats, positive);
     let decision = decided(&data, Notation::Decimal, bias);
     oracle::check(&big(&z), &decision);
@@ -225,10 +227,7 @@ fn larger_random_sets_carry_valid_witnesses() {
                 (s > 0) ^ (case % 2 == 0 && random.below(20) == 0)
             })
             .collect();
-        let floats: Vec<Vec<f64>> = rows
-            .iter()
-            .map(|r| r.iter().map(|&x| x as f64).collect())
-            .collect();
+        let floats = floats(&rows);
         let data = dataset(&floats, &positive);
         for bias in [BiasTerm::Lifted, BiasTerm::None] {
             let decision = decided(&data, Notation::Decimal, bias);
@@ -594,10 +593,7 @@ fn sparse_rows_in_many_dimensions_agree_with_the_oracle() {
                 full
             })
             .collect();
-        let floats: Vec<Vec<f64>> = spread
-            .iter()
-            .map(|row| row.iter().map(|&x| x as f64).collect())
-            .collect();
+        let floats = floats(&spread);
         let decision = decided(&sparse(&floats, &positive), Notation::Decimal, bias);
         oracle::check(&big(&signed(&spread, &positive, bias)), &decision);
         let verdict = decision.verdict();
@@ -673,10 +669,7 @@ fn few_contradictions_among_many_sparse_rows_are_found() {
     positive.resize(rows.len(), false);
     balanced.sort_unstable();
 
-    let floats: Vec<Vec<f64>> = rows
-        .iter()
-        .map(|row| row.iter().map(|&x| x as f64).collect())
-        .collect();
+    let floats = floats(&rows);
     let data = sparse(&floats, &positive);
     let decision = decided(&data, Notation::Decimal, BiasTerm::Lifted);
     assert_eq!(decision.balanced_rank, Some(3 * contradictions));
@@ -708,10 +701,7 @@ fn rows_that_are_all_opposite_balance_whatever_they_span() {
         rows.extend([row.clone(), row]);
     }
     let positive: Vec<bool> = (0..40).map(|i| i % 2 == 0).collect();
-    let floats: Vec<Vec<f64>> = rows
-        .iter()
-        .map(|row| row.iter().map(|&x| x as f64).collect())
-        .collect();
+    let floats = floats(&rows);
     let data = sparse(&floats, &positive);
     let decision = decided(&data, Notation::Decimal, BiasTerm::Lifted);
     assert_eq!(decision.balanced_rank, None);

@@ -6,18 +6,22 @@
 //!
 //! * `shape` – the delimiter, the header, the names and the label column;
 //! * `parse` – a chunk of text to typed columns;
-//! * `raw` – the whole file: the passes, the decisions, the warnings;
+//! * `raw` – the whole file: the passes, the warnings;
+//! * `kinds` – what a column is, by the sample and by all its cells;
+//! * `typed_columns` – columns that a file holds as numbers;
 //! * `encode` – typed columns to rows of features;
 //! * `cells` – numbers and dates as people write them;
 //! * `words` – what a word is.
 
 pub(crate) mod cells;
 pub(crate) mod encode;
+mod kinds;
 pub(crate) mod numeric;
 pub(crate) mod parse;
 pub(crate) mod raw;
 pub(crate) mod role;
 pub(crate) mod shape;
+mod typed_columns;
 pub(crate) mod warn;
 pub(crate) mod words;
 
