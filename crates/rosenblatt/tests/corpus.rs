@@ -64,6 +64,11 @@ fn batches() {
 }
 
 #[test]
+fn decimal() {
+    replay("decimal");
+}
+
+#[test]
 fn idx() {
     replay("idx");
 }

@@ -60,6 +60,8 @@ pub(crate) use format::CACHE_NAME;
 pub use format::Format;
 pub use labels::LabelRules;
 pub use model::load_model;
+#[doc(hidden)]
+pub use number::number_by_each_way;
 pub(crate) use number::{INDEX_WIDTH, value_width};
 pub use options::ReadOptions;
 pub use prepare::{Coding, ColumnCoding, Preparation, StandardisedColumn};

@@ -9,12 +9,14 @@
 
 mod digits;
 mod stored;
+mod ways;
 
 pub(crate) use self::digits::{
     POWERS, WINDOW, digits_value, load, not_digits, to_top, two_values, up_to_seven_digits,
 };
 use self::digits::{some_digits, up_to_eight_to_top};
 pub(crate) use self::stored::{INDEX_WIDTH, Stored, value_width};
+pub use self::ways::number_by_each_way;
 use rosenblatt_core::Error;
 use rosenblatt_core::data::Precision;
 use rosenblatt_core::internal::simd::{self, Level};

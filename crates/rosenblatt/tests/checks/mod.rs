@@ -6,6 +6,7 @@
 //! looks at a part of it, chosen by the length of the input: fuzzers learn more from many inputs.
 
 pub mod batches;
+pub mod decimal;
 pub mod formats;
 pub mod idx;
 pub mod libsvm;
@@ -333,6 +334,7 @@ fn check_met_again(bytes: &[u8], name: &str, found: &Found, options: &ReadOption
 pub fn by_name(target: &str, data: &[u8]) -> bool {
     match target {
         "batches" => batches::check(data),
+        "decimal" => decimal::check(data),
         "idx" => idx::check(data),
         "libsvm" => {
             libsvm::check(data);

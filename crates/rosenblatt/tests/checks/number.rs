@@ -7,6 +7,7 @@ use rosenblatt::read::{
     ColumnKind, Format, ModelReader, OnError, Preparation, ReadOptions, Scale, read_from,
 };
 
+use super::decimal::Decimal;
 use super::{one_chunk, prepare};
 
 /// The ways in which a decimal is read.
@@ -208,48 +209,6 @@ fn compare(text: Vec<u8>, options: &ReadOptions, expected: impl Fn(usize) -> Opt
         assert!(expected.long.is_none_or(|e| e == long), "line {i}\n{shown}");
     }
     assert_eq!(row + 1, names.len(), "{shown}");
-}
-
-/// A decimal by the grammar: its text, and the digits before and behind the point.
-struct Decimal<'a> {
-    text: &'a str,
-    whole: &'a str,
-    fraction: &'a str,
-}
-
-impl<'a> Decimal<'a> {
-    fn of(piece: &'a [u8]) -> Option<Self> {
-        let text = std::str::from_utf8(piece).ok()?;
-        let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-        let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
-            Some((m, e)) => (m, Some(e.strip_prefix(['+', '-']).unwrap_or(e))),
-            None => (unsigned, None),
-        };
-        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit());
-        let fits = digits(whole)
-            && digits(fraction)
-            && !(whole.is_empty() && fraction.is_empty())
-            && exponent.is_none_or(|e| !e.is_empty() && digits(e));
-        fits.then_some(Decimal {
-            text,
-            whole,
-            fraction,
-        })
-    }
-
-    fn exact(&self) -> f64 {
-        self.text.parse().expect("the grammar is a part of Rust's")
-    }
-
-    /// As it is stored, in the bits of an `f64`; `None` if it is too large.
-    fn bits(&self, precision: Precision) -> Option<u64> {
-        let stored = match precision {
-            Precision::F32 => f64::from(self.text.parse::<f32>().expect("also for f32")),
-            Precision::F64 => self.exact(),
-        };
-        stored.is_finite().then_some(stored.to_bits())
-    }
 }
 
 /// The bits, as `f64`, of a decimal by the grammar; `None` if it is none or too large.
