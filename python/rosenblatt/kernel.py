@@ -58,6 +58,9 @@ class KernelPerceptron(Dual, EarlyStopping):
     readout : {"last", "averaged", "averaged-normalised", "voted", "random", "pocket"}, \
             default=None
         Which hypothesis of the run becomes the model; None is "averaged".
+    votes : {"visits", "correct"}, default="visits"
+        How often each weight vector votes with ``readout="voted"``: as many visits as it
+        survived, or only those that it answered without being changed.
     ties : {"mistake", "positive", "correct"}, default="mistake"
         When a score that just fails the demand calls for an update: always, only for the
         negative class, or never.
@@ -158,6 +161,7 @@ class KernelPerceptron(Dual, EarlyStopping):
         n_iter_no_change: int = 5,
         class_weight: dict[Any, float] | str | None = None,
         readout: str | None = None,
+        votes: str = "visits",
         ties: str = "mistake",
         order: str | None = None,
         margin: float = 0.0,
@@ -185,6 +189,7 @@ class KernelPerceptron(Dual, EarlyStopping):
         self.n_iter_no_change = n_iter_no_change
         self.class_weight = class_weight
         self.readout = readout
+        self.votes = votes
         self.ties = ties
         self.order = order
         self.margin = margin

@@ -51,6 +51,9 @@ class PassiveAggressive(PartialFit):
     readout : {"last", "averaged", "averaged-normalised", "voted", "random", "pocket"}, \
             default=None
         Which weights of the run become the model; None is "averaged".
+    votes : {"visits", "correct"}, default="visits"
+        How often each weight vector votes with ``readout="voted"``: as many visits as it
+        survived, or only those that it answered without being changed.
     ties : {"mistake", "positive", "correct"}, default="mistake"
         Whether a margin of exactly 1 calls for an update, which changes nothing here.
     order : {"given", "by-class", "shuffled", "random", "mistakes", "worst", "restart"}, \
@@ -135,6 +138,7 @@ class PassiveAggressive(PartialFit):
         class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
         readout: str | None = None,
+        votes: str = "visits",
         ties: str = "mistake",
         order: str | None = None,
         bias: str | None = None,
@@ -158,6 +162,7 @@ class PassiveAggressive(PartialFit):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.readout = readout
+        self.votes = votes
         self.ties = ties
         self.order = order
         self.bias = bias

@@ -205,6 +205,9 @@ class Perceptron(PartialFit):
     readout : {"last", "averaged", "averaged-normalised", "voted", "random", "pocket"}, \
             default=None
         Which weights of the run become the model; None is "averaged".
+    votes : {"visits", "correct"}, default="visits"
+        How often each weight vector votes with ``readout="voted"``: as many visits as it
+        survived, or only those that it answered without being changed.
     ties : {"mistake", "positive", "correct"}, default="mistake"
         When a score that just fails the demand calls for an update: always, only for the
         negative class, or never.
@@ -316,6 +319,7 @@ class Perceptron(PartialFit):
         class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
         readout: str | None = None,
+        votes: str = "visits",
         ties: str = "mistake",
         order: str | None = None,
         margin: float = 0.0,
@@ -345,6 +349,7 @@ class Perceptron(PartialFit):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.readout = readout
+        self.votes = votes
         self.ties = ties
         self.order = order
         self.margin = margin

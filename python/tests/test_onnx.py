@@ -101,7 +101,8 @@ def test_every_way_to_decide(multiclass, at_zero, kind):
     elif kind == "kernel":
         clf = KernelPerceptron("quadratic", max_iter=5, multiclass=multiclass, at_zero=at_zero)
     else:
-        clf = Perceptron(readout="voted", max_iter=5, multiclass=multiclass, at_zero=at_zero)
+        clf = Perceptron(readout="voted", votes="correct", max_iter=5)
+        clf.set_params(multiclass=multiclass, at_zero=at_zero)
     for labels in (SPECIES, SPECIES // 2):
         check(clf.fit(IRIS, labels), IRIS)
 

@@ -92,7 +92,7 @@ fn votes(
             added[base + entry.lowered as usize] -= entry.coefficient;
         }
         for d in scheme.members(scheme.group(entry.raised as usize)) {
-            survived[base + d] = entry.survived as f64;
+            survived[base + d] = model.options.votes.of(entry.survived) as f64;
         }
     }
     let which = graph.ints(&which);

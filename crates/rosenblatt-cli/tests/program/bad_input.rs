@@ -542,6 +542,13 @@ const TRAIN: &[Case] = &[
         2,
         &["readout"],
     ),
+    (
+        "a.csv",
+        AND_BYTES,
+        &["--votes", "correct"],
+        2,
+        &["--votes belongs to --readout voted", "add --readout voted"],
+    ),
 ];
 
 const AND_BYTES: &[u8] = AND.as_bytes();

@@ -190,6 +190,10 @@ impl Options {
             );
         }
         learner.check(self)?;
+        if self.votes != defaults.votes && self.readout() != Readout::Voted {
+            return Err(Error::options("⟨votes⟩ belongs to ⟨readout voted⟩")
+                .remedy("add ⟨readout voted⟩, or leave out ⟨votes⟩"));
+        }
         if self.patience.is_some() && self.readout() == Readout::Voted {
             return Err(Error::options("⟨patience⟩ needs the validation accuracy after each pass, which the voted read-out makes too costly")
                 .remedy("use ⟨readout averaged⟩"));
@@ -227,6 +231,7 @@ fn not_this_learners(name: &str, learner: &dyn DynLearner) -> Error {
 /// The shared parameters of mistake-driven learners, beside the stop rules.
 pub(super) const MISTAKE_DRIVEN: &[&str] = &[
     "readout",
+    "votes",
     "ties",
     "learning-rate",
     "margin-demand",
@@ -238,7 +243,7 @@ pub(super) const MISTAKE_DRIVEN: &[&str] = &[
 
 /// Those of learners that update by the hinge loss from zero: the margin demanded is 1, and how
 /// far a step goes is theirs to say.
-pub(super) const HINGE_DRIVEN: &[&str] = &["readout", "ties", "bias", "order"];
+pub(super) const HINGE_DRIVEN: &[&str] = &["readout", "votes", "ties", "bias", "order"];
 
 /// Refuses ties that would never let a perceptron move.
 pub(super) fn check_ties(options: &Options, from_zero: bool) -> Result<()> {

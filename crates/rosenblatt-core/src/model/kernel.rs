@@ -7,7 +7,7 @@ use super::dual_log::DualLog;
 use super::voted::Vote;
 use crate::data::{Dataset, Matrix, Precision, Row};
 use crate::kernel::{Arithmetic, Kernel, PackedRows, SupportRows, WIDTH};
-use crate::options::{AtZero, Readout};
+use crate::options::{Options, Readout};
 use crate::scheme::Scheme;
 use crate::simd::{self, Level, Work};
 
@@ -165,7 +165,7 @@ impl KernelModel {
     pub fn scores(
         &self,
         scheme: Scheme,
-        at_zero: AtZero,
+        options: &Options,
         matrix: &Matrix,
         threads: usize,
     ) -> Vec<f64> {
@@ -182,7 +182,7 @@ impl KernelModel {
                 let rows = p * WIDTH..p * WIDTH + out.len() / width;
                 let packed = PackedRows::new(arithmetic, rows.map(|i| matrix.row(i)));
                 packed.values(&self.kernel, self.constant, support, slots, &mut values);
-                self.read(scheme, at_zero, &values, &mut board);
+                self.read(scheme, options, &values, &mut board);
                 for (lane, out) in out.chunks_exact_mut(width).enumerate() {
                     for (out, scores) in out.iter_mut().zip(&board) {
                         *out = scores[lane];
@@ -197,7 +197,7 @@ impl KernelModel {
     fn read(
         &self,
         scheme: Scheme,
-        at_zero: AtZero,
+        options: &Options,
         values: &[[f64; WIDTH]],
         board: &mut [[f64; WIDTH]],
     ) {
@@ -214,7 +214,8 @@ impl KernelModel {
                 log: &self.log.updates,
                 index: &self.index,
                 scheme,
-                at_zero,
+                at_zero: options.at_zero,
+                counted: options.votes,
                 values,
                 scores: &mut scores,
                 votes: board,
@@ -230,13 +231,19 @@ impl KernelModel {
     }
 
     /// The scores of one row; the same bits as [`scores`](Self::scores) gives.
-    pub fn scores_of_one(&self, scheme: Scheme, at_zero: AtZero, row: Row<'_>, scores: &mut [f64]) {
+    pub fn scores_of_one(
+        &self,
+        scheme: Scheme,
+        options: &Options,
+        row: Row<'_>,
+        scores: &mut [f64],
+    ) {
         let mut values: Vec<[f64; WIDTH]> = vec![[0.0; WIDTH]; self.rows.len()];
         for (k, value) in values.iter_mut().enumerate() {
             value[0] = self.value_with(k, row);
         }
         let mut board = vec![[0.0; WIDTH]; scheme.discriminators()];
-        self.read(scheme, at_zero, &values, &mut board);
+        self.read(scheme, options, &values, &mut board);
         for (score, board) in scores.iter_mut().zip(&board) {
             *score = board[0];
         }

@@ -223,7 +223,7 @@ impl Model {
                 });
                 scores
             }
-            Decision::Kernel(kernel) => kernel.scores(self.scheme, self.at_zero(), matrix, threads),
+            Decision::Kernel(kernel) => kernel.scores(self.scheme, &self.options, matrix, threads),
             Decision::Network(network) => network.scores(matrix, threads),
         }
     }
@@ -299,10 +299,10 @@ impl Scorer<'_> {
         match &model.decision {
             Decision::Linear(weights) => weights.scores(row, &mut self.scores),
             Decision::Voted(voted) => {
-                voted.votes(model.scheme, model.at_zero(), row, &mut self.scores);
+                voted.votes(model.scheme, &model.options, row, &mut self.scores);
             }
             Decision::Kernel(kernel) => {
-                kernel.scores_of_one(model.scheme, model.at_zero(), row, &mut self.scores);
+                kernel.scores_of_one(model.scheme, &model.options, row, &mut self.scores);
             }
             Decision::Network(network) => {
                 network.forward(std::iter::once(row), &mut self.forward);

@@ -8,7 +8,7 @@
 //! perceptron algorithm", Machine Learning 37 (1999).
 
 use crate::data::{Dataset, Matrix, Row};
-use crate::options::AtZero;
+use crate::options::{AtZero, Options, Votes};
 use crate::readout::UpdateLog;
 use crate::scheme::Scheme;
 use crate::simd::{self, Level, Work};
@@ -70,7 +70,7 @@ impl Voted {
     }
 
     /// The votes for `row`: per class for argmax, per plane otherwise.
-    pub(super) fn votes(&self, scheme: Scheme, at_zero: AtZero, row: Row<'_>, votes: &mut [f64]) {
+    pub(super) fn votes(&self, scheme: Scheme, options: &Options, row: Row<'_>, votes: &mut [f64]) {
         // Inner products with every corrected example, each once.
         let row_in_full = row.to_dense(self.support.columns());
         let values: Vec<[f64; 1]> = (0..self.support.rows())
@@ -82,7 +82,8 @@ impl Voted {
             log: &self.log,
             index: &self.index,
             scheme,
-            at_zero,
+            at_zero: options.at_zero,
+            counted: options.votes,
             values: &values,
             scores: scores.as_chunks_mut().0,
             votes: votes.as_chunks_mut().0,
@@ -90,13 +91,14 @@ impl Voted {
     }
 }
 
-/// Replays a log for N rows side by side; every hypothesis votes as often as it survived visits.
+/// Replays a log for N rows side by side; every hypothesis has its votes.
 pub(super) struct Vote<'a, S, const N: usize> {
     pub log: &'a UpdateLog<S>,
     /// For each update, which of the values is that of its example.
     pub index: &'a [u32],
     pub scheme: Scheme,
     pub at_zero: AtZero,
+    pub counted: Votes,
     /// Products or kernel values of the rows with each corrected example.
     pub values: &'a [[f64; N]],
     /// The scores of the start, then of each hypothesis.
@@ -106,11 +108,11 @@ pub(super) struct Vote<'a, S, const N: usize> {
 
 impl<S, const N: usize> Vote<'_, S, N> {
     #[inline(always)]
-    fn count(&mut self, group: usize, survived: u64) {
-        if survived == 0 {
+    fn count(&mut self, group: usize, votes: u64) {
+        if votes == 0 {
             return;
         }
-        let count = survived as f64;
+        let count = votes as f64;
         if let Scheme::Argmax { .. } = self.scheme {
             let mut one = [0.0; 64];
             let mut many = Vec::new();
@@ -153,7 +155,8 @@ impl<S, const N: usize> Work for Vote<'_, S, N> {
         }
         for (entry, &k) in log.entries.iter().zip(index) {
             entry.apply(self.scheme, &self.values[k as usize], self.scores);
-            self.count(self.scheme.group(entry.raised as usize), entry.survived);
+            let votes = self.counted.of(entry.survived);
+            self.count(self.scheme.group(entry.raised as usize), votes);
         }
     }
 }

@@ -47,6 +47,16 @@ choices! {
         Pocket = "pocket",
     }
 
+    /// How often a weight vector votes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Votes {
+        /// As often as it survived visits, the one that made it included (Freund & Schapire, 1999).
+        #[default]
+        Visits = "visits",
+        /// As often as it answered without being changed.
+        Correct = "correct",
+    }
+
     /// How long a mistake-driven run goes on where nothing else ends it.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum Until {
@@ -141,6 +151,17 @@ choices! {
         Positive = "positive",
         /// The negative class.
         Negative = "negative",
+    }
+}
+
+impl Votes {
+    /// The votes of a weight vector that an update made, by the visits it survived, that of the
+    /// update included.
+    pub fn of(self, survived: u64) -> u64 {
+        match self {
+            Votes::Visits => survived,
+            Votes::Correct => survived.saturating_sub(1),
+        }
     }
 }
 

@@ -13,7 +13,7 @@ mod parameters;
 pub(crate) use choices::choices;
 pub use choices::{
     AtZero, Bias, Choice, ClassWeight, Keep, Metric, Multiclass, Order, Readout, Start, Ties,
-    Until, choice_name, parse_choice,
+    Until, Votes, choice_name, parse_choice,
 };
 pub use learner::{DataSize, Declared, DynLearner, Lack, Learner, LearnerChoice};
 pub(crate) use learner::{check_mistake_driven_partial_fit, needs_all_examples};
@@ -36,6 +36,8 @@ pub struct Options {
     /// Which hypothesis becomes the model; `None`: averaged, but the last one for the
     /// linear unit.
     pub readout: Option<Readout>,
+    /// How often a weight vector votes in the voted read-out.
+    pub votes: Votes,
     /// At most this many passes; `None`: bounded work, see [`Options::default_epochs`].
     pub epochs: Option<u64>,
     /// What a tie means.

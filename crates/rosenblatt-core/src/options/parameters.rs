@@ -31,6 +31,13 @@ pub const SHARED_PARAMETERS: &[Parameter<Options>] = &[
         set: |o, t| auto(t, "auto", parse_choice).map(|v| o.readout = v),
     },
     Parameter {
+        name: "votes",
+        value: "VOTES",
+        help: "how often a weight vector votes in the voted readout: visits (as many as it survived, with the one that made it) or correct (the visits that it answered without being changed)",
+        get: |o| choice_name(o.votes).into(),
+        set: |o, t| parse_choice(t).map(|v| o.votes = v),
+    },
+    Parameter {
         name: "epochs",
         value: "N",
         help: "stop after N passes; auto: until nothing is gained (see until), at most as many as visit about 3e8 non-zero values, between 5 and 10000; ten times that for max-margin",

@@ -24,7 +24,7 @@ use rosenblatt::metrics::Evaluation;
 use rosenblatt::model::Model;
 use rosenblatt::options::{
     AtZero, Bias, ClassWeight, DataSize, Keep, Metric, Multiclass, Order, Readout, Start, Ties,
-    Until,
+    Until, Votes,
 };
 use rosenblatt::progress::Stop;
 use rosenblatt::training::{Callback, Fitted, Step};

@@ -64,6 +64,7 @@ proptest! {
         order in orders(),
         at_zero in one_of(&[AtZero::Positive, AtZero::Negative]),
         start in one_of(&[Start::Zero, Start::Given(vec![1.0, -2.0, 3.0])]),
+        counted in one_of(&[Votes::Visits, Votes::Correct]),
     ) {
         let toy = common::integers(seed, 11, 3, 2, 2);
         let given = match (&start, bias) {
@@ -75,6 +76,7 @@ proptest! {
             bias: Some(bias), order, seed, at_zero,
             start: given,
             readout: Some(Readout::Voted),
+            votes: counted,
             epochs: Some(6),
             ..Options::default()
         };
@@ -85,6 +87,7 @@ proptest! {
         for (i, row) in strangers.rows.iter().enumerate() {
             let votes: f64 = steps
                 .iter()
+                .filter(|step| counted == Votes::Visits || step.correct)
                 .map(|step| {
                     let s = score(&unflattened(&step.weights_after, 3, bias)[0], row);
                     let positive = s > 0.0 || (s == 0.0 && at_zero == AtZero::Positive);
