@@ -265,7 +265,7 @@ fn measure(
     }
     let threads = rosenblatt::internal::parallel::available();
     for (t, row, model) in &readings {
-        let scores = model.scores(scheme, AtZero::Positive, &test.matrix, threads);
+        let scores = model.scores(scheme, &Options::default(), &test.matrix, threads);
         sums[*t][*row] += error_percent(&scores, test, scheme);
     }
     eprintln!("  {} read-outs on them in {clock}", readings.len());
