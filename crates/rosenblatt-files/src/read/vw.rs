@@ -260,15 +260,26 @@ impl<'a, T: Stored> Parser<'a, T> {
     #[inline(never)]
     fn word(&mut self, namespace: Namespace, at: usize) -> Result<usize> {
         let bytes = self.bytes;
-        // Most words are a short whole number with a value.
+        // Most words are a name or a short whole number with a value, or a name alone.
         let (number, digits) = up_to_seven_digits(load(bytes, at));
-        let colon = at + digits as usize;
-        let (index, value, stop) = if digits > 0
-            && bytes[colon] == b':'
-            && let Some(read) = number::read::<f64>(bytes, colon + 1)
+        let numbered = digits > 0 && bytes[at + digits as usize] == b':';
+        let name_end = match numbered {
+            true => at + digits as usize,
+            false => name_end(bytes, at),
+        };
+        let name = &bytes[at..name_end];
+        let (index, value, stop) = if bytes[name_end] == b':'
+            && !name.is_empty()
+            && let Some(read) = number::read::<f64>(bytes, name_end + 1)
             && ends_word(read.stop)
         {
-            (namespace.numbered(number as u32), read.value, read.end)
+            let index = match numbered {
+                true => namespace.numbered(number as u32),
+                false => namespace.feature(name),
+            };
+            (index, read.value, read.end)
+        } else if ends_word(bytes[name_end]) {
+            (namespace.feature(name), 1.0, name_end)
         } else {
             let stop = word_end(bytes, at);
             let (name, value) = name_and_value(bytes, at, stop)?;
@@ -403,6 +414,23 @@ fn usual<T: Stored>(value: f64) -> (T, bool) {
 #[inline(always)]
 fn ends_word(b: u8) -> bool {
     b.is_ascii_whitespace() || b == b'|'
+}
+
+/// The place of the first colon, bar, blank or control character from `at` on.
+#[inline(always)]
+fn name_end(bytes: &[u8], mut at: usize) -> usize {
+    const ONES: u64 = u64::MAX / 255;
+    loop {
+        let word = load(bytes, at);
+        // The high bit of each byte below `least`, right up to and including the first of them.
+        let below = |x: u64, least: u8| x.wrapping_sub(ONES * u64::from(least)) & !x & ONES << 7;
+        let is = |b: u8| below(word ^ (ONES * u64::from(b)), 1);
+        let marks = below(word, b' ' + 1) | is(b':') | is(b'|');
+        if marks != 0 {
+            return at + marks.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
 }
 
 /// Where the word at `at` ends.

@@ -96,6 +96,23 @@ fn what_cannot_be_read_is_refused_with_its_place() {
     assert_eq!(error.position().unwrap().column, 9, "{error}");
 }
 
+#[test]
+fn names_end_where_they_do_byte_by_byte() {
+    let mut random = Random::new(14, Stream::Sample, 0);
+    for _ in 0..20_000 {
+        let mut text: Vec<u8> = (0..random.below(20))
+            .map(|_| match random.below(4) {
+                0 => random.below(256) as u8,
+                1 => b"!9;z{}\x7F\x80\xA0\xBA\xFC"[random.below(11) as usize],
+                _ => b'a' + random.below(26) as u8,
+            })
+            .collect();
+        text.push(b'\n');
+        let expected = text.iter().position(|b| *b <= b' ' || b":|".contains(b));
+        assert_eq!(Some(name_end(&text, 0)), expected, "{text:?}");
+    }
+}
+
 /// A row that is left out once took the place of another among the weights.
 #[test]
 fn rows_that_are_left_out_have_no_weight() {
