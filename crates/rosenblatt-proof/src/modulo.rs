@@ -8,7 +8,7 @@
 
 use dashu_int::IBig;
 
-use super::number::Exact;
+use super::number::{Exact, parts};
 use super::rows::SignedRows;
 
 /// The prime.
@@ -115,19 +115,30 @@ impl Residues {
         mul(of_big(&value.mantissa), self.power(value.exponent))
     }
 
+    /// Calls `f` with the residues of a row's coordinates that are not zero.
+    fn each<T: SignedRows + ?Sized>(&self, rows: &T, row: usize, mut f: impl FnMut(usize, u64)) {
+        let notation = rows.notation();
+        match rows.floats_tell(row) {
+            true => rows.each(row, &mut |j, z| {
+                let (mantissa, exponent) = parts(z, notation);
+                let mantissa = mantissa.rem_euclid(PRIME as i64) as u64;
+                f(j, mul(mantissa, self.power(exponent)));
+            }),
+            false => rows.each_exact(row, &mut |j, value| f(j, self.exact(&value))),
+        }
+    }
+
     /// A row written out in full.
     pub(crate) fn row<T: SignedRows + ?Sized>(&self, rows: &T, row: usize) -> Vec<u64> {
         let mut residues = vec![0; rows.dimension()];
-        rows.each_exact(row, &mut |j, value| residues[j] = self.exact(&value));
+        self.each(rows, row, |j, residue| residues[j] = residue);
         residues
     }
 
     /// g·z.
     pub(crate) fn dot<T: SignedRows + ?Sized>(&self, rows: &T, row: usize, g: &[u64]) -> u64 {
         let mut sum = 0;
-        rows.each_exact(row, &mut |j, value| {
-            sum = add(sum, mul(g[j], self.exact(&value)));
-        });
+        self.each(rows, row, |j, residue| sum = add(sum, mul(g[j], residue)));
         sum
     }
 }
