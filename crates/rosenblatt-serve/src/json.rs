@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use rosenblatt::data::Matrix;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -109,11 +108,8 @@ pub fn rows(served: &Served, body: &[u8], most: usize) -> Answer<Rows> {
     if parsed.len() > most {
         return Err(too_many(most));
     }
-    if let Some(matrix) = numbers(served, &parsed) {
-        return Ok(Rows {
-            matrix,
-            labels: None,
-        });
+    if let Some(rows) = numbers(served, &parsed) {
+        return Ok(rows);
     }
     let mut cells = Cells::default();
     for row in &parsed {
@@ -122,15 +118,19 @@ pub fn rows(served: &Served, body: &[u8], most: usize) -> Answer<Rows> {
     of_cells(served, cells, most)
 }
 
-/// Rows of nothing but plain numbers, without the way over a text: a single one then takes half
-/// the time.
-fn numbers(served: &Served, rows: &[Row<'_>]) -> Option<Matrix> {
+/// Rows of nothing but plain numbers, all or none of them with a plain label, without the way over
+/// a text: a single one then takes half the time.
+fn numbers(served: &Served, rows: &[Row<'_>]) -> Option<Rows> {
     let mut texts = Vec::with_capacity(rows.len() * served.columns.len());
+    let mut labels = Vec::new();
     for row in rows {
         let mut values = Values::new(row);
         for column in &served.columns {
             match (values.of(column), column.is_feature) {
                 (Some(value), true) => texts.push(value.get()),
+                (Some(value), false) if column.is_label => {
+                    labels.push(served.reader.label(plain_label(value.get())?));
+                }
                 (None, false) => {}
                 _ => return None,
             }
@@ -139,10 +139,28 @@ fn numbers(served: &Served, rows: &[Row<'_>]) -> Option<Matrix> {
             return None;
         }
     }
-    let moderate = |text: &&str| check_size(text).is_ok();
-    (texts.iter().all(moderate))
-        .then(|| served.reader.numbers(texts.into_iter()))
-        .flatten()
+    let labels = match labels.len() {
+        0 => None,
+        n if n == rows.len() => Some(labels),
+        _ => return None,
+    };
+    if texts.iter().any(|text| check_size(text).is_err()) {
+        return None;
+    }
+    let matrix = served.reader.numbers(texts.into_iter())?;
+    Some(Rows { matrix, labels })
+}
+
+/// A label of letters and digits, or a short whole number.
+fn plain_label(raw: &str) -> Option<&str> {
+    match raw.strip_prefix('"') {
+        Some(quoted) => {
+            let text = quoted.strip_suffix('"')?;
+            let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
+            (!text.is_empty() && text.bytes().all(plain)).then_some(text)
+        }
+        None => (raw.len() <= 15 && raw.bytes().all(|b| b.is_ascii_digit())).then_some(raw),
+    }
 }
 
 /// The values of a row, asked for column by column.

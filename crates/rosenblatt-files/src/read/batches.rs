@@ -5,6 +5,7 @@
 
 mod tables;
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -26,7 +27,7 @@ use super::scale::{first_not_finite, overflows_scaled};
 use super::source::Source;
 use super::sparse::SparseRaw;
 use super::table::role::Unseen;
-use rosenblatt_core::data::{Classes, Layout, Matrix};
+use rosenblatt_core::data::{ClassFinder, Classes, Layout, Matrix};
 use rosenblatt_core::{Error, Result, Wording};
 
 /// Rows of images in a batch.
@@ -168,13 +169,22 @@ impl Model {
         }
         let mut finder = self.classes.finder();
         let found: Vec<LabelFound> = (0..sink.names.len() as u32)
-            .map(|i| match self.rules.find(sink.names.text(i), &mut finder) {
-                Ok(class) => LabelFound::Class(class),
-                Err(text) => LabelFound::Unknown(text.into_owned()),
-            })
+            .map(|i| self.found(sink.names.text(i), &mut finder))
             .collect();
         let of = |&c: &u32| found.get(c as usize).cloned().unwrap_or(LabelFound::Absent);
         Some(codes.iter().map(of).collect())
+    }
+
+    fn found(&self, label: Cow<'_, str>, finder: &mut ClassFinder<'_>) -> LabelFound {
+        match self.rules.find(label, finder) {
+            Ok(class) => LabelFound::Class(class),
+            Err(text) => LabelFound::Unknown(text.into_owned()),
+        }
+    }
+
+    /// What a label means to the model.
+    pub(super) fn label(&self, text: &str) -> LabelFound {
+        self.found(text.into(), &mut self.classes.finder())
     }
 }
 

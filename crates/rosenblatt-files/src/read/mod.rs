@@ -310,6 +310,11 @@ impl ModelReader {
         numbers_in_order(&self.model, texts)
     }
 
+    /// What the label of a row means to the model.
+    pub fn label(&self, text: &str) -> LabelFound {
+        self.model.label(text)
+    }
+
     /// The rows of a text in this format, as it is (nothing is decompressed), read with the
     /// options that `adjust` leaves; messages call it `name`.
     pub fn read(

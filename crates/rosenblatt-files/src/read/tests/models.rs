@@ -75,6 +75,25 @@ fn numbers_make_the_rows_that_their_text_makes() {
             }
         }
     }
+    let mapped = ReadOptions {
+        label_map: vec![("no".to_owned(), "x".to_owned())],
+        ..ReadOptions::default()
+    };
+    let against_the_rest = ReadOptions {
+        positive: Some("y".to_owned()),
+        ..ReadOptions::default()
+    };
+    for options in [ReadOptions::default(), mapped, against_the_rest] {
+        let raw = read_from(Cursor::new(table), "t.csv", &options).unwrap();
+        let preparation = Preparation::fit(&raw, None, None).unwrap();
+        let reader = ModelReader::new(&preparation, raw.classes(), &options);
+        for label in ["x", "y", "no", "other", "1", "NA"] {
+            let read = reader
+                .rows(format!("1,2,\"{label}\"\n").as_bytes())
+                .unwrap();
+            assert_eq!(read.labels, Some(vec![reader.label(label)]), "{label}");
+        }
+    }
     let raw = from_text(MIXED, "t.csv");
     let preparation = Preparation::fit(&raw, None, None).unwrap();
     let reader = ModelReader::new(&preparation, raw.classes(), &ReadOptions::default());
