@@ -438,7 +438,12 @@ impl Values {
                 }
                 last.truncate(keep);
                 last.extend_from_slice(rest.next()?);
-                take(last)
+                match physical {
+                    Physical::Fixed(size) if last.len() != size => {
+                        Err(damaged("a value has another length than its type"))
+                    }
+                    _ => take(last),
+                }
             }
             Values::Split { bytes, next, value } => {
                 let Physical::Fixed(size) = physical else {
