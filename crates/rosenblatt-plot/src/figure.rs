@@ -153,8 +153,7 @@ impl Figure {
     ///
     /// # Errors
     /// When the picture would be too large (over 64 million pixels) or the scale is not a positive
-    /// number.
-    #[cfg(feature = "png")]
+    /// number; in a build without the feature `png`, always.
     pub fn png(&self, scale: f64) -> Result<Vec<u8>, crate::PngError> {
         crate::svg_to_png(&self.svg(), scale)
     }

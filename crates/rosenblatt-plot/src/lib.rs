@@ -24,7 +24,7 @@
 //!     .title("Every run stays below the bound")
 //!     .caption("Updates until the first clean pass.");
 //! let svg = figure.svg();
-//! # #[cfg(feature = "png")]
+//! # if !rosenblatt_plot::PNG { return Ok(()) }
 //! let png = figure.png(2.0)?;
 //! # Ok(())
 //! # }
@@ -40,7 +40,6 @@ mod figure;
 pub mod html;
 mod layer;
 mod panel;
-#[cfg(feature = "png")]
 mod png;
 mod svg;
 pub mod text;
@@ -53,7 +52,6 @@ pub use color::{Color, Palette};
 pub use figure::{Figure, Legend};
 pub use layer::{Dash, HeatMap, Layer, Marker, Regions, Side, bin_edges, quartiles, spread};
 pub use panel::Panel;
-#[cfg(feature = "png")]
-pub use png::{PngError, svg_to_png};
+pub use png::{PNG, PngError, svg_to_png};
 pub use svg::escape;
 pub use view::{Point3, View};

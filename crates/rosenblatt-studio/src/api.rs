@@ -216,7 +216,7 @@ impl Studio {
             "kinds": kinds,
             "given": self.file.as_ref().map(|file| &file.name),
             "lessons": self.lessons,
-            "png": cfg!(feature = "png"),
+            "png": rosenblatt_plot::PNG,
             "most_bytes": crate::server::MOST_BYTES,
             "most_rows": data::MOST_ROWS,
             "letters": data::LETTERS,

@@ -90,8 +90,13 @@ pub fn svg(run: &Run, view: View, k: usize) -> Result<Export> {
 }
 
 /// The same as PNG, where this build draws it.
-#[cfg(feature = "png")]
 pub fn png(run: &Run, view: View, k: usize) -> Result<Export> {
+    if !rosenblatt_plot::PNG {
+        return Err(Error::options("this build draws no PNG").remedy(
+            "save an SVG, or install the program with PNG: \
+             cargo install --path crates/rosenblatt-cli --features png",
+        ));
+    }
     let figure = picture::figure(run, view, k)?;
     let bytes = figure
         .png(2.0)
@@ -101,15 +106,6 @@ pub fn png(run: &Run, view: View, k: usize) -> Result<Export> {
         kind: "image/png",
         bytes,
     })
-}
-
-/// The same as PNG, where this build draws it.
-#[cfg(not(feature = "png"))]
-pub fn png(_: &Run, _: View, _: usize) -> Result<Export> {
-    Err(Error::options("this build draws no PNG").remedy(
-        "save an SVG, or install the program with PNG: \
-         cargo install --path crates/rosenblatt-cli --features png",
-    ))
 }
 
 /// The data: points and tables as they came, anything else as CSV.

@@ -16,7 +16,7 @@ pub fn write_figures(study: &Study, conclusion: &Conclusion, folder: &Path) -> R
         let stem = format!("{}-{name}", study.name);
         let svg = folder.join(format!("{stem}.svg"));
         write_bytes(&svg, figure.svg().as_bytes())?;
-        if picture::PNG {
+        if rosenblatt_plot::PNG {
             let png = folder.join(format!("{stem}.png"));
             write_bytes(&png, &picture::png(&png, figure)?)?;
         }

@@ -3,10 +3,7 @@
 use std::path::Path;
 
 use rosenblatt::{Error, Result};
-use rosenblatt_plot::Figure;
-
-/// Whether this build draws PNG.
-pub const PNG: bool = cfg!(feature = "png");
+use rosenblatt_plot::{Figure, PNG};
 
 /// Whether a name asks for PNG.
 pub fn is_png(path: &Path) -> bool {
@@ -28,15 +25,8 @@ pub fn check(path: &Path) -> Result<()> {
 }
 
 /// A figure as the bytes of a PNG, two pixels to each of its own.
-#[cfg(feature = "png")]
 pub fn png(path: &Path, figure: &Figure) -> Result<Vec<u8>> {
     figure
         .png(2.0)
         .map_err(|e| Error::new(rosenblatt::ErrorKind::Io, e.to_string()).in_file(path))
-}
-
-/// A figure as the bytes of a PNG, which this build cannot draw.
-#[cfg(not(feature = "png"))]
-pub fn png(path: &Path, _: &Figure) -> Result<Vec<u8>> {
-    check(path).map(|()| Vec::new())
 }
