@@ -15,6 +15,7 @@
 //! regression.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{self, AtomicBool};
 
 use dashu_int::IBig;
 
@@ -100,6 +101,8 @@ pub(crate) struct State<'a, T: ?Sized> {
     pub(crate) face: Face,
     lambda: BTreeMap<usize, IBig>,
     refutation: Multipliers,
+    /// What is orthogonal to all rows, once the face is known to hold them all.
+    null_vectors: Option<Vec<ExactWeights>>,
     pub(crate) hints: Vec<usize>,
     pub(crate) limits: &'a Limits<'a>,
     doing: Doing,
@@ -140,6 +143,7 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
             },
             lambda: BTreeMap::new(),
             refutation: Vec::new(),
+            null_vectors: None,
             hints: Vec::new(),
             limits,
             doing: Doing::default(),
@@ -225,6 +229,7 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
         };
         self.lambda.clear();
         self.refutation.clear();
+        self.null_vectors = None;
         self.hints.clear();
     }
 
@@ -252,7 +257,7 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
             self.absorb_opposites()?;
             if !self.face.basis.is_empty() {
                 self.orthonormalise();
-                self.mark_inside();
+                self.mark_inside()?;
             }
         }
         // The working set of the round before, while rows outside the face are in it.
@@ -264,7 +269,7 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                 // Where few rows showed a relation they are tried again first.
                 let few = self.rows.dimension() >= WIDE && (2..=FEW).contains(&self.hints.len());
                 if !self.face.is_marked() && !few {
-                    self.mark_inside();
+                    self.mark_inside()?;
                 }
                 if self.face.is_marked() && self.face.any_outside(self.rows).is_none() {
                     return Ok(None);
@@ -302,13 +307,13 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                     // for a row outside: no more short cuts then.
                     let grown = self.face.basis.len() > before;
                     self.face.ill_conditioned |= !grown;
-                    if first && self.face.echelon.rank() < self.rows.dimension() {
+                    if first && !self.holds_all_rows()? {
                         self.absorb_opposites()?;
                     }
                     self.orthonormalise();
                     if !grown {
                         hull = None;
-                        self.mark_inside();
+                        self.mark_inside()?;
                     } else if self.rows.dimension() >= WIDE {
                         hull = None;
                         let mut hints = std::mem::take(&mut self.hints);
@@ -323,7 +328,7 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                         hull.extend_face(&self.face.near[directions..], |row| !inside[row]);
                     }
                 }
-                RoundOutcome::Unmarked => self.mark_inside(),
+                RoundOutcome::Unmarked => self.mark_inside()?,
             }
         }
     }
@@ -523,14 +528,47 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
         }
     }
 
+    /// Whether all rows are known to lie in the face, which are marked then: it has full rank, or
+    /// floating point shows that they are orthogonal to what is orthogonal to the face, as it does
+    /// where columns are equal or levels sum to one.
+    fn holds_all_rows(&mut self) -> OrStopped<bool> {
+        let dimension = self.rows.dimension();
+        let vectors = dimension - self.face.echelon.rank();
+        if vectors > 0 {
+            if dimension >= WIDE || vectors > MOST_NULL_VECTORS {
+                return Ok(false);
+            }
+            // Nearly always a few rows tell that others lie outside.
+            let mut random = Random::new(0, Stream::Sample, self.face.basis.len() as u64);
+            let g = self.beside_face(&mut random);
+            let mut inside = true;
+            for group in (0..self.rows.groups()).step_by(1 + self.rows.groups() / FEW) {
+                let look = &mut |row| inside &= self.residues.dot(self.rows, row, &g) == 0;
+                self.rows.members(group, look);
+                if !inside {
+                    return Ok(false);
+                }
+            }
+            let Some(basis) = self.beside_basis()? else {
+                return Ok(false);
+            };
+            if !self.are_orthogonal(&basis, false)? {
+                return Ok(false);
+            }
+            self.null_vectors = Some(basis);
+        }
+        self.face.inside.fill(true);
+        self.face.marked = self.face.basis.len();
+        Ok(true)
+    }
+
     /// Marks all rows that lie in the face.
-    fn mark_inside(&mut self) {
+    fn mark_inside(&mut self) -> OrStopped<()> {
+        if self.holds_all_rows()? {
+            return Ok(());
+        }
         self.face.marked = self.face.basis.len();
         let dimension = self.rows.dimension();
-        if self.face.echelon.rank() == dimension {
-            self.face.inside.fill(true);
-            return;
-        }
         let mut random = Random::new(0, Stream::Sample, self.face.basis.len() as u64);
         let g = self.beside_face(&mut random);
         // Most rows outside are so far outside that floating point shows it: they have a
@@ -559,6 +597,7 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
         for row in found.into_iter().flatten() {
             self.face.inside[row] = true;
         }
+        Ok(())
     }
 
     fn weighs_every_row(&self) -> bool {
@@ -621,13 +660,37 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
 
     /// A basis of the vectors orthogonal to the face, checked against every row in it.
     fn null_space(&self) -> OrStopped<Result<Vec<Direction>>> {
-        let dimension = self.rows.dimension();
-        if self.face.basis.len() == dimension {
+        if self.face.basis.len() == self.rows.dimension() {
             return Ok(Ok(Vec::new()));
         }
+        if let Some(basis) = &self.null_vectors {
+            return Ok(Ok(self.directions(basis)));
+        }
+        let Some(basis) = self.beside_basis()? else {
+            return Ok(Err(Error::data("the rows' rank could not be settled")));
+        };
+        if !self.are_orthogonal(&basis, true)? {
+            // Odds of 2⁻⁶¹ a row; better said than hidden.
+            return Ok(Err(Error::data(
+                "a row outside the span was taken for one inside",
+            )));
+        }
+        Ok(Ok(self.directions(&basis)))
+    }
+
+    fn directions(&self, vectors: &[ExactWeights]) -> Vec<Direction> {
+        let radix = self.rows.notation().radix();
+        let in_units = |v: &ExactWeights| self.scales.in_units(radix, &v.exact);
+        vectors.iter().map(in_units).collect()
+    }
+
+    /// A basis of the vectors orthogonal to the basis of the face; none where that cannot be solved
+    /// against.
+    fn beside_basis(&self) -> OrStopped<Option<Vec<ExactWeights>>> {
+        let dimension = self.rows.dimension();
         let solver = PivotSolver::new(self.rows, &self.scales, &self.face, self.limits)?;
         let Some(solver) = solver else {
-            return Ok(Err(Error::data("the rows' rank could not be settled")));
+            return Ok(None);
         };
         let places = self.face.echelon.places(dimension);
         let mut basis = Vec::new();
@@ -636,47 +699,52 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
             axis[j] = 1;
             basis.push(ExactWeights::new(solver.complete(&axis, self.limits)?));
         }
-        let radix = self.rows.notation().radix();
-        let in_units = |v: &ExactWeights| self.scales.in_units(radix, &v.exact);
-        let vectors: Vec<Direction> = basis.iter().map(in_units).collect();
-        let quick = QuickNormals::new(&vectors);
-        let holds = self.scales.pieces(self.rows, 8, |range| {
-            let mut holds = true;
+        Ok(Some(basis))
+    }
+
+    /// Whether some vectors are orthogonal to the rows `marked` as inside, or to all of them, as
+    /// far as floating point can show it.
+    fn are_orthogonal(&self, vectors: &[ExactWeights], marked: bool) -> OrStopped<bool> {
+        let dimension = self.rows.dimension();
+        let quick = QuickNormals::new(&self.directions(vectors));
+        let failed = AtomicBool::new(false);
+        self.scales.pieces(self.rows, 8, |range| {
             let (mut full, mut there) = (vec![0.0; dimension], Vec::new());
             for group in range {
-                if self.limits.over() {
+                if failed.load(atomic::Ordering::Relaxed) || self.limits.over() {
                     break;
                 }
                 self.rows.members(group, &mut |row| {
-                    if !holds || !self.face.inside[row] {
+                    if marked && !self.face.inside[row] {
                         return;
                     }
-                    let doubtful = match self.rows.floats_tell(row) {
-                        true => {
-                            there.clear();
-                            self.rows.each(row, &mut |j, z| there.push((j, z)));
-                            there.iter().for_each(|&(j, z)| full[j] = z);
-                            let doubtful = quick.doubtful(&full, &there);
-                            there.iter().for_each(|&(j, _)| full[j] = 0.0);
-                            doubtful
-                        }
-                        false => (0..basis.len()).collect(),
+                    let doubtful = if !self.rows.floats_tell(row) {
+                        (0..vectors.len()).collect()
+                    } else if self.rows.write_full(row, &mut full) {
+                        quick.doubtful(&full, None)
+                    } else {
+                        there.clear();
+                        self.rows.each(row, &mut |j, z| {
+                            full[j] = z;
+                            there.push(j);
+                        });
+                        let doubtful = quick.doubtful(&full, Some(&there));
+                        there.iter().for_each(|&j| full[j] = 0.0);
+                        doubtful
                     };
                     if !doubtful.is_empty() {
-                        let whole = self.scales.integer_row(self.rows, row);
-                        holds = (doubtful.iter()).all(|&k| whole.is_orthogonal(&basis[k].exact));
+                        let exactly = || {
+                            let row = self.scales.integer_row(self.rows, row);
+                            (doubtful.iter()).all(|&k| row.is_orthogonal(&vectors[k].exact))
+                        };
+                        if !marked || !exactly() {
+                            failed.store(true, atomic::Ordering::Relaxed);
+                        }
                     }
                 });
             }
-            holds
         });
         self.limits.check()?;
-        if holds.contains(&false) {
-            // Odds of 2⁻⁶¹ a row; better said than hidden.
-            return Ok(Err(Error::data(
-                "a row outside the span was taken for one inside",
-            )));
-        }
-        Ok(Ok(vectors))
+        Ok(!failed.into_inner())
     }
 }

@@ -13,7 +13,7 @@ use dashu_int::IBig;
 use rosenblatt_core::internal::parallel;
 
 use super::number::{Exact, approximate_all, power};
-use super::rows::SignedRows;
+use super::rows::{SignedRows, quick_dot};
 
 /// Column scales and row lengths: what makes rows comparable, whatever their units.
 ///
@@ -55,14 +55,16 @@ impl Scales {
         let terms = rows.terms();
         let largest = pieces(rows.groups(), terms, threads, |range| {
             let mut largest = vec![0.0f64; dimension];
+            let mut full = vec![0.0; dimension];
+            let raise = |largest: &mut f64, z: f64| {
+                if z.abs() > *largest {
+                    *largest = z.abs();
+                }
+            };
             for group in range {
-                rows.members(group, &mut |row| {
-                    rows.each(row, &mut |j, z| {
-                        let z = z.abs();
-                        if z > largest[j] {
-                            largest[j] = z;
-                        }
-                    });
+                rows.members(group, &mut |row| match rows.write_full(row, &mut full) {
+                    true => (largest.iter_mut().zip(&full)).for_each(|(l, &z)| raise(l, z)),
+                    false => rows.each(row, &mut |j, z| raise(&mut largest[j], z)),
                 });
             }
             largest
@@ -92,11 +94,12 @@ impl Scales {
     ) -> Self {
         let terms = rows.terms();
         let norm = pieces(rows.groups(), terms, threads, |range| {
+            let mut full = vec![0.0; factor.len()];
             range
                 .map(|group| {
                     let mut norm = 0.0f64;
                     rows.members(group, &mut |row| {
-                        norm = norm.max(length(rows, row, &factor))
+                        norm = norm.max(length(rows, row, &factor, &mut full))
                     });
                     norm
                 })
@@ -328,13 +331,18 @@ pub(crate) fn keep_worst(found: &mut Vec<(f64, usize)>, most: usize) {
     }
 }
 
-/// ‖scaled z‖, guarded against underflow.
-fn length<T: SignedRows + ?Sized>(rows: &T, row: usize, factor: &[f64]) -> f64 {
+/// ‖scaled z‖, guarded against underflow; `full` has room for a row.
+fn length<T: SignedRows + ?Sized>(rows: &T, row: usize, factor: &[f64], full: &mut [f64]) -> f64 {
     let mut sum = 0.0;
-    rows.each(row, &mut |j, z| {
-        let z = z * factor[j];
-        sum += z * z;
-    });
+    if rows.write_full(row, full) {
+        full.iter_mut().zip(factor).for_each(|(z, f)| *z *= f);
+        sum = quick_dot(full, full, 0.0);
+    } else {
+        rows.each(row, &mut |j, z| {
+            let z = z * factor[j];
+            sum += z * z;
+        });
+    }
     if (1e-280..1e280).contains(&sum) {
         return sum.sqrt();
     }
@@ -415,6 +423,10 @@ impl IntegerRow {
 pub(crate) struct QuickNormals {
     /// What is not zero of each; none where a number is long.
     entries: Vec<Option<Vec<(usize, f64)>>>,
+    /// Those that are opposite weights on two coordinates, which equal columns show.
+    differences: Vec<(usize, [usize; 2])>,
+    /// The others.
+    others: Vec<usize>,
     /// The numbers of all vectors at each coordinate.
     at: Vec<f64>,
 }
@@ -436,22 +448,43 @@ impl QuickNormals {
             }
             entries.push(short);
         }
-        QuickNormals { entries, at }
+        let (mut differences, mut others) = (Vec::new(), Vec::new());
+        for (k, entries) in entries.iter().enumerate() {
+            match entries.as_deref() {
+                Some(&[(i, a), (j, b)]) if a == -b => differences.push((k, [i, j])),
+                _ => others.push(k),
+            }
+        }
+        QuickNormals {
+            entries,
+            differences,
+            others,
+            at,
+        }
     }
 
     /// The vectors whose product with a row is not surely zero. The row's `f64` tell its numbers;
-    /// `full` has them all and `there` those that are not zero.
-    pub(crate) fn doubtful(&self, full: &[f64], there: &[(usize, f64)]) -> Vec<usize> {
+    /// `full` has them all and `there` where those are that are not zero, unless most are not.
+    pub(crate) fn doubtful(&self, full: &[f64], there: Option<&[usize]>) -> Vec<usize> {
         let n = self.entries.len();
         let mut doubtful = Vec::new();
-        if there.iter().all(|(_, z)| z.fract() == 0.0) {
+        let whole = match there {
+            Some(there) => there.iter().all(|&j| full[j].fract() == 0.0),
+            None => full.iter().all(|z| z.fract() == 0.0),
+        };
+        if whole {
             // Sums of whole numbers that cannot have been rounded.
             let mut sums = vec![(0.0, 0.0); n];
-            for &(j, z) in there {
+            let mut add = |j: usize| {
+                let z = full[j];
                 for ((sum, size), w) in sums.iter_mut().zip(&self.at[j * n..(j + 1) * n]) {
                     *sum += w * z;
                     *size += (w * z).abs();
                 }
+            };
+            match there {
+                Some(there) => there.iter().for_each(|&j| add(j)),
+                None => (0..full.len()).for_each(&mut add),
             }
             doubtful.extend((0..n).filter(|&k| {
                 let (sum, size) = sums[k];
@@ -460,15 +493,19 @@ impl QuickNormals {
             return doubtful;
         }
         // Opposite weights on equal numbers, and vectors that only meet whole numbers.
-        doubtful.extend((0..n).filter(|&k| match self.entries[k].as_deref() {
-            None => true,
-            Some(&[(i, a), (j, b)]) if a == -b && full[i] == full[j] => false,
-            Some(entries) => {
-                let whole = entries.iter().all(|&(j, _)| full[j].fract() == 0.0);
-                let products = || entries.iter().map(|&(j, w)| w * full[j]);
-                let size: f64 = products().map(f64::abs).sum();
-                !whole || size >= WHOLE || products().sum::<f64>() != 0.0
+        for &(k, [i, j]) in &self.differences {
+            if full[i] != full[j] {
+                doubtful.push(k);
             }
+        }
+        doubtful.extend(self.others.iter().copied().filter(|&k| {
+            let Some(entries) = &self.entries[k] else {
+                return true;
+            };
+            let whole = entries.iter().all(|&(j, _)| full[j].fract() == 0.0);
+            let products = || entries.iter().map(|&(j, w)| w * full[j]);
+            let size: f64 = products().map(f64::abs).sum();
+            !whole || size >= WHOLE || products().sum::<f64>() != 0.0
         }));
         doubtful
     }

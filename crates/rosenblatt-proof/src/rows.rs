@@ -46,6 +46,11 @@ pub trait SignedRows: Sync {
     /// Calls `f(j, z_j)` for the coordinates of a row that are not zero, ascending.
     fn each(&self, row: usize, f: &mut dyn FnMut(usize, f64));
 
+    /// Writes a row out in full where it is stored so; says whether it did.
+    fn write_full(&self, _row: usize, _full: &mut [f64]) -> bool {
+        false
+    }
+
     /// Calls `f(j, z_j)` with the exact coordinates that are not zero, ascending.
     fn each_exact(&self, row: usize, f: &mut dyn FnMut(usize, Exact));
 
@@ -361,7 +366,7 @@ impl SignedRows for TwoSides<'_> {
             BiasTerm::Lifted => (w[0], &w[1..]),
             BiasTerm::None => (0.0, w),
         };
-        let product = quick_dot(self.features(row), rest, start);
+        let product = quick_score(self.features(row), rest, start);
         f(row, self.sign(row) * product);
     }
 
@@ -378,6 +383,19 @@ impl SignedRows for TwoSides<'_> {
     fn each(&self, row: usize, f: &mut dyn FnMut(usize, f64)) {
         let negative = !self.is_positive(row);
         self.rows.each_lifted(row, self.bias, negative, f);
+    }
+
+    fn write_full(&self, row: usize, full: &mut [f64]) -> bool {
+        let Row::Dense64(values) = self.features(row) else {
+            return false;
+        };
+        let sign = self.sign(row);
+        let (bias, features) = full.split_at_mut(self.bias.offset());
+        bias.fill(sign);
+        for (z, x) in features.iter_mut().zip(values) {
+            *z = sign * x;
+        }
+        true
     }
 
     fn each_exact(&self, row: usize, f: &mut dyn FnMut(usize, Exact)) {
@@ -405,28 +423,31 @@ impl SignedRows for TwoSides<'_> {
     }
 }
 
-/// A score for searching: several accumulators, in whatever order is fast. What is proved
-/// afterwards does not rest on it.
+/// A score for searching.
 #[inline]
-fn quick_dot(row: Row<'_>, w: &[f64], start: f64) -> f64 {
+fn quick_score(row: Row<'_>, w: &[f64], start: f64) -> f64 {
     match row {
-        Row::Dense64(values) => {
-            let w = &w[..values.len()];
-            let mut lanes = [0.0f64; 8];
-            let (chunks, rest) = values.as_chunks::<8>();
-            let (w_chunks, w_rest) = w.as_chunks::<8>();
-            for (x, w) in chunks.iter().zip(w_chunks) {
-                for l in 0..8 {
-                    lanes[l] += w[l] * x[l];
-                }
-            }
-            let mut sum = start;
-            for (x, w) in rest.iter().zip(w_rest) {
-                sum += x * w;
-            }
-            sum + ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5]))
-                + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]))
-        }
+        Row::Dense64(values) => quick_dot(values, &w[..values.len()], start),
         other => other.dot(w, start),
     }
+}
+
+/// A sum of products in several accumulators, in whatever order is fast. What is proved
+/// afterwards does not rest on it.
+#[inline]
+pub(crate) fn quick_dot(x: &[f64], w: &[f64], start: f64) -> f64 {
+    let mut lanes = [0.0f64; 8];
+    let (chunks, rest) = x.as_chunks::<8>();
+    let (w_chunks, w_rest) = w.as_chunks::<8>();
+    for (x, w) in chunks.iter().zip(w_chunks) {
+        for l in 0..8 {
+            lanes[l] += w[l] * x[l];
+        }
+    }
+    let mut sum = start;
+    for (x, w) in rest.iter().zip(w_rest) {
+        sum += x * w;
+    }
+    sum + ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5]))
+        + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]))
 }

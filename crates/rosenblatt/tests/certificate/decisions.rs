@@ -160,6 +160,39 @@ fn duplicates_collinear_rows_and_constant_columns_agree_with_the_oracle() {
 }
 
 #[test]
+fn columns_that_stand_twice_but_for_one_row_are_told_from_equal_ones() {
+    let mut random = Random::new(79, Stream::Sample, 0);
+    let mut ranks = Vec::new();
+    for differs in [None, Some(0), Some(301), Some(599)] {
+        let mut rows: Vec<Vec<i64>> = (0..600)
+            .map(|_| {
+                let half: Vec<i64> = (0..3).map(|_| random.below(9000) as i64 - 4500).collect();
+                [&half[..], &half[..]].concat()
+            })
+            .collect();
+        if let Some(row) = differs {
+            rows[row][4] += 1;
+        }
+        let positive: Vec<bool> = rows.iter().map(|_| random.below(2) == 1).collect();
+        // Thousandths, whose products floating point rounds.
+        let thousandths = |row: &Vec<i64>| row.iter().map(|&x| x as f64 / 1000.0).collect();
+        let floats: Vec<Vec<f64>> = rows.iter().map(thousandths).collect();
+        let z = big(&signed(&rows, &positive, BiasTerm::None));
+        for data in [dataset(&floats, &positive), sparse(&floats, &positive)] {
+            let decision = decided(&data, Notation::Decimal, BiasTerm::None);
+            oracle::check(&z, &decision);
+            assert_eq!(
+                decision.verdict() == Verdict::Overlapping,
+                differs.is_none()
+            );
+            ranks.push(decision.balanced_rank);
+        }
+    }
+    // One row with a part of its own can always be separated.
+    assert_eq!(ranks, [Some(3); 8]);
+}
+
+#[test]
 fn storage_reading_and_scale_change_nothing() {
     let mut random = Random::new(78, Stream::Sample, 0);
     for _ in 0..400 {
