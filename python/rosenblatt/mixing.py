@@ -197,8 +197,7 @@ class Mixing:
             raise ValueError("of a survey alone, classes, features and count must be given")
         self.features, self.count = features, count
         self.options = estimator._options()
-        #: Of one partition: balanced weights of classes are weights of rows there.
-        self.part_options = _part_options(self.options)
+        self.part_options = part_options(self.options)
         _core.mixing_check(self.part_options)
         self._pass_to_keep = _core.mixing_pass_to_keep(self.options)
         if not isinstance(partitions, Survey):
@@ -443,7 +442,8 @@ def survey(partitions: Sequence[_core.Partition], options: dict[str, str]) -> Su
     return Survey.all(found)
 
 
-def _part_options(options: dict[str, str]) -> dict[str, str]:
+def part_options(options: dict[str, str]) -> dict[str, str]:
+    """What each partition is learned with: balanced weights of classes are weights of rows there."""
     balanced = options.get("class-weight") == "balanced"
     return {name: v for name, v in options.items() if not (balanced and name == "class-weight")}
 

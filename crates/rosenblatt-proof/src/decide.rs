@@ -90,6 +90,9 @@ impl<'a, T: SignedRows + ?Sized> Decision<'a, T> {
 /// From here on, what signs and equal rows settle comes first: a round costs more.
 const MANY: usize = 256;
 
+/// A row with so large a part of its length beside the face, in floating point, lies outside.
+const FAR_OUTSIDE: f64 = 1e-3;
+
 /// From here on, vectors as long as there are features are kept to the few that must be.
 pub(crate) const WIDE: usize = 1000;
 
@@ -307,10 +310,11 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
                     // for a row outside: no more short cuts then.
                     let grown = self.face.basis.len() > before;
                     self.face.ill_conditioned |= !grown;
+                    self.orthonormalise();
                     if first && !self.holds_all_rows()? {
                         self.absorb_opposites()?;
+                        self.orthonormalise();
                     }
-                    self.orthonormalise();
                     if !grown {
                         hull = None;
                         self.mark_inside()?;
@@ -519,6 +523,17 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
         (self.face.echelon).orthogonal(self.rows.dimension(), draw)
     }
 
+    /// A random direction orthogonal to the face, along which nearly every row outside has a part
+    /// that floating point shows; none where the face is too nearly dependent for that.
+    fn direction_beside(&self, random: &mut Random) -> Option<Vec<f64>> {
+        if self.face.ill_conditioned {
+            return None;
+        }
+        let any = (0..self.rows.dimension()).map(|_| random.normal());
+        let beside = unit_part_beside(&self.face.near, any.collect());
+        Some(self.scales.unscale(&beside))
+    }
+
     /// Marks those of some rows that lie in the face.
     fn mark_inside_of(&mut self, some: impl Iterator<Item = usize>) {
         let mut random = Random::new(0, Stream::Sample, self.face.basis.len() as u64);
@@ -538,8 +553,27 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
             if dimension >= WIDE || vectors > MOST_NULL_VECTORS {
                 return Ok(false);
             }
-            // Nearly always a few rows tell that others lie outside.
+            // Where rows lie outside, floating point nearly always shows one that does.
             let mut random = Random::new(0, Stream::Sample, self.face.basis.len() as u64);
+            if let Some(aside) = self.direction_beside(&mut random) {
+                let outside = AtomicBool::new(false);
+                self.scales.pieces(self.rows, 1, |range| {
+                    for group in range {
+                        if outside.load(atomic::Ordering::Relaxed) {
+                            break;
+                        }
+                        let far = FAR_OUTSIDE * self.scales.norm[group];
+                        self.rows.score(group, &aside, &mut |_, score| {
+                            if score.abs() > far {
+                                outside.store(true, atomic::Ordering::Relaxed);
+                            }
+                        });
+                    }
+                });
+                if outside.into_inner() {
+                    return Ok(false);
+                }
+            }
             let g = self.beside_face(&mut random);
             let mut inside = true;
             for group in (0..self.rows.groups()).step_by(1 + self.rows.groups() / FEW) {
@@ -571,17 +605,15 @@ impl<'a, T: SignedRows + ?Sized> State<'a, T> {
         let dimension = self.rows.dimension();
         let mut random = Random::new(0, Stream::Sample, self.face.basis.len() as u64);
         let g = self.beside_face(&mut random);
-        // Most rows outside are so far outside that floating point shows it: they have a
-        // part along a random direction orthogonal to the face. Only the rest is looked up.
-        let short_cut = !self.face.ill_conditioned;
-        let mut aside: Vec<f64> = (0..dimension).map(|_| random.normal()).collect();
-        if short_cut {
-            aside = (self.scales).unscale(&unit_part_beside(&self.face.near, aside));
-        }
+        // Most rows outside are so far outside that floating point shows it. Only the rest is looked
+        // up.
+        let aside = self.direction_beside(&mut random);
+        let short_cut = aside.is_some();
+        let aside = aside.unwrap_or_else(|| vec![0.0; dimension]);
         let found = self.scales.pieces(self.rows, 4, |range| {
             let mut found = Vec::new();
             for group in range {
-                let far = 1e-3 * self.scales.norm[group];
+                let far = FAR_OUTSIDE * self.scales.norm[group];
                 self.rows.score(group, &aside, &mut |row, score| {
                     let outside = short_cut && score.abs() > far;
                     if !outside

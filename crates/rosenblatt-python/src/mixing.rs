@@ -224,7 +224,7 @@ impl Partition {
     /// The same rows in another order in memory, in which passes run faster.
     fn permuted(&self, py: Python<'_>) -> Self {
         py.detach(|| Partition {
-            data: self.data.clone().permuted(),
+            data: self.data.to_permuted(),
         })
     }
 
@@ -319,14 +319,7 @@ impl Partition {
 
     /// What the rows add to the fingerprint of a set in which they begin at row `first`.
     fn fingerprint(&self, py: Python<'_>, first: usize) -> (u64, u64) {
-        py.detach(|| {
-            let rows = 0..self.data.len();
-            let given = match self.data.layout {
-                Layout::AsGiven => None,
-                Layout::Permuted => Some(self.data.select(&rows.collect::<Vec<_>>())),
-            };
-            Fingerprint::of_part(given.as_ref().unwrap_or(&self.data), first)
-        })
+        py.detach(|| Fingerprint::of_part(&self.data, first))
     }
 
     /// The rows that are learned, and a share that is held out, by class.

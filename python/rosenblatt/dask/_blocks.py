@@ -10,6 +10,7 @@ from scipy import sparse
 
 from .. import _core, _data
 from .._mix import _aligned as aligned
+from ..mixing import Survey, part_options
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ class Plan:
     hold_out: tuple[float, int] | None
     #: Whether passes run in the order of memory.
     permute: bool
+    #: What the rows are learned with, where it is known.
+    options: dict[str, str]
 
 
 def is_lazy(X: Any) -> bool:
@@ -127,8 +130,11 @@ def facts(block: Block) -> Facts:
     )
 
 
-def partition(block: Block, plan: Plan) -> tuple[_core.Partition, _core.Partition | None]:
-    """The rows of a block to be learned, and those that are held out."""
+def partition(
+    block: Block, plan: Plan, first: int
+) -> tuple[_core.Partition, _core.Partition | None, Survey | None]:
+    """The rows of a block to be learned, those that are held out, and what the former say of
+    themselves where they are all, and begin at row ``first``."""
     rows, classes = block.rows, plan.classes
     shift = block.first - plan.first
     if sparse.issparse(rows):
@@ -158,10 +164,12 @@ def partition(block: Block, plan: Plan) -> tuple[_core.Partition, _core.Partitio
         made = _core.Partition(rows, numbers, _data.names(classes), weights)
     except ValueError as error:
         raise ValueError(f"{block.name}: {error}") from error
-    held_out = None
+    held_out = found = None
     if plan.hold_out is not None:
         made, held_out = made.hold_out(*plan.hold_out)
-    return (made.permuted() if plan.permute else made), held_out
+    elif plan.options:
+        found = Survey.of(made, plan.options, first)
+    return (made.permuted() if plan.permute else made), held_out, found
 
 
 def delayed_blocks(X: Any, y: Any, weight: Any) -> list[Any]:
@@ -269,4 +277,5 @@ def plan(found: list[Facts], estimator: Any = None) -> Plan:
         class_weights=weights,
         hold_out=None if share is None else (share, int(options.get("seed", 0))),
         permute=options.get("order", "shuffled") == "shuffled",
+        options=part_options(options),
     )

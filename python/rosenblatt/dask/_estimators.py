@@ -12,7 +12,7 @@ import numpy as np
 from .._base import Estimator, Progress
 from ..arow import Arow
 from ..logistic import Logistic
-from ..mixing import ENOUGH_ROWS, Mixing
+from ..mixing import ENOUGH_ROWS, Mixing, part_options
 from ..passive_aggressive import PassiveAggressive
 from ..perceptron import Perceptron
 from . import _blocks, _files, _frames, _logistic, _run
@@ -187,9 +187,7 @@ class OnCluster(Estimator):
             )
         made = Mixing(
             self,
-            rows.survey(
-                {n: v for n, v in options.items() if (n, v) != ("class-weight", "balanced")}
-            ),
+            rows.survey(part_options(options)),
             self.mixing,
             classes=rows.plan.classes,
             features=rows.plan.features,

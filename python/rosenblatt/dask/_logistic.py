@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core, _data
-from ..mixing import Pass
+from ..mixing import Pass, part_options
 from . import _run
 
 #: Steps that L-BFGS remembers.
@@ -51,18 +51,18 @@ def fit(estimator: Any, rows: _run.Rows, progress: Any) -> None:
         raise ValueError("DaskLogistic has the penalty 'l2' only; use Logistic on one machine")
     if options.get("embed", "none") != "none":
         raise ValueError("embed needs all rows in one place")
-    part_options = {n: v for n, v in options.items() if (n, v) != ("class-weight", "balanced")}
-    limit, until = part_options.pop("time-limit", None), None
+    asked = part_options(options)
+    limit, until = asked.pop("time-limit", None), None
     if limit is not None:
         until = time.monotonic() + float(limit)
     names, features = _data.names(rows.plan.classes), rows.plan.features
-    survey = rows.survey(part_options)
+    survey = rows.survey(asked)
     w = np.zeros((features + 1) * _discriminators(len(names), options.get("multiclass")))
     most = int(options.get("epochs", 1000))
     tolerance = float(options.get("tolerance", 1e-6))
 
     def value(w: np.ndarray) -> tuple[float, np.ndarray]:
-        losses, slope = rows.log_losses(part_options, w)
+        losses, slope = rows.log_losses(asked, w)
         free = slope if options.get("bias") != "none" else _without_biases(slope, w, features)
         return 0.5 * _dot(w, w) + float(losses.sum()), w - free
 

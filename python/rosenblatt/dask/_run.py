@@ -19,6 +19,9 @@ from ._blocks import Plan
 #: How many neighbours one task mixes.
 FAN = 8
 
+#: What :func:`_blocks.partition` gives.
+Parts = tuple[_core.Partition, Any, Any]
+
 #: Up to so many numbers in all that travel, it is not worth a task to hold or mix them.
 FEW = 1 << 18
 
@@ -100,32 +103,32 @@ def held(task: Task) -> Task:
     return task
 
 
-def learn(parts: tuple[_core.Partition, Any], task: Task) -> Update:
+def learn(parts: Parts, task: Task) -> Update:
     """One pass over a partition."""
     return mixing.one_pass(parts[0], task)
 
 
-def look(parts: tuple[_core.Partition, Any], task: Task) -> Pass:
+def look(parts: Parts, task: Task) -> Pass:
     """A sweep over a partition."""
     return mixing.sweep(parts[0], task)
 
 
-def smallest(parts: tuple[_core.Partition, Any], task: Task) -> tuple[float, float]:
+def smallest(parts: Parts, task: Task) -> tuple[float, float]:
     """The margin of a partition."""
     return _mix._margin(parts[0], task)
 
 
-def right(parts: tuple[Any, Any], model: _core.Model, of: int) -> tuple[int, int]:
+def right(parts: Parts, model: _core.Model, of: int) -> tuple[int, int]:
     """How many of the rows to be learned (0) or held out (1) a model has right."""
     return parts[of].right(model), len(parts[of])
 
 
-def sizes(parts: tuple[_core.Partition, Any]) -> tuple[int, int]:
-    """Rows to be learned, and rows that are held out."""
-    return len(parts[0]), 0 if parts[1] is None else len(parts[1])
+def sizes(parts: Parts) -> tuple[int, int, Survey | None]:
+    """Rows to be learned, rows that are held out, and what is known of the former."""
+    return len(parts[0]), 0 if parts[1] is None else len(parts[1]), parts[2]
 
 
-def losses(parts: tuple[_core.Partition, Any], options: dict[str, str], weights: Any) -> Any:
+def losses(parts: Parts, options: dict[str, str], weights: Any) -> Any:
     """The losses of a partition, and their slope downhill."""
     found, slope = parts[0].log_losses(options, _mix._aligned(weights))
     return np.array(found), slope
@@ -136,7 +139,7 @@ def total(found: list[tuple[Any, Any]]) -> tuple[Any, Any]:
     return tuple(functools.reduce(operator.add, each) for each in zip(*found))
 
 
-def survey(parts: tuple[_core.Partition, Any], options: dict[str, str], first: int) -> Survey:
+def survey(parts: Parts, options: dict[str, str], first: int) -> Survey:
     """What a partition says of itself."""
     return Survey.of(parts[0], options, first)
 
@@ -149,18 +152,25 @@ class Rows:
         self.plan: Plan = _blocks.plan(facts, estimator)
         self.cluster = cluster
         there = [block for block, found in zip(blocks, facts) if found.rows]
-        parts = [cluster.submit(_blocks.partition, block, self.plan) for block in there]
+        firsts = itertools.accumulate([0, *(found.rows for found in facts if found.rows)])
+        parts = [
+            cluster.submit(_blocks.partition, block, self.plan, first)
+            for block, first in zip(there, firsts)
+        ]
         found = cluster.gather([cluster.submit(sizes, part) for part in parts])
         # (Of a part with a single row it may be the one that is held out.)
-        self.parts = [part for part, (n, _) in zip(parts, found) if n]
-        self.rows = [n for n, _ in found if n]
-        self.held_out = sum(held_out for n, held_out in found if n)
+        self.parts = [part for part, (n, _, _) in zip(parts, found) if n]
+        self.rows = [n for n, _, _ in found if n]
+        self.held_out = sum(held_out for n, held_out, _ in found if n)
+        self._surveyed = [survey for n, _, survey in found if n]
         self.where = cluster.where(self.parts)
         if not self.parts:
             raise ValueError("all rows are held out; use a smaller validation_fraction")
 
     def survey(self, options: dict[str, str]) -> Survey:
         """What all say of themselves."""
+        if None not in self._surveyed:
+            return Survey.all(self._surveyed)
         firsts = itertools.accumulate([0, *self.rows[:-1]])
         asked = ((options, first) for first in firsts)
         return Survey.all(self.cluster.gather(self._each(survey, asked)))

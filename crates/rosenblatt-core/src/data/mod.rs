@@ -159,8 +159,16 @@ impl Dataset {
     /// The same examples scattered in memory.
     #[must_use]
     pub fn permuted(self) -> Dataset {
+        match self.layout {
+            Layout::AsGiven => self.to_permuted(),
+            Layout::Permuted => self,
+        }
+    }
+
+    /// A copy of the examples, scattered in memory.
+    pub fn to_permuted(&self) -> Dataset {
         if self.layout == Layout::Permuted {
-            return self;
+            return self.clone();
         }
         let permutation = RowPermutation::new(self.len());
         let order = (0..self.len()).map(move |p| permutation.row_at(p));

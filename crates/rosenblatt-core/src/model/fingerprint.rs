@@ -93,7 +93,7 @@ impl Fingerprint {
     /// they are the rows from `first` on of a larger set, in its order.
     #[doc(hidden)]
     pub fn of_part(data: &Dataset, first: usize) -> (u64, u64) {
-        Self::of_rows(data, 0..data.len(), |i| first + i)
+        Self::of_rows(data, 0..data.len(), |i| first + data.number(i))
     }
 
     /// The same of the rows at these positions, with the numbers that they have in their source.
@@ -134,6 +134,11 @@ mod tests {
             rows[n / 2][4] = 1.5;
             let dense = dataset(Matrix::dense_from_rows(9, &rows, Precision::F64));
             let expected = Fingerprint::of(&dense, 1);
+            let scattered = dense.to_permuted();
+            assert_eq!(Fingerprint::of(&scattered, 1), expected);
+            let behind = Fingerprint::of_part(&dense, 5);
+            assert_eq!(Fingerprint::of_part(&scattered, 5), behind);
+            assert_ne!(behind.0, expected.hash);
             for precision in [Precision::F32, Precision::F64] {
                 let mut sparse = Matrix::empty_sparse(9, precision);
                 for row in &rows {
