@@ -407,22 +407,8 @@ fn best_pass((pass, reached, score): (u64, u64, f64)) -> BestPass {
 }
 
 fn stop_named(name: &str, at_zero: u64) -> PyResult<Stop> {
-    Ok(match name {
-        "separated" => Stop::Separated,
-        "no_mistakes" => Stop::NoMistakes { at_zero },
-        "epoch_limit" => Stop::EpochLimit,
-        "update_limit" => Stop::UpdateLimit,
-        "time_limit" => Stop::TimeLimit,
-        "no_improvement" => Stop::NoImprovement,
-        "no_gain" => Stop::NoGain,
-        "converged" => Stop::Converged,
-        "interrupted" => Stop::Interrupted,
-        _ => {
-            return Err(PyValueError::new_err(format!(
-                "{name:?} is no reason to stop"
-            )));
-        }
-    })
+    Stop::named(name, at_zero)
+        .ok_or_else(|| PyValueError::new_err(format!("{name:?} is no reason to stop")))
 }
 
 /// What a run of passes over parts found, as [`mixed_model`] takes it.

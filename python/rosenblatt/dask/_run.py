@@ -23,7 +23,7 @@ FAN = 8
 Parts = tuple[_core.Partition, Any, Any]
 
 #: Up to so many numbers in all that travel, it is not worth a task to hold or mix them.
-FEW = 1 << 18
+FEW = 1 << 20
 
 
 class Cluster:

@@ -70,6 +70,16 @@ impl Stop {
         }
     }
 
+    /// The reason of this name, which may tell how many examples lie on the boundary; `None` if
+    /// there is none.
+    #[doc(hidden)]
+    pub fn named(name: &str, at_zero: u64) -> Option<Stop> {
+        let told = serde_json::json!({
+            "reason": name, "at_zero": at_zero, "starts": 0, "safe_rate": 0.0
+        });
+        serde_json::from_value(told).ok()
+    }
+
     /// Whether the run was cut short, so that what the learner strives for may be missing.
     pub fn is_limit(self) -> bool {
         matches!(self, Stop::EpochLimit | Stop::UpdateLimit | Stop::TimeLimit)
@@ -206,5 +216,32 @@ impl Limits<'_> {
         let best = progress.best.map_or(1, |best| best.reached);
         let waited = progress.passes.len() as u64 >= best + patience;
         waited.then_some(Stop::NoImprovement)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_the_reasons() {
+        let all = [
+            Stop::Separated,
+            Stop::NoMistakes { at_zero: 3 },
+            Stop::EpochLimit,
+            Stop::UpdateLimit,
+            Stop::TimeLimit,
+            Stop::NoImprovement,
+            Stop::NoGain,
+            Stop::Interrupted,
+            Stop::Converged,
+            Stop::Stalled,
+            Stop::Stuck { starts: 0 },
+            Stop::Diverged { safe_rate: 0.0 },
+        ];
+        for stop in all {
+            assert_eq!(Stop::named(stop.name(), 3), Some(stop));
+        }
+        assert_eq!(Stop::named("tired", 3), None);
     }
 }

@@ -72,8 +72,9 @@ impl<'a, 'f, H: Hypothesis, S: StepSize> Run<'a, 'f, H, S> {
         {
             self.training.progress.pocket.best_errors = Some(self.errors());
         }
-        // A resumed run may have ended so before.
-        if self.training.progress.current.visits == 0
+        // A resumed run may have ended so before; a pass over a part is asked for by whoever counts them.
+        if self.training.part.is_none()
+            && self.training.progress.current.visits == 0
             && let Some(stop) = self.training.limits.after_pass(&self.training.progress)
         {
             return Ok(stop);

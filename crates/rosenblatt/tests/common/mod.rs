@@ -22,6 +22,9 @@ pub(crate) const ORDERS: [Order; 7] = [
     Order::Restart,
 ];
 
+/// Those whose visits are known ahead.
+pub(crate) const AHEAD: [Order; 4] = [Order::Given, Order::ByClass, Order::Shuffled, Order::Random];
+
 pub(crate) const READOUTS: [Readout; 6] = [
     Readout::Last,
     Readout::Averaged,

@@ -90,7 +90,7 @@ fn the_linear_unit_does_what_the_definition_says_on_every_axis() {
             multiclass,
             class_weight,
             bias: Some([Bias::Lifted, Bias::None][pick(2)]),
-            order: common::ORDERS[pick(4)],
+            order: common::AHEAD[pick(common::AHEAD.len())],
             start: [Start::Zero, Start::Random(2.0)][pick(2)].clone(),
             learning_rate: [None, None, Some(0.01), Some(1.5)][pick(4)],
             learner: LinearUnit {
