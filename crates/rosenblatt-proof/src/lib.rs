@@ -24,6 +24,7 @@ mod joint_rows;
 mod limits;
 mod margin;
 mod modulo;
+mod null_space;
 mod number;
 mod passes;
 mod peel;

@@ -464,7 +464,8 @@ impl QuickNormals {
     }
 
     /// The vectors whose product with a row is not surely zero. The row's `f64` tell its numbers;
-    /// `full` has them all and `there` where those are that are not zero, unless most are not.
+    /// `full` has all its numbers, and `there` the places of those that are not zero, where the row is
+    /// sparse.
     pub(crate) fn doubtful(&self, full: &[f64], there: Option<&[usize]>) -> Vec<usize> {
         let n = self.entries.len();
         let mut doubtful = Vec::new();

@@ -72,7 +72,8 @@ impl<'a, 'f, H: Hypothesis, S: StepSize> Run<'a, 'f, H, S> {
         {
             self.training.progress.pocket.best_errors = Some(self.errors());
         }
-        // A resumed run may have ended so before; a pass over a part is asked for by whoever counts them.
+        // A resumed run may have ended so before. Of a pass over a part, whoever counts the passes
+        // decides.
         if self.training.part.is_none()
             && self.training.progress.current.visits == 0
             && let Some(stop) = self.training.limits.after_pass(&self.training.progress)
