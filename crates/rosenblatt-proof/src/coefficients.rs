@@ -61,14 +61,14 @@ pub struct Coefficients {
 }
 
 /// Decides, and classifies every coefficient.
-pub fn coefficients<T: SignedRows + ?Sized>(rows: &T, threads: usize) -> Result<Coefficients> {
+pub fn coefficients(rows: &dyn SignedRows, threads: usize) -> Result<Coefficients> {
     let limits = Limits::default();
     let unlimited = |stop: Stop| Error::data(stop.to_string());
     let decision = Decision::new(rows, threads, &limits)?.map_err(|u| unlimited(u.stop))?;
     decision.coefficients().map_err(unlimited)
 }
 
-impl<T: SignedRows + ?Sized> Decision<'_, T> {
+impl Decision<'_> {
     /// Classifies every coefficient, unless a limit ends that.
     pub fn coefficients(&self) -> std::result::Result<Coefficients, Stop> {
         let decision = self.proved.clone();
@@ -85,8 +85,8 @@ impl<T: SignedRows + ?Sized> Decision<'_, T> {
 }
 
 /// The estimates by coordinate, and the rank of all rows.
-fn estimates<T: SignedRows + ?Sized>(
-    state: &State<'_, T>,
+fn estimates(
+    state: &State<'_>,
     separated: Option<&ExactWeights>,
 ) -> OrStopped<(Vec<Estimate>, usize)> {
     let dimension = state.rows.dimension();
@@ -136,7 +136,7 @@ fn estimates<T: SignedRows + ?Sized>(
 
 /// Coordinates that can change sign by themselves: moving w₀ along one axis past zero keeps
 /// every row positive. One pass settles most coefficients of separable data.
-fn free_signs<T: SignedRows + ?Sized>(state: &State<'_, T>, w0: &ExactWeights) -> Vec<bool> {
+fn free_signs(state: &State<'_>, w0: &ExactWeights) -> Vec<bool> {
     let dimension = state.rows.dimension();
     if !state.face.basis.is_empty() {
         // Along an axis one would leave the face.
@@ -169,8 +169,8 @@ fn free_signs<T: SignedRows + ?Sized>(state: &State<'_, T>, w0: &ExactWeights) -
 }
 
 /// Decisions about the rows with one axis added behind them.
-struct Axes<'s, 'a, T: ?Sized> {
-    state: &'s State<'a, T>,
+struct Axes<'s, 'a> {
+    state: &'s State<'a>,
     /// With a place for the axis at the end.
     scales: Scales,
     face: Face,
@@ -182,8 +182,8 @@ struct Axes<'s, 'a, T: ?Sized> {
 /// Rows that a working set keeps from one axis to the next, for each dimension.
 const KEPT: usize = 20;
 
-impl<'s, 'a, T: SignedRows + ?Sized> Axes<'s, 'a, T> {
-    fn new(state: &'s State<'a, T>) -> OrStopped<Self> {
+impl<'s, 'a> Axes<'s, 'a> {
+    fn new(state: &'s State<'a>) -> OrStopped<Self> {
         let mut scales = state.scales.clone();
         scales.norm.push(0.0);
         let mut face = state.face.clone();
@@ -250,7 +250,7 @@ impl<'s, 'a, T: SignedRows + ?Sized> Axes<'s, 'a, T> {
     }
 }
 
-impl<T: SignedRows + ?Sized> State<'_, T> {
+impl State<'_> {
     /// A random vector orthogonal (modulo the prime) to every row, and the rank of the rows:
     /// it is zero exactly where an axis lies in the row space.
     fn orthogonal_to_all(&self, draw: &mut impl FnMut() -> u64) -> OrStopped<(Vec<u64>, usize)> {

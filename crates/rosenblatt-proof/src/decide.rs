@@ -35,7 +35,7 @@ use rosenblatt_core::{Error, Result};
 
 /// Decides whether the rows are separable, quasi-separable or overlapping, with proof.
 /// `threads` changes the time taken, never the verdict.
-pub fn decide<T: SignedRows + ?Sized>(rows: &T, threads: usize) -> Result<ProvedVerdict> {
+pub fn decide(rows: &dyn SignedRows, threads: usize) -> Result<ProvedVerdict> {
     let limits = Limits::default();
     match Decision::new(rows, threads, &limits)? {
         Ok(decision) => Ok(decision.proved),
@@ -45,24 +45,24 @@ pub fn decide<T: SignedRows + ?Sized>(rows: &T, threads: usize) -> Result<Proved
 }
 
 /// A decision made within limits, from which more can be asked about the same rows.
-pub struct Decision<'a, T: ?Sized> {
-    pub(crate) state: State<'a, T>,
+pub struct Decision<'a> {
+    pub(crate) state: State<'a>,
     /// Weights that separate the rows outside the face, if there are any.
     pub(crate) separated: Option<ExactWeights>,
     /// The verdict and its witness.
     pub proved: ProvedVerdict,
 }
 
-impl<T: ?Sized> std::fmt::Debug for Decision<'_, T> {
+impl std::fmt::Debug for Decision<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Decision").field(&self.proved).finish()
     }
 }
 
-impl<'a, T: SignedRows + ?Sized> Decision<'a, T> {
+impl<'a> Decision<'a> {
     /// Decides, or says what is known when a limit ends the search.
     pub fn new(
-        rows: &'a T,
+        rows: &'a dyn SignedRows,
         threads: usize,
         limits: &'a Limits<'a>,
     ) -> Result<std::result::Result<Self, Undecided>> {
@@ -93,8 +93,8 @@ const MANY: usize = 256;
 pub(crate) const WIDE: usize = 1000;
 
 /// What a decision leaves behind, for questions that go on from it.
-pub(crate) struct State<'a, T: ?Sized> {
-    pub(crate) rows: &'a T,
+pub(crate) struct State<'a> {
+    pub(crate) rows: &'a dyn SignedRows,
     pub(crate) scales: Scales,
     pub(crate) residues: Residues,
     pub(crate) face: Face,
@@ -107,8 +107,12 @@ pub(crate) struct State<'a, T: ?Sized> {
     doing: Doing,
 }
 
-impl<'a, T: SignedRows + ?Sized> State<'a, T> {
-    pub(crate) fn new(rows: &'a T, threads: usize, limits: &'a Limits<'a>) -> Result<Self> {
+impl<'a> State<'a> {
+    pub(crate) fn new(
+        rows: &'a dyn SignedRows,
+        threads: usize,
+        limits: &'a Limits<'a>,
+    ) -> Result<Self> {
         if rows.groups() == 0 {
             return Err(Error::data("there are no rows to decide about"));
         }

@@ -33,8 +33,8 @@ pub(crate) enum RoundOutcome {
 }
 
 /// The rows outside a face, all modulo its span.
-pub(crate) struct ExactWalk<'a, T: ?Sized> {
-    rows: &'a T,
+pub(crate) struct ExactWalk<'a> {
+    rows: &'a dyn SignedRows,
     scales: &'a Scales,
     residues: &'a Residues,
     limits: &'a Limits<'a>,
@@ -43,9 +43,9 @@ pub(crate) struct ExactWalk<'a, T: ?Sized> {
     basis_rows: Vec<IntegerRow>,
 }
 
-impl<'a, T: SignedRows + ?Sized> ExactWalk<'a, T> {
+impl<'a> ExactWalk<'a> {
     pub(crate) fn new(
-        rows: &'a T,
+        rows: &'a dyn SignedRows,
         scales: &'a Scales,
         residues: &'a Residues,
         limits: &'a Limits<'a>,

@@ -37,7 +37,7 @@ pub(crate) struct Face {
 
 impl Face {
     /// The first row that does not lie in it.
-    pub(crate) fn any_outside<T: SignedRows + ?Sized>(&self, rows: &T) -> Option<usize> {
+    pub(crate) fn any_outside(&self, rows: &dyn SignedRows) -> Option<usize> {
         (0..rows.groups()).find_map(|group| {
             let mut found = None;
             rows.members(group, &mut |row| {
@@ -50,7 +50,7 @@ impl Face {
     }
 
     /// Brings the floating-point basis up to date.
-    pub(crate) fn orthonormalise<T: SignedRows + ?Sized>(&mut self, rows: &T, scales: &Scales) {
+    pub(crate) fn orthonormalise(&mut self, rows: &dyn SignedRows, scales: &Scales) {
         for &row in &self.basis[self.made_of..] {
             let new = add_direction(&mut self.near, scales.unit(rows, row));
             self.ill_conditioned |= new.is_nan() || new < 1e-6;
@@ -60,9 +60,9 @@ impl Face {
 
     /// What is left of v orthogonally to it, by conjugate gradients on the rows of its basis,
     /// which stay sparse.
-    pub(crate) fn beside<T: SignedRows + ?Sized>(
+    pub(crate) fn beside(
         &self,
-        rows: &T,
+        rows: &dyn SignedRows,
         scales: &Scales,
         mut v: Vec<f64>,
     ) -> Vec<f64> {
@@ -108,12 +108,7 @@ impl Face {
 
     /// A scaled row divided by its length; what is left of it beside the face where that has no
     /// orthonormal basis.
-    pub(crate) fn unit<T: SignedRows + ?Sized>(
-        &self,
-        rows: &T,
-        scales: &Scales,
-        row: usize,
-    ) -> Vec<f64> {
+    pub(crate) fn unit(&self, rows: &dyn SignedRows, scales: &Scales, row: usize) -> Vec<f64> {
         let unit = scales.unit(rows, row);
         match self.near.is_empty() {
             true => self.beside(rows, scales, unit),
@@ -127,19 +122,15 @@ impl Face {
     }
 
     /// Its basis in whole numbers.
-    pub(crate) fn integer_rows<T: SignedRows + ?Sized>(
-        &self,
-        rows: &T,
-        scales: &Scales,
-    ) -> Vec<IntegerRow> {
+    pub(crate) fn integer_rows(&self, rows: &dyn SignedRows, scales: &Scales) -> Vec<IntegerRow> {
         let basis = self.basis.iter();
         basis.map(|&row| scales.integer_row(rows, row)).collect()
     }
 
     /// Brings the solver up to date.
-    pub(crate) fn grow_solver<T: SignedRows + ?Sized>(
+    pub(crate) fn grow_solver(
         &mut self,
-        rows: &T,
+        rows: &dyn SignedRows,
         scales: &Scales,
         limits: &Limits<'_>,
     ) -> OrStopped<()> {
@@ -191,8 +182,8 @@ pub(crate) struct PivotSolver {
 }
 
 impl PivotSolver {
-    pub(crate) fn new<T: SignedRows + ?Sized>(
-        rows: &T,
+    pub(crate) fn new(
+        rows: &dyn SignedRows,
         scales: &Scales,
         face: &Face,
         limits: &Limits<'_>,

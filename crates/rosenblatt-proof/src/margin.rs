@@ -16,7 +16,7 @@ use rosenblatt_core::internal::random::{Random, Stream};
 use rosenblatt_core::internal::{NearestPoint, Walk};
 
 /// R = max ‖x‖ over the rows, lifted if there is a bias, rounded up.
-pub fn radius<T: SignedRows + ?Sized>(rows: &T, threads: usize) -> f64 {
+pub fn radius(rows: &dyn SignedRows, threads: usize) -> f64 {
     let dimension = rows.dimension();
     let scales = Scales::with_shift(rows, threads, vec![0; dimension], vec![1.0; dimension]);
     upward(&scales)
@@ -78,8 +78,8 @@ const MOST_PASSES: u32 = 20_000;
 const MANY_DIMENSIONS: usize = 256;
 
 /// The search for the nearest point of the rows' convex hull.
-pub(super) struct Narrowing<'a, T> {
-    rows: &'a T,
+pub(super) struct Narrowing<'a> {
+    rows: &'a dyn SignedRows,
     plain: bool,
     scales: Scales,
     /// A power of two that brings the longest row near 1, so that squares stay in range.
@@ -104,8 +104,13 @@ impl Default for Lowest {
     }
 }
 
-impl<'a, T: SignedRows> Narrowing<'a, T> {
-    pub(super) fn new(rows: &'a T, plain: bool, threads: usize, limits: &'a Limits<'a>) -> Self {
+impl<'a> Narrowing<'a> {
+    pub(super) fn new(
+        rows: &'a dyn SignedRows,
+        plain: bool,
+        threads: usize,
+        limits: &'a Limits<'a>,
+    ) -> Self {
         let dimension = rows.dimension();
         let mut ones = vec![1.0; dimension];
         if plain {

@@ -116,7 +116,7 @@ impl Residues {
     }
 
     /// Calls `f` with the residues of a row's coordinates that are not zero.
-    fn each<T: SignedRows + ?Sized>(&self, rows: &T, row: usize, mut f: impl FnMut(usize, u64)) {
+    fn each(&self, rows: &dyn SignedRows, row: usize, mut f: impl FnMut(usize, u64)) {
         let notation = rows.notation();
         match rows.floats_tell(row) {
             true => rows.each(row, &mut |j, z| {
@@ -129,14 +129,14 @@ impl Residues {
     }
 
     /// A row written out in full.
-    pub(crate) fn row<T: SignedRows + ?Sized>(&self, rows: &T, row: usize) -> Vec<u64> {
+    pub(crate) fn row(&self, rows: &dyn SignedRows, row: usize) -> Vec<u64> {
         let mut residues = vec![0; rows.dimension()];
         self.each(rows, row, |j, residue| residues[j] = residue);
         residues
     }
 
     /// g·z.
-    pub(crate) fn dot<T: SignedRows + ?Sized>(&self, rows: &T, row: usize, g: &[u64]) -> u64 {
+    pub(crate) fn dot(&self, rows: &dyn SignedRows, row: usize, g: &[u64]) -> u64 {
         let mut sum = 0;
         self.each(rows, row, |j, residue| sum = add(sum, mul(g[j], residue)));
         sum

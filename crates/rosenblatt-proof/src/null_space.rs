@@ -15,7 +15,6 @@ use super::limits::OrStopped;
 use super::modulo::PRIME;
 use super::passes::{ExactWeights, QuickNormals};
 use super::round::FEW;
-use super::rows::SignedRows;
 use super::verdict::{Direction, MOST_NULL_VECTORS};
 use rosenblatt_core::internal::random::{Random, Stream};
 use rosenblatt_core::internal::unit_part_beside;
@@ -24,7 +23,7 @@ use rosenblatt_core::{Error, Result};
 /// A row with so large a part of its length beside the face, in floating point, lies outside.
 const FAR_OUTSIDE: f64 = 1e-3;
 
-impl<T: SignedRows + ?Sized> State<'_, T> {
+impl State<'_> {
     /// A vector that is orthogonal to the face modulo the prime, and hardly to any row outside.
     fn beside_face(&self, random: &mut Random) -> Vec<u64> {
         let draw = || random.bits() % PRIME;

@@ -50,7 +50,7 @@ pub(crate) fn pieces<R: Send>(
 }
 
 impl Scales {
-    pub(crate) fn new<T: SignedRows + ?Sized>(rows: &T, threads: usize) -> Self {
+    pub(crate) fn new(rows: &dyn SignedRows, threads: usize) -> Self {
         let dimension = rows.dimension();
         let terms = rows.terms();
         let largest = pieces(rows.groups(), terms, threads, |range| {
@@ -86,8 +86,8 @@ impl Scales {
     }
 
     /// Scales by a given power of the radix in each column.
-    pub(crate) fn with_shift<T: SignedRows + ?Sized>(
-        rows: &T,
+    pub(crate) fn with_shift(
+        rows: &dyn SignedRows,
         threads: usize,
         shift: Vec<i32>,
         factor: Vec<f64>,
@@ -116,7 +116,7 @@ impl Scales {
     }
 
     /// How many rows have each column.
-    pub(crate) fn column_counts<T: SignedRows + ?Sized>(&self, rows: &T) -> Vec<u32> {
+    pub(crate) fn column_counts(&self, rows: &dyn SignedRows) -> Vec<u32> {
         let parts = self.pieces(rows, 1, |range| {
             let mut counts = vec![0u32; self.factor.len()];
             for group in range {
@@ -139,14 +139,14 @@ impl Scales {
     }
 
     /// A scaled row written out in full.
-    pub(crate) fn dense<T: SignedRows + ?Sized>(&self, rows: &T, row: usize) -> Vec<f64> {
+    pub(crate) fn dense(&self, rows: &dyn SignedRows, row: usize) -> Vec<f64> {
         let mut full = vec![0.0; self.factor.len()];
         rows.each(row, &mut |j, z| full[j] = z * self.factor[j]);
         full
     }
 
     /// A scaled row divided by its length.
-    pub(crate) fn unit<T: SignedRows + ?Sized>(&self, rows: &T, row: usize) -> Vec<f64> {
+    pub(crate) fn unit(&self, rows: &dyn SignedRows, row: usize) -> Vec<f64> {
         let mut z = self.dense(rows, row);
         let norm = self.norm[rows.group_of(row)];
         if norm > 0.0 {
@@ -162,9 +162,9 @@ impl Scales {
 
     /// The rows that are not surely positive under v, worst first and at most `most` of
     /// them, each with its score divided by its length; and in how many groups there are any.
-    pub(crate) fn violated<T: SignedRows + ?Sized>(
+    pub(crate) fn violated(
         &self,
-        rows: &T,
+        rows: &dyn SignedRows,
         v: &[f64],
         skip: &[bool],
         below: f64,
@@ -211,9 +211,9 @@ impl Scales {
 
     /// The first row met that exact `v` does not put strictly on the positive side (rows
     /// marked in `skip` aside), or `None`: then v separates, proved.
-    pub(crate) fn refutes<T: SignedRows + ?Sized>(
+    pub(crate) fn refutes(
         &self,
-        rows: &T,
+        rows: &dyn SignedRows,
         v: &ExactWeights,
         skip: &[bool],
     ) -> Option<usize> {
@@ -260,16 +260,16 @@ impl Scales {
 
     /// What `f` finds in ranges of the groups, one on each thread, where a group takes as much
     /// work as `times` sums of products.
-    pub(crate) fn pieces<T: SignedRows + ?Sized, R: Send>(
+    pub(crate) fn pieces<R: Send>(
         &self,
-        rows: &T,
+        rows: &dyn SignedRows,
         times: usize,
         f: impl Fn(Range<usize>) -> R + Sync,
     ) -> Vec<R> {
         pieces(rows.groups(), times * self.terms, self.threads, f)
     }
 
-    pub(crate) fn integer_row<T: SignedRows + ?Sized>(&self, rows: &T, row: usize) -> IntegerRow {
+    pub(crate) fn integer_row(&self, rows: &dyn SignedRows, row: usize) -> IntegerRow {
         let radix = rows.notation().radix();
         let mut entries: Vec<(usize, Exact)> = Vec::new();
         rows.each_exact(row, &mut |j, mut value| {
@@ -332,7 +332,7 @@ pub(crate) fn keep_worst(found: &mut Vec<(f64, usize)>, most: usize) {
 }
 
 /// ‖scaled z‖, guarded against underflow; `full` has room for a row.
-fn length<T: SignedRows + ?Sized>(rows: &T, row: usize, factor: &[f64], full: &mut [f64]) -> f64 {
+fn length(rows: &dyn SignedRows, row: usize, factor: &[f64], full: &mut [f64]) -> f64 {
     let mut sum = 0.0;
     if rows.write_full(row, full) {
         full.iter_mut().zip(factor).for_each(|(z, f)| *z *= f);
@@ -373,12 +373,7 @@ impl ExactWeights {
     }
 
     /// The sign of v·z, computed in whole numbers.
-    pub(crate) fn sign<T: SignedRows + ?Sized>(
-        &self,
-        scales: &Scales,
-        rows: &T,
-        row: usize,
-    ) -> Ordering {
+    pub(crate) fn sign(&self, scales: &Scales, rows: &dyn SignedRows, row: usize) -> Ordering {
         let radix = rows.notation().radix();
         let shift = &scales.shift;
         let mut entries: Vec<(IBig, i32)> = Vec::new();

@@ -34,7 +34,7 @@ pub(crate) struct Peeled {
 }
 
 /// Leaves out rows level by level, until no column is one-sided.
-pub(crate) fn peel<T: SignedRows + ?Sized>(rows: &T, limits: &Limits<'_>) -> OrStopped<Peeled> {
+pub(crate) fn peel(rows: &dyn SignedRows, limits: &Limits<'_>) -> OrStopped<Peeled> {
     let dimension = rows.dimension();
     // How many rows have a negative and a positive entry in each column.
     let mut counts = vec![[0u32; 2]; dimension];
@@ -85,9 +85,9 @@ impl Peeled {
     }
 
     /// Weights of the core with weights added that separate the rows left out.
-    pub(crate) fn separating<T: SignedRows + ?Sized>(
+    pub(crate) fn separating(
         &self,
-        rows: &T,
+        rows: &dyn SignedRows,
         scales: &Scales,
         core: Vec<IBig>,
     ) -> ExactWeights {
@@ -127,8 +127,8 @@ impl Peeled {
 }
 
 /// The rows of a core, in its own columns.
-pub(crate) struct Core<'a, T: ?Sized> {
-    rows: &'a T,
+pub(crate) struct Core<'a> {
+    rows: &'a dyn SignedRows,
     pub(crate) members: Vec<usize>,
     /// The columns in which a member is not zero, ascending.
     pub(crate) columns: Vec<usize>,
@@ -140,8 +140,8 @@ pub(crate) struct Core<'a, T: ?Sized> {
     longest: usize,
 }
 
-impl<'a, T: SignedRows + ?Sized> Core<'a, T> {
-    pub(crate) fn new(rows: &'a T, members: Vec<usize>) -> Self {
+impl<'a> Core<'a> {
+    pub(crate) fn new(rows: &'a dyn SignedRows, members: Vec<usize>) -> Self {
         let mut used = vec![false; rows.dimension()];
         for &row in &members {
             rows.each_sign(row, &mut |j, _| used[j] = true);
@@ -173,7 +173,7 @@ impl<'a, T: SignedRows + ?Sized> Core<'a, T> {
     }
 }
 
-impl<T: SignedRows + ?Sized> SignedRows for Core<'_, T> {
+impl SignedRows for Core<'_> {
     fn dimension(&self) -> usize {
         self.columns.len()
     }

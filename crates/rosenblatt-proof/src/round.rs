@@ -48,8 +48,8 @@ enum Met {
     Nothing,
 }
 
-pub(crate) struct Search<'a, T: ?Sized> {
-    pub(crate) rows: &'a T,
+pub(crate) struct Search<'a> {
+    pub(crate) rows: &'a dyn SignedRows,
     pub(crate) scales: &'a Scales,
     pub(crate) residues: &'a Residues,
     /// Rows worth starting from; refreshed by each round.
@@ -63,7 +63,7 @@ pub(crate) struct Search<'a, T: ?Sized> {
     pub(crate) doing: Doing,
 }
 
-impl<T: SignedRows + ?Sized> Search<'_, T> {
+impl Search<'_> {
     /// Decides the rows outside `face`, of which there must be one in the working set if not all
     /// that lie in the face are marked.
     pub(crate) fn round(&mut self, face: &Face) -> OrStopped<RoundOutcome> {

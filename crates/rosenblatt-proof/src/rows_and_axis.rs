@@ -4,14 +4,14 @@ use super::number::{Exact, Notation};
 use super::rows::SignedRows;
 
 /// Some rows with a few more behind them, given by one coordinate each: ±e_j.
-pub(crate) struct RowsAndAxis<'a, T: ?Sized> {
-    pub(crate) rows: &'a T,
+pub(crate) struct RowsAndAxis<'a> {
+    pub(crate) rows: &'a dyn SignedRows,
     pub(crate) axis: usize,
     /// +1 or −1.
     pub(crate) sign: f64,
 }
 
-impl<T: SignedRows + ?Sized> SignedRows for RowsAndAxis<'_, T> {
+impl SignedRows for RowsAndAxis<'_> {
     fn dimension(&self) -> usize {
         self.rows.dimension()
     }

@@ -105,7 +105,7 @@ fn findings(
     args: &CheckArgs,
     examined: &Examined,
     rows: &TwoSides<'_>,
-    decision: &Decision<'_, TwoSides<'_>>,
+    decision: &Decision<'_>,
     watch: &Watch,
 ) -> Result<Findings, Failure> {
     let data = &examined.data;
