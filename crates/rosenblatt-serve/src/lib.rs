@@ -47,9 +47,11 @@ pub use problem::{Answer, Problem};
 
 /// Serves until the process is told to end; `listening` is told where, once it does.
 ///
+/// It is not generic, so that the whole server is compiled with this crate.
+///
 /// # Errors
 /// If a model cannot be served, its log is damaged, or the address cannot be had.
-pub fn serve(settings: Settings, listening: impl FnOnce(SocketAddr)) -> Result<()> {
+pub fn serve(settings: Settings, listening: &dyn Fn(SocketAddr)) -> Result<()> {
     let app = Arc::new(App::new(settings)?);
     let tls = listen::tls(&app)?;
     let listener = listen::open(&app)?;

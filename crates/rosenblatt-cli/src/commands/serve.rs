@@ -48,7 +48,7 @@ pub fn run(context: Context, args: &ServeArgs) -> Outcome {
     } else {
         "http"
     };
-    rosenblatt_serve::serve(settings, |address| {
+    rosenblatt_serve::serve(settings, &|address| {
         // The server runs as well where nobody reads where.
         let _ = crate::output::print(&format!("{scheme}://{address}\n"));
     })?;
