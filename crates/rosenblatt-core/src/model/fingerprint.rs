@@ -1,7 +1,5 @@
 //! Telling one data set from another in eight bytes.
 
-use std::ops::Range;
-
 use crate::data::{Dataset, Row};
 use crate::parallel;
 
@@ -20,7 +18,7 @@ pub struct Fingerprint {
 }
 
 /// Rows that a thread takes at a time.
-pub(super) const BLOCK: usize = 256;
+const BLOCK: usize = 256;
 
 fn mix(hash: u64, value: u64) -> u64 {
     (hash ^ value).wrapping_mul(ODD).rotate_left(29)
@@ -36,71 +34,118 @@ fn share(j: u32, x: f64) -> u64 {
     mixed ^ mixed >> 29
 }
 
-/// The hash of a row's values, and how many are not zero.
-#[inline]
-fn hash_values(row: Row<'_>) -> (u64, u64) {
-    let (mut values, mut non_zeros) = (0u64, 0);
+/// What is summed over the values of a row that are not zero.
+struct RowSums {
+    hash: u64,
+    count: u64,
+    squared_norm: f64,
+}
+
+#[inline(always)]
+fn row_sums(row: Row<'_>) -> RowSums {
+    let mut sums = RowSums {
+        hash: 0,
+        count: 0,
+        squared_norm: 0.0,
+    };
     row.for_each(|j, x| {
-        values = values.wrapping_add(share(j as u32, x));
-        non_zeros += 1;
+        sums.hash = sums.hash.wrapping_add(share(j as u32, x));
+        sums.count += 1;
+        sums.squared_norm += x * x;
     });
-    (values, non_zeros)
+    sums
 }
 
 /// The hash of a row and its class, wherever it stands.
 pub(super) fn hash_row(row: Row<'_>, class: u32) -> u64 {
-    let (values, non_zeros) = hash_values(row);
-    let hash = mix(mix(class.into(), values), non_zeros);
+    let sums = row_sums(row);
+    with_class(&sums, class)
+}
+
+#[inline]
+fn with_class(sums: &RowSums, class: u32) -> u64 {
+    let hash = mix(mix(class.into(), sums.hash), sums.count);
     let hash = (hash ^ hash >> 32).wrapping_mul(ODD);
     hash ^ hash >> 29
 }
 
-/// The hash of example `i`, which is row `number` of its source, and how many values of it are
-/// not zero.
-#[inline]
-fn hash_example(data: &Dataset, i: usize, number: u32) -> (u64, u64) {
-    let (values, non_zeros) = hash_values(data.row(i));
-    let mut hash = mix(mix(number.into(), data.labels[i].into()), values);
-    if let Some(weights) = &data.weights {
-        hash = mix(hash, weights[i].to_bits());
-    }
-    (mix(hash, non_zeros), non_zeros)
+/// What one pass over all rows finds of each.
+pub(crate) struct RowScan {
+    pub fingerprint: Fingerprint,
+    /// The hash of each row and its class.
+    pub hashes: Vec<u64>,
+    /// ‖x‖² of each row.
+    pub squared_norms: Vec<f64>,
 }
 
-impl Fingerprint {
-    /// The fingerprint of `data`.
+impl RowScan {
+    /// Looks at all rows of `data`.
     pub fn of(data: &Dataset, threads: usize) -> Self {
-        let mut blocks = vec![(0, 0); data.len().div_ceil(BLOCK)];
-        let threads = parallel::worth(threads, data.len());
-        parallel::chunks(&mut blocks, 1, threads, || {
-            |block: usize, out: &mut [(u64, u64)]| {
-                let rows = block * BLOCK..data.len().min((block + 1) * BLOCK);
-                out[0] = Self::of_rows(data, rows, |i| data.number(i));
+        let n = data.len();
+        let (mut hashes, mut squared_norms) = (vec![0; n], vec![0.0; n]);
+        let mut blocks = vec![(0, 0); n.div_ceil(BLOCK)];
+        let outputs = (hashes.chunks_mut(BLOCK)).zip(squared_norms.chunks_mut(BLOCK));
+        let items = blocks.iter_mut().zip(outputs).zip((0..n).step_by(BLOCK));
+        parallel::each(items, parallel::worth(threads, n), || {
+            |((block, (hashes, norms)), first): (
+                (&mut (u64, u64), (&mut [u64], &mut [f64])),
+                usize,
+            )| {
+                let (mut hash_of_all, mut non_zeros) = (0u64, 0);
+                for (i, (hash, norm)) in (first..).zip(hashes.iter_mut().zip(norms)) {
+                    let sums = row_sums(data.row(i));
+                    *hash = with_class(&sums, data.labels[i]);
+                    *norm = sums.squared_norm;
+                    let example = hash_example(data, i, data.number(i) as u32, &sums);
+                    hash_of_all = hash_of_all.wrapping_add(example);
+                    non_zeros += sums.count;
+                }
+                // Once, at the end: the places of other threads are near.
+                *block = (hash_of_all, non_zeros);
+                data.matrix.were_read(hashes.len());
             }
         });
         let (hash, non_zeros) = blocks.iter().fold((0u64, 0), |(hash, count), (h, n)| {
             (hash.wrapping_add(*h), count + n)
         });
-        Fingerprint {
-            examples: data.len() as u64,
-            features: data.features() as u64,
-            non_zeros,
-            hash,
+        RowScan {
+            fingerprint: Fingerprint {
+                examples: n as u64,
+                features: data.features() as u64,
+                non_zeros,
+                hash,
+            },
+            hashes,
+            squared_norms,
         }
+    }
+}
+
+/// The hash of example `i`, which is row `number` of its source.
+#[inline]
+fn hash_example(data: &Dataset, i: usize, number: u32, sums: &RowSums) -> u64 {
+    let mut hash = mix(mix(number.into(), data.labels[i].into()), sums.hash);
+    if let Some(weights) = &data.weights {
+        hash = mix(hash, weights[i].to_bits());
+    }
+    mix(hash, sums.count)
+}
+
+impl Fingerprint {
+    /// The fingerprint of `data`.
+    pub fn of(data: &Dataset, threads: usize) -> Self {
+        RowScan::of(data, threads).fingerprint
     }
 
     /// What all these examples add to the hash, and how many values of theirs are not zero, where
     /// they are the rows from `first` on of a larger set, in its order.
     #[doc(hidden)]
     pub fn of_part(data: &Dataset, first: usize) -> (u64, u64) {
-        Self::of_rows(data, 0..data.len(), |i| first + data.number(i))
-    }
-
-    /// The same of the rows at these positions, with the numbers that they have in their source.
-    fn of_rows(data: &Dataset, rows: Range<usize>, number: impl Fn(usize) -> usize) -> (u64, u64) {
-        rows.fold((0u64, 0), |(sum, count), i| {
-            let (hash, non_zeros) = hash_example(data, i, number(i) as u32);
-            (sum.wrapping_add(hash), count + non_zeros)
+        (0..data.len()).fold((0u64, 0), |(hash, count), i| {
+            let sums = row_sums(data.row(i));
+            let number = (first + data.number(i)) as u32;
+            let example = hash_example(data, i, number, &sums);
+            (hash.wrapping_add(example), count + sums.count)
         })
     }
 }

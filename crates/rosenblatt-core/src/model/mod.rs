@@ -22,6 +22,7 @@ pub use dual_log::DualLog;
 pub use explain::{Contribution, Explanation, Reason};
 pub use file::FORMAT;
 pub use fingerprint::Fingerprint;
+pub(crate) use fingerprint::RowScan;
 pub use kernel::KernelModel;
 pub use linear_state::LinearState;
 pub(crate) use network::Forward;

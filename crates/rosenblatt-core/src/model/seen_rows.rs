@@ -1,8 +1,7 @@
 //! Which rows a model was trained on, in eight bytes each.
 
-use super::fingerprint::{BLOCK, hash_row};
+use super::fingerprint::hash_row;
 use crate::data::{Dataset, Row};
-use crate::parallel;
 
 /// Hashes of the rows, labels included, that a model was trained on: of all rows where they are
 /// few, else the smallest hashes, which are those of a random sample of the rows.
@@ -23,20 +22,13 @@ const MOST: usize = 8192;
 const LARGEST: usize = 1 << 28;
 
 impl SeenRows {
-    /// Those of these examples, unless they are very many.
-    pub fn of(data: &Dataset, threads: usize) -> Option<Self> {
-        if data.matrix.bytes() > LARGEST {
-            return None;
-        }
-        let mut hashes = vec![0; data.len()];
-        let threads = parallel::worth(threads, data.len());
-        parallel::chunks(&mut hashes, BLOCK, threads, || {
-            |block: usize, out: &mut [u64]| {
-                for (i, hash) in (block * BLOCK..).zip(out) {
-                    *hash = hash_row(data.row(i), data.labels[i]);
-                }
-            }
-        });
+    /// Whether the rows that a model is trained on are kept: not where they are very many.
+    pub(crate) fn are_kept(data: &Dataset) -> bool {
+        data.matrix.bytes() <= LARGEST
+    }
+
+    /// Those of rows with these hashes.
+    pub(crate) fn of(mut hashes: Vec<u64>) -> Self {
         if hashes.len() > 2 * MOST {
             // Equal rows are one, so some more than are kept.
             hashes.select_nth_unstable(2 * MOST);
@@ -48,7 +40,7 @@ impl SeenRows {
         hashes.dedup();
         let all = complete && hashes.len() <= MOST;
         hashes.truncate(MOST);
-        Some(SeenRows { hashes, all })
+        SeenRows { hashes, all }
     }
 
     /// Whether the model was trained on this row with this class; `None` where its hash would not
@@ -75,6 +67,7 @@ impl SeenRows {
 mod tests {
     use super::*;
     use crate::data::{Classes, Matrix, Precision};
+    use crate::model::RowScan;
     use crate::random::{Random, Stream};
 
     fn data(rows: &[Vec<f64>]) -> Dataset {
@@ -94,8 +87,8 @@ mod tests {
     #[test]
     fn few_rows_are_all_known() {
         let (own, other) = (data(&rows(500, 1)), data(&rows(500, 2)));
-        let seen = SeenRows::of(&own, 2).unwrap();
-        assert_eq!(seen, SeenRows::of(&own, 1).unwrap());
+        let seen = SeenRows::of(RowScan::of(&own, 2).hashes);
+        assert_eq!(seen, SeenRows::of(RowScan::of(&own, 1).hashes));
         for i in 0..500 {
             let class = own.labels[i];
             assert_eq!(seen.contains(own.row(i), class), Some(true));
@@ -111,7 +104,7 @@ mod tests {
     #[test]
     fn of_many_rows_a_sample_is_known() {
         let (n, own, other) = (40_000, data(&rows(40_000, 1)), data(&rows(40_000, 2)));
-        let seen = SeenRows::of(&own, 2).unwrap();
+        let seen = SeenRows::of(RowScan::of(&own, 2).hashes);
         let answers = |data: &Dataset| -> Vec<bool> {
             let each = (0..n).filter_map(|i| seen.contains(data.row(i), data.labels[i]));
             each.collect()

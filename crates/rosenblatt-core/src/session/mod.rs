@@ -14,7 +14,7 @@ use crate::data::{Classes, Dataset, FeatureNames};
 use crate::embedding::Embedding;
 use crate::error::{Error, Result};
 use crate::learner::{LearnerEntry, LinearUnit};
-use crate::model::{Decision, Fingerprint, LinearState, Model, SeenRows};
+use crate::model::{Decision, Fingerprint, LinearState, Model, RowScan, SeenRows};
 use crate::options::{DataSize, Declared, Metric, Options, choice_name};
 use crate::parallel;
 use crate::progress::{Limits, Progress};
@@ -171,12 +171,22 @@ impl<'a> Session<'a> {
         if options.learner.keeps_weights() {
             fits_memory(scheme, data.features())?;
         }
-        let sample_weights = SampleWeights::new(data, &options.class_weight)?;
+        let mut sample_weights = SampleWeights::new(data, &options.class_weight)?;
+        // The rows that earlier weights were learned from are not at hand.
+        let keeps_seen = !matches!(self.from, Origin::Weights(_)) && SeenRows::are_kept(raw);
+        let (mut fingerprint, mut seen_rows) = (self.fingerprint, None);
+        if keeps_seen || fingerprint.is_none() {
+            let scan = RowScan::of(raw, self.threads);
+            fingerprint.get_or_insert(scan.fingerprint);
+            seen_rows = keeps_seen.then(|| SeenRows::of(scan.hashes));
+            if embedding.is_none() {
+                sample_weights.know_squared_norms(scan.squared_norms);
+            }
+        }
+        let fingerprint = fingerprint.unwrap_or_default();
         if !sample_weights.is_surely_finite() {
             sample_weights.require_finite(self.threads)?;
         }
-        let known = self.fingerprint;
-        let fingerprint = known.unwrap_or_else(|| Fingerprint::of(raw, self.threads));
         let (mut progress, state) = self.resumed(raw, scheme, fingerprint)?;
         let mut best = None;
         match self.from {
@@ -195,11 +205,6 @@ impl<'a> Session<'a> {
             }
             _ => progress.kept = None,
         }
-        let seen_rows = match self.from {
-            // Rows seen before are not at hand.
-            Origin::Weights(_) => None,
-            _ => SeenRows::of(raw, self.threads),
-        };
         let made_before = match self.from {
             Origin::Weights(_) => progress.passes.len() as u64,
             _ => 0,

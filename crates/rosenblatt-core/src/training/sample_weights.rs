@@ -56,6 +56,11 @@ impl<'a> SampleWeights<'a> {
         })
     }
 
+    /// Takes these for ‖x_i‖² of all examples.
+    pub(crate) fn know_squared_norms(&mut self, norms: Vec<f64>) {
+        self.squared_norms = norms.into();
+    }
+
     /// All ‖x_i‖², found on so many threads unless they are known.
     pub(crate) fn measure(&self, threads: usize) -> &[f64] {
         self.squared_norms.get_or_init(|| {
