@@ -101,6 +101,14 @@ pub struct HeldOut {
 
 pub fn run(context: Context, args: &TuneArgs) -> output::Outcome {
     let started = Instant::now();
+    let in_grid = |axis: &String| axis.starts_with("patience=");
+    if args.learner.has("patience") || args.grid.iter().any(in_grid) {
+        return Err(Error::options(
+            "⟨patience⟩ needs held-out examples, and tune trains without any",
+        )
+        .remedy("use ⟨grid epochs=1,3,10⟩ to search for the number of passes")
+        .into());
+    }
     let base = args.learner.options(Options::default())?;
     let mut data = args.source.options(context.threads)?;
     data.read.also.clone_from(&args.more);
