@@ -369,7 +369,7 @@ fn split_by(options: &mut DataOptions, by: SplitBy, column: &str) -> Result<()> 
 const LABEL_TYPE: &str = "label-type";
 
 /// What says which rows are held out.
-const HELD_OUT: [&str; 4] = ["validate", "validate-file", "groups", "time"];
+pub(super) const HELD_OUT: [&str; 4] = ["validate", "validate-file", "groups", "time"];
 
 /// What was settled when a model was trained.
 const SETTLED: [&str; 17] = [
@@ -660,17 +660,13 @@ impl Deref for ModelDataArgs {
 
 impl Args for ModelDataArgs {
     fn augment_args(command: Command) -> Command {
-        let hidden = |arg: Arg| match SETTLED.contains(&arg.get_id().as_str()) {
-            true => arg.hide(true),
-            false => arg,
-        };
         let by_position = Arg::new("by-position")
             .long("by-position")
             .action(ArgAction::SetTrue)
             .help_heading("Data")
             .help("take the columns of a table in the order of the training file, whatever their names");
         DataArgs::augment_args(command)
-            .mut_args(hidden)
+            .mut_args(super::hide(&SETTLED))
             .arg(by_position)
     }
 

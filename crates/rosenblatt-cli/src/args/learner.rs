@@ -11,12 +11,16 @@ pub struct LearnerArgs {
 }
 
 impl LearnerArgs {
+    /// Whether this option was given.
+    pub fn has(&self, name: &str) -> bool {
+        self.given.iter().any(|(n, _)| *n == name)
+    }
+
     /// The options: `base` with what was given.
     pub fn options(&self, base: Options) -> rosenblatt::Result<Options> {
         let mut options = base;
-        let given = |name: &str| self.given.iter().any(|(n, _)| *n == name);
         // An option that only some learner has says which learner is meant.
-        if !given("learner") && options.learner.is::<Perceptron>() {
+        if !self.has("learner") && options.learner.is::<Perceptron>() {
             let names = self.given.iter().map(|(name, _)| *name);
             if let Some(implied) = LearnerEntry::implied_by(names) {
                 options.learner = implied.default_settings();

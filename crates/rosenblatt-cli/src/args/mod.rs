@@ -4,6 +4,7 @@
 mod data;
 mod learner;
 
+use data::HELD_OUT;
 pub use data::{DataArgs, DataOptions, ModelDataArgs, is_read};
 pub use learner::LearnerArgs;
 
@@ -50,6 +51,25 @@ impl Cli {
     }
 }
 
+/// Data options of `train` that a command has no use for which examines the rows as they are
+/// written.
+const AS_WRITTEN: [&str; 6] = [
+    "validate",
+    "validate-file",
+    "groups",
+    "time",
+    "scale",
+    "precision",
+];
+
+/// Leaves options out of the help. They are known, so that whoever gives one is told why not.
+fn hide(names: &'static [&str]) -> impl Fn(clap::Arg) -> clap::Arg {
+    move |arg| match names.contains(&arg.get_id().as_str()) {
+        true => arg.hide(true),
+        false => arg,
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Train a model on a file, report on the run, save the model
@@ -64,7 +84,8 @@ pub enum Command {
     #[command(after_help = "Examples:\n  rosenblatt tune data.csv -o model.rbm\n  \
         rosenblatt tune data.csv --metric macro-f1 --validate 0.2 -o model.rbm\n  \
         rosenblatt tune text.svm --learner arow --grid r=0.01,0.1,1 --folds 3\n\n\
-        Successive halving: the better half of the settings goes on to the next fold.")]
+        Successive halving: the better half of the settings goes on to the next fold.",
+        mut_args(hide(&TuneArgs::REFUSED)), mut_args(TuneArgs::of_a_search))]
     Tune(Box<TuneArgs>),
     /// Predict a label for every row
     #[command(after_help = "Examples:\n  rosenblatt predict model.rbm new.csv\n  \
@@ -83,11 +104,14 @@ pub enum Command {
     /// Decide whether the classes are linearly separable, with proof, margin, bound on updates, and what it means for a logistic regression
     #[command(after_help = "Examples:\n  rosenblatt check data.csv --label y\n  \
         rosenblatt check data.csv --certificate proof.json && rosenblatt verify proof.json data.csv\n  \
-        rosenblatt check xor.csv --kernel quadratic --dual-lp")]
+        rosenblatt check xor.csv --kernel quadratic --dual-lp",
+        mut_args(hide(&AS_WRITTEN)))]
     Check(Box<CheckArgs>),
     /// Estimate a logistic regression in the data's own units, and say whether estimates exist
     #[command(after_help = "Examples:\n  rosenblatt logistic data.csv --label y\n  \
-        rosenblatt logistic data.csv --label y --firth")]
+        rosenblatt logistic data.csv --label y --firth\n  \
+        rosenblatt logistic data.csv --reference colour=red --reference size=small",
+        mut_args(hide(&AS_WRITTEN)))]
     Logistic(Box<LogisticArgs>),
     /// Verify a certificate against the data file, in exact arithmetic
     #[command(after_help = "Example:\n  rosenblatt verify proof.json data.csv")]
@@ -97,7 +121,8 @@ pub enum Command {
         after_help = "Examples:\n  rosenblatt generate and -o and.csv && rosenblatt trace and.csv\n  \
         rosenblatt trace critics.csv --start=-1,0,0 --ties positive --epochs 1\n  \
         rosenblatt trace and.csv --plot and.svg\n\n\
-        Defaults differ from train: --order given, --readout last, --scale none."
+        Defaults differ from train: --order given, --readout last, --scale none.",
+        mut_args(hide(&TraceArgs::REFUSED)), mut_args(hide(&HELD_OUT))
     )]
     Trace(Box<TraceArgs>),
     /// Watch a perceptron learn, in the browser, on your own data
@@ -131,7 +156,8 @@ pub enum Command {
     Inspect(InspectArgs),
     /// Convert data between formats
     #[command(
-        after_help = "Examples:\n  rosenblatt convert data.csv data.svm\n  rosenblatt convert digits-images-idx3-ubyte.gz digits.csv.gz\n  rosenblatt convert data.svm data.npz\n  rosenblatt convert data.csv data.parquet\n  rosenblatt convert data.svm data.rbc"
+        after_help = "Examples:\n  rosenblatt convert data.csv data.svm\n  rosenblatt convert digits-images-idx3-ubyte.gz digits.csv.gz\n  rosenblatt convert data.svm data.npz\n  rosenblatt convert data.csv data.parquet\n  rosenblatt convert data.svm data.rbc",
+        mut_args(hide(&HELD_OUT))
     )]
     Convert(Box<ConvertArgs>),
     /// Export a model to ONNX, for other runtimes
@@ -241,6 +267,21 @@ pub struct TuneArgs {
     pub source: DataArgs,
 }
 
+impl TuneArgs {
+    /// Options of `train` that a search over folds has no use for.
+    pub const REFUSED: [&str; 3] = ["patience", "validate-file", "time"];
+
+    /// What options of `train` mean to a search.
+    fn of_a_search(arg: clap::Arg) -> clap::Arg {
+        match arg.get_id().as_str() {
+            "metric" => arg.help("what decides: accuracy, balanced-accuracy, macro-f1, weighted-f1, auc, average-precision, mcc (Matthews correlation) or neg-log-loss (minus the log loss, of learners that give probabilities) [default: accuracy]"),
+            "validate" => arg.help("keep this fraction of each class from the search, and report the score on it"),
+            "groups" => arg.help("rows of one group (a person, a document) are in one fold; the column is no feature"),
+            _ => arg,
+        }
+    }
+}
+
 /// A number of seconds above 0.
 fn positive_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -328,6 +369,20 @@ pub struct TraceArgs {
     pub source: DataArgs,
 }
 
+impl TraceArgs {
+    /// Options of the learners whose steps are not shown, and of what is done with held-out rows.
+    pub const REFUSED: [&str; 8] = [
+        "hidden",
+        "activation",
+        "loss",
+        "batch-size",
+        "restarts",
+        "patience",
+        "keep",
+        "metric",
+    ];
+}
+
 #[derive(Debug, Args)]
 pub struct StudioArgs {
     /// The data to begin with
@@ -412,6 +467,9 @@ pub struct LogisticArgs {
     /// Whether there is an intercept [default: lifted]
     #[arg(long, value_enum)]
     pub bias: Option<CheckBias>,
+    /// The level of a category that has no coefficient, against which the others are estimated [default: the first by name]; may be repeated
+    #[arg(long, value_name = "COLUMN=LEVEL")]
+    pub reference: Vec<String>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,

@@ -7,7 +7,7 @@ use rosenblatt::estimation::{Coefficient, Estimates, Estimation, Interval, Objec
 use rosenblatt::proof::{BiasTerm, Decision, Estimate, ExactRows, Limits, TwoSides, Verdict};
 use serde_json::{Value, json};
 
-use super::check::examined::{Examined, examine};
+use super::check::examined::{Examined, Subject, examine};
 use super::check::outcome::{next_step, outcome_text, r_name, toward};
 use super::check::two_classes::coordinate_name;
 use super::context::{Context, in_data, interrupt_flag};
@@ -27,7 +27,14 @@ struct Findings {
 }
 
 pub fn run(context: Context, args: &LogisticArgs) -> Outcome {
-    let examined = examine(context, &args.data, &[], &args.source, None)?;
+    let subject = Subject {
+        file: &args.data,
+        more: &[],
+        source: &args.source,
+        memory: None,
+        references: &args.reference,
+    };
+    let examined = examine(context, subject)?;
     let data = &examined.data;
     if data.classes.len() != 2 {
         return Err(Error::data(format!(

@@ -37,6 +37,15 @@ pub fn run(context: Context, args: &TraceArgs) -> Outcome {
         .remedy("leave --learner out")
         .into());
     }
+    // Those of networks were refused with their learner.
+    let needs_held_out = ["patience", "keep", "metric"];
+    if let Some(name) = needs_held_out.iter().find(|name| args.learner.has(name)) {
+        return Err(Error::options(format!(
+            "--{name} is about held-out examples, and trace holds none out"
+        ))
+        .remedy("leave it out")
+        .into());
+    }
     options.validate()?;
     let mut data_options = args.source.options(context.threads)?;
     args.source.refuse_held_out()?;

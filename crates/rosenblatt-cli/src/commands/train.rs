@@ -86,11 +86,9 @@ pub fn run(context: Context, args: &TrainArgs) -> Outcome {
 fn check_held_out(args: &TrainArgs, options: &Options, data: &DataOptions) -> Result<(), Failure> {
     let refuse = |what: String, remedy: &str| Err(Error::options(what).remedy(remedy).into());
     let (file, fraction) = (data.validate_file.is_some(), data.validate.is_some());
-    let given = |name: &str| args.learner.given.iter().any(|(n, _)| *n == name);
     let needs = [
         ("patience", options.patience.is_some()),
-        ("metric", given("metric")),
-        ("keep", given("keep")),
+        ("metric", args.learner.has("metric")),
     ];
     if !(file || fraction)
         && let Some((name, _)) = needs.iter().find(|(_, asked)| *asked)
@@ -137,7 +135,7 @@ fn check_held_out(args: &TrainArgs, options: &Options, data: &DataOptions) -> Re
 fn refuse_reached_limit(args: &TrainArgs, options: &Options, model: &Model) -> Result<(), Failure> {
     let done = model.progress.passes.len() as u64;
     let open = model.progress.stop.is_none_or(|stop| !stop.is_final());
-    let given = args.learner.given.iter().any(|(name, _)| *name == "epochs");
+    let given = args.learner.has("epochs");
     match options.epochs.filter(|&e| given && open && e <= done) {
         Some(epochs) => Err(Error::options(format!(
             "--epochs {epochs}: the model has made {done} passes already"

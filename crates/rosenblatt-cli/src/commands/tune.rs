@@ -1,14 +1,16 @@
 //! `tune`: a search over learners and their settings by cross-validation, on one reading of the
 //! data.
 //!
-//! Successive halving over folds: each candidate is trained without the first fold and scored on
-//! it, the better half of them also without the second, and so on; those that are left at the end
-//! have a score on every fold. The file is read once for each way to make features of it that is
-//! tried. Candidates are independent, so each core trains one at a time, and
-//! the answer does not depend on how many cores there are.
+//! Successive halving over folds: where there are many rows, each candidate is first trained on one
+//! fold and scored on all the others, and the best go on. These are trained without the first fold
+//! and scored on it, the better half of them also without the second, and so on; those that are
+//! left at the end have a score on every fold. Where there are few rows, all have. The file is read
+//! once for each way to make features of it that is tried. Candidates are independent, so each core
+//! trains one at a time, and the answer does not depend on how many cores there are.
 
 mod candidates;
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -32,6 +34,10 @@ use crate::render;
 
 /// Candidates that are never given up before all folds are used.
 const KEPT: usize = 3;
+
+/// With fewer rows than this every candidate is scored on every fold: a fold says little then, and
+/// costs little.
+const FEW: usize = 1000;
 
 /// What a search found.
 #[derive(Debug, Serialize)]
@@ -68,7 +74,8 @@ pub struct Best {
 pub struct Trial {
     /// Its settings as options of `train`.
     pub command: String,
-    /// The mean over the folds that it was scored on.
+    /// The mean over the folds that it was scored on; where there is none, the score on all the
+    /// others of a model trained on one.
     pub score: Option<f64>,
     /// On each of these folds.
     pub scores: Vec<f64>,
@@ -101,6 +108,14 @@ pub struct HeldOut {
 
 pub fn run(context: Context, args: &TuneArgs) -> output::Outcome {
     let started = Instant::now();
+    let in_grid = |axis: &String| axis.starts_with("patience=");
+    if args.learner.has("patience") || args.grid.iter().any(in_grid) {
+        return Err(Error::options(
+            "⟨patience⟩ needs held-out examples, and tune trains without any",
+        )
+        .remedy("use ⟨grid epochs=1,3,10⟩ to search for the number of passes")
+        .into());
+    }
     let base = args.learner.options(Options::default())?;
     let mut data = args.source.options(context.threads)?;
     data.read.also.clone_from(&args.more);
@@ -377,6 +392,8 @@ fn folds(raw: &Raw, rows: &[usize], k: usize, seed: u64) -> Result<Vec<Split>> {
 /// How good a candidate is.
 #[derive(Debug, Clone, Default)]
 struct Score {
+    /// Trained on one fold, tested on the others.
+    first: Option<f64>,
     on_folds: Vec<f64>,
     seconds: f64,
     error: Option<Error>,
@@ -385,7 +402,11 @@ struct Score {
 impl Score {
     fn mean(&self) -> Option<f64> {
         let n = self.on_folds.len();
-        (n > 0 && self.error.is_none()).then(|| self.on_folds.iter().sum::<f64>() / n as f64)
+        match n {
+            _ if self.error.is_some() => None,
+            0 => self.first,
+            _ => Some(self.on_folds.iter().sum::<f64>() / n as f64),
+        }
     }
 
     /// A 95 % interval of the mean by Student's t.
@@ -426,53 +447,34 @@ impl Search<'_> {
         let candidates = self.candidates;
         let mut scores = vec![Score::default(); candidates.len()];
         let mut left: Vec<usize> = (0..candidates.len()).collect();
-        let total = (0..folds.len())
-            .map(|round| survivors(candidates.len(), round))
-            .sum::<usize>();
-        let bar = Mutex::new((
-            render::progress::Progress::new(self.context.quiet, total as u64, doing),
-            0,
-        ));
+        let rounds = self.rounds(folds);
+        let going_on = |round: usize| match rows_of(&folds[0]) < FEW {
+            true => candidates.len(),
+            false => survivors(candidates.len(), round),
+        };
+        let total = (0..rounds.len()).map(going_on).sum::<usize>();
+        let mut bar = Bar {
+            shown: render::progress::Progress::new(self.context.quiet, total as u64, doing),
+            done: 0,
+        };
         let mut exhausted = false;
-        for (round, fold) in folds.iter().enumerate() {
+        for (round, part) in rounds.iter().enumerate() {
             let order = |a: &usize, b: &usize| {
                 let key = |k: &usize| scores[*k].mean().unwrap_or(f64::NEG_INFINITY);
                 key(b).total_cmp(&key(a)).then(a.cmp(b))
             };
             left.sort_by(order);
-            left.truncate(survivors(candidates.len(), round));
+            left.truncate(going_on(round));
             left.retain(|&k| scores[k].error.is_none());
-            let found: Vec<Mutex<Option<Outcome>>> =
-                left.iter().map(|_| Mutex::new(None)).collect();
-            for reading in self.readings {
-                let of_reading =
-                    |k: &usize| std::ptr::eq(self.reading_of(&candidates[*k]), reading);
-                let jobs = left.iter().zip(&found).filter(|(k, _)| of_reading(k));
-                // What a learner makes of the data depends on its options only by their layout.
-                let Some((&first, _)) = jobs.clone().next() else {
-                    continue;
-                };
-                let options = &candidates[first].options;
-                let prepared = prepare_split(&reading.raw, fold, &reading.data, options)?;
-                parallel::each(jobs, self.context.threads, || {
-                    |(&k, found): (&usize, &Mutex<_>)| {
-                        let outcome = self.score(&candidates[k], &prepared);
-                        if let Ok(mut slot) = found.lock() {
-                            *slot = outcome;
-                        }
-                        if let Ok(mut bar) = bar.lock() {
-                            bar.1 += 1;
-                            let done = bar.1;
-                            bar.0
-                                .at(done, || format!("fold {} of {}", round + 1, folds.len()));
-                        }
-                    }
-                });
-            }
+            let said = format!("round {} of {}", round + 1, rounds.len());
+            let found = self.round(&left, part, (&mut bar, &said))?;
             for (&k, found) in left.iter().zip(found) {
-                match found.into_inner().ok().flatten() {
+                match found {
                     Some(Ok((score, seconds))) => {
-                        scores[k].on_folds.push(score);
+                        match rounds.len() > folds.len() && round == 0 {
+                            true => scores[k].first = Some(score),
+                            false => scores[k].on_folds.push(score),
+                        }
                         scores[k].seconds += seconds;
                     }
                     Some(Err(error)) if error.kind() == ErrorKind::Interrupted => {
@@ -494,6 +496,62 @@ impl Search<'_> {
             folds.then(key(y).total_cmp(&key(x))).then(a.cmp(b))
         });
         Ok((ranked, exhausted))
+    }
+
+    /// The parts that candidates are trained and scored on, one after the other: the folds, and
+    /// where there are many rows first one of them against all the others.
+    fn rounds<'f>(&self, folds: &'f [Split]) -> Vec<Cow<'f, Split>> {
+        let first = &folds[0];
+        let labels = self.readings[0].raw.labels();
+        let mut of_fold = first.held_out.iter().map(|&row| labels[row]);
+        let class = of_fold.next();
+        let several = of_fold.any(|other| Some(other) != class);
+        let reversed = (folds.len() > 2 && rows_of(first) >= FEW && several).then(|| Split {
+            train: first.held_out.clone(),
+            held_out: first.train.clone(),
+        });
+        let each = folds.iter().map(Cow::Borrowed);
+        reversed.map(Cow::Owned).into_iter().chain(each).collect()
+    }
+
+    /// What these candidates reach on a part, in their order; `None` if there was no time for one.
+    fn round(
+        &self,
+        left: &[usize],
+        part: &Split,
+        (bar, said): (&mut Bar, &str),
+    ) -> Result<Vec<Option<Outcome>>> {
+        let bar = Mutex::new(bar);
+        let found: Vec<Mutex<Option<Outcome>>> = left.iter().map(|_| Mutex::new(None)).collect();
+        for reading in self.readings {
+            let of_reading =
+                |k: &usize| std::ptr::eq(self.reading_of(&self.candidates[*k]), reading);
+            let jobs = left.iter().zip(&found).filter(|(k, _)| of_reading(k));
+            // What a learner makes of the data depends on its options only by their layout.
+            let Some((&first, _)) = jobs.clone().next() else {
+                continue;
+            };
+            let options = &self.candidates[first].options;
+            let prepared = prepare_split(&reading.raw, part, &reading.data, options)?;
+            parallel::each(jobs, self.context.threads, || {
+                |(&k, found): (&usize, &Mutex<_>)| {
+                    let options = self.candidates[k].for_a_score(&prepared.train);
+                    let outcome = self.score(options, &prepared);
+                    if let Ok(mut slot) = found.lock() {
+                        *slot = outcome;
+                    }
+                    if let Ok(mut bar) = bar.lock() {
+                        bar.done += 1;
+                        let done = bar.done;
+                        bar.shown.at(done, || said.to_owned());
+                    }
+                }
+            });
+        }
+        Ok(found
+            .into_iter()
+            .map(|found| found.into_inner().ok().flatten())
+            .collect())
     }
 
     /// The data as this candidate wants them.
@@ -524,7 +582,7 @@ impl Search<'_> {
             let winner = &self.candidates[*winner];
             let Reading { raw, data, .. } = self.reading_of(winner);
             let prepared = prepare_split(raw, fold, data, &winner.options)?;
-            let Some(outcome) = self.score(winner, &prepared) else {
+            let Some(outcome) = self.score(winner.options.clone(), &prepared) else {
                 return Ok(None);
             };
             score.on_folds.push(outcome?.0);
@@ -539,11 +597,10 @@ impl Search<'_> {
         }))
     }
 
-    /// The metric of a candidate trained on one part and tested on the other, and the seconds that
-    /// took; `None` if there was no time for it.
-    fn score(&self, candidate: &Candidate, prepared: &Prepared) -> Option<Outcome> {
+    /// The metric of a model trained on one part and tested on the other, and the seconds that took;
+    /// `None` if there was no time for it.
+    fn score(&self, mut options: Options, prepared: &Prepared) -> Option<Outcome> {
         let started = Instant::now();
-        let mut options = candidate.options.clone();
         if let Some(deadline) = self.deadline {
             let left = deadline.saturating_duration_since(started).as_secs_f64();
             if left == 0.0 {
@@ -583,6 +640,17 @@ impl Search<'_> {
         });
         Some(score.map(|score| (score, started.elapsed().as_secs_f64())))
     }
+}
+
+/// How many rows a split parts.
+fn rows_of(split: &Split) -> usize {
+    split.train.len() + split.held_out.len()
+}
+
+/// How far a search is.
+struct Bar {
+    shown: render::progress::Progress,
+    done: u64,
 }
 
 /// How many of so many candidates are scored in a round, the first being 0.

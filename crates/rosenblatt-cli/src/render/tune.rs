@@ -39,6 +39,13 @@ pub fn text(tuned: &Tuned) -> String {
             count((tuned.trials.len() - SHOWN) as u64)
         ));
     }
+    let shown = &tuned.trials[..tuned.trials.len().min(SHOWN)];
+    if shown
+        .iter()
+        .any(|t| t.score.is_some() && t.scores.is_empty())
+    {
+        text.push_str("0 folds: trained on one fold and scored on the others, which leaves less to learn from\n");
+    }
     let best = &tuned.best;
     let interval = best.interval.map_or(String::new(), |[lower, upper]| {
         format!(

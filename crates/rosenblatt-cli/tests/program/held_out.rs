@@ -509,3 +509,32 @@ fn columns_that_drifted_are_named() {
         "{said}"
     );
 }
+
+#[test]
+fn the_average_of_all_passes_is_kept_as_the_report_says() {
+    // Separable, and not within ten passes.
+    let mut text = String::from("x,label\n");
+    for i in 1..=40 {
+        text.push_str(&format!("{}.5,a\n{}.5,b\n", 100 + i, 100 - i));
+    }
+    let place = Place::new();
+    let data = place.file("close.csv", text);
+    let first = json(&["train", &data, "--scale", "none", "--column", "x=numeric"]);
+    assert_eq!(first["kept_epoch"], 10, "{first}");
+    assert!(first["epochs"].as_u64().unwrap() > 10, "{first}");
+    let printed = ok(&["train", &data, "--scale", "none", "--column", "x=numeric"]);
+    assert!(printed.contains("--keep last for all of them"), "{printed}");
+    let all = json(&[
+        "train",
+        &data,
+        "--scale",
+        "none",
+        "--column",
+        "x=numeric",
+        "--keep",
+        "last",
+    ]);
+    assert_eq!(all["kept_epoch"], serde_json::Value::Null, "{all}");
+    assert_eq!(all["mistakes_per_epoch"], first["mistakes_per_epoch"]);
+    assert_ne!(all["largest_weights"], first["largest_weights"]);
+}

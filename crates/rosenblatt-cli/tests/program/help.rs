@@ -54,6 +54,62 @@ fn what_a_model_has_settled_is_not_offered_and_refused_by_name() {
 }
 
 #[test]
+fn help_lists_no_option_that_the_command_refuses() {
+    let place = Place::new();
+    let data = place.file("two.csv", "x,z,label\n2,1,a\n-1,2,b\n3,1,a\n-2,2,b\n");
+    // An option, a value that train takes, and the commands that have no use for it.
+    let cases = [
+        ("--validate", "0.5", "check logistic trace convert"),
+        (
+            "--validate-file",
+            &data,
+            "check logistic trace convert tune",
+        ),
+        ("--groups", "z", "check logistic trace convert"),
+        ("--time", "z", "check logistic trace convert tune"),
+        ("--scale", "standard", "check logistic"),
+        ("--precision", "f32", "check logistic"),
+        ("--patience", "2", "trace tune"),
+        ("--metric", "macro-f1", "trace"),
+        ("--keep", "best", "trace"),
+        ("--hidden", "2", "trace"),
+        ("--activation", "tanh", "trace"),
+        ("--loss", "squared", "trace"),
+        ("--batch-size", "2", "trace"),
+        ("--restarts", "2", "trace"),
+    ];
+    for command in ["check", "logistic", "trace", "convert", "tune"] {
+        let help = ok(&[command, "--help"]);
+        for (option, value, refusing) in cases {
+            let refused = refusing.split(' ').any(|name| name == command);
+            let listed = help.contains(&format!(" {option} <"));
+            let mut args = vec![command, &data];
+            let out = place.to("out.svm");
+            if command == "convert" {
+                args.push(&out);
+            }
+            if !refused {
+                // Of another command, or shown.
+                let unknown =
+                    String::from_utf8(run(&[&args[..], &[option, value]].concat()).stderr);
+                let unknown = unknown.unwrap().contains("unexpected argument");
+                assert_eq!(listed, !unknown, "{command} {option}");
+                continue;
+            }
+            assert!(!listed, "{command} {option}: {help}");
+            args.extend([option, value]);
+            let output = run(&args);
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{command} {option}: {said}");
+            assert!(!said.contains("unexpected argument"), "{said}");
+            assert!(said.contains("; "), "no remedy: {said}");
+        }
+    }
+    // What says nothing else than the command does is taken.
+    ok(&["check", &data, "--scale", "none", "--precision", "f64"]);
+}
+
+#[test]
 fn the_margin_of_a_noisy_set_is_told_as_that_before_the_noise() {
     let place = Place::new();
     for (noise, said) in [

@@ -238,3 +238,91 @@ fn four_rows_have_firth_s_estimates_and_intervals() {
     let found = json(&["logistic", &data, "--firth"]);
     assert_eq!(found["coefficients"].as_array().unwrap().len(), 3);
 }
+
+#[test]
+fn reference_levels_are_chosen() {
+    let lizards = example("lizards.csv");
+    let common = [
+        "--weight-column",
+        "count",
+        "--label",
+        "species",
+        "--positive",
+        "grahami",
+    ];
+    let fit = |references: &[&str]| {
+        let chosen = references.iter().flat_map(|r| ["--reference", r]);
+        let args: Vec<&str> = ["logistic", &lizards]
+            .into_iter()
+            .chain(common)
+            .chain(chosen)
+            .collect();
+        json(&args)
+    };
+    let estimate = |found: &serde_json::Value, name: &str| {
+        let all = found["coefficients"].as_array().unwrap().iter();
+        let own = all
+            .filter(|c| c["name"] == name)
+            .map(|c| c["estimate"].as_f64().unwrap());
+        own.collect::<Vec<_>>()
+    };
+    let [first, other] = [fit(&[]), fit(&["time=midday", "height=>=5ft"])];
+    let levels = [
+        "height=>=5ft",
+        "diameter=<=2in",
+        "light=shady",
+        "time=midday",
+    ];
+    assert_eq!(other["reference_levels"], serde_json::json!(levels));
+    assert!(
+        levels
+            .iter()
+            .all(|level| estimate(&other, level).is_empty())
+    );
+    // The same planes, so what one level is over another stays.
+    let [early, late, midday] = ["time=early", "time=late", "time=midday"]
+        .map(|t| (estimate(&first, t), estimate(&other, t)));
+    assert!(early.0.is_empty() && midday.1.is_empty());
+    let near = |a: f64, b: f64| (a - b).abs() < 1e-6;
+    assert!(near(early.1[0], -midday.0[0]), "{other}");
+    assert!(near(late.1[0], late.0[0] - midday.0[0]), "{other}");
+    let tall = (
+        estimate(&first, "height=>=5ft"),
+        estimate(&other, "height=<5ft"),
+    );
+    assert!(near(tall.0[0], -tall.1[0]), "{other}");
+    let bias = |found: &serde_json::Value| estimate(found, "(bias)")[0];
+    let moved = bias(&first) + midday.0[0] + tall.0[0];
+    assert!(near(bias(&other), moved), "{other}");
+    assert_eq!(fit(&["time=early"]), first);
+
+    let refused = |references: &[&str], words: &[&str]| {
+        let chosen = references.iter().flat_map(|r| ["--reference", r]);
+        let args: Vec<&str> = ["logistic", &lizards]
+            .into_iter()
+            .chain(common)
+            .chain(chosen)
+            .collect();
+        let output = run(&args);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(words.iter().all(|word| said.contains(word)), "{said}");
+    };
+    refused(&["time=noon"], &["no such level", "early, late, midday"]);
+    refused(&["hour=noon"], &["hour=noon", "COLUMN=LEVEL"]);
+    refused(&["time"], &["\"time\"", "COLUMN=LEVEL"]);
+    refused(&["time=late", "time=early"], &["two levels of time"]);
+    let place = Place::new();
+    let data = place.file("n.csv", "a,y\n1,0\n2,1\n3,0\n4,1\n");
+    let output = run(&["logistic", &data, "--reference", "a=1"]);
+    assert!(
+        stderr(&output).contains("a is no category"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(
+        stderr(&output).contains("--column a=category"),
+        "{}",
+        stderr(&output)
+    );
+}

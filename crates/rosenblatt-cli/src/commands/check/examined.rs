@@ -1,6 +1,7 @@
 //! A file as `check` sees it.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rosenblatt::Error;
@@ -67,18 +68,36 @@ pub(super) fn certificate_possible(args: &CheckArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads the files, within so much memory where it is limited.
+/// What is examined, and how.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::commands) struct Subject<'a> {
+    pub file: &'a Path,
+    /// Further files of the same data set.
+    pub more: &'a [PathBuf],
+    pub source: &'a DataArgs,
+    /// So much memory, where it is limited.
+    pub memory: Option<u64>,
+    /// Reference levels that were chosen, as COLUMN=LEVEL.
+    pub references: &'a [String],
+}
+
+/// Reads the files.
 pub(in crate::commands) fn examine(
     context: Context,
-    file: &Path,
-    more: &[PathBuf],
-    source: &DataArgs,
-    memory: Option<u64>,
+    subject: Subject<'_>,
 ) -> Result<Examined, Failure> {
+    let Subject { file, source, .. } = subject;
     let mut options = source.options(context.threads)?;
-    options.read.memory = memory.or(options.read.memory);
-    options.read.also = more.to_vec();
+    options.read.memory = subject.memory.or(options.read.memory);
+    options.read.also = subject.more.to_vec();
     source.refuse_held_out()?;
+    if source.has("precision") && options.read.precision != Precision::F64 {
+        return Err(Error::options(
+            "the numbers are examined as written, not rounded to --precision f32",
+        )
+        .remedy("leave it out")
+        .into());
+    }
     options.read.precision = Precision::F64;
     options.read.keep_long_decimals = true;
     options.scale.get_or_insert(Scale::None);
@@ -103,7 +122,7 @@ pub(in crate::commands) fn examine(
             &format!("warning: {}", warning.as_command_line()),
         );
     }
-    let dropped = preparation.reference_features();
+    let dropped = reference_features(&preparation, subject.references)?;
     let kept = |feature: usize| {
         dropped
             .binary_search(&feature)
@@ -153,4 +172,86 @@ pub(in crate::commands) fn examine(
         notation,
         references,
     })
+}
+
+/// The features of the reference levels, in increasing order: the first level of each category
+/// unless another is named.
+fn reference_features(
+    preparation: &Preparation,
+    chosen: &[String],
+) -> rosenblatt::Result<Vec<usize>> {
+    let mut found = preparation.reference_features();
+    if chosen.is_empty() {
+        return Ok(found);
+    }
+    let (names, columns) = (preparation.feature_names(), preparation.feature_columns());
+    // The first level is the reference of a category, so no other column begins with one.
+    let categories: Vec<_> = (columns.iter())
+        .filter(|(_, features)| found.binary_search(&features.start).is_ok())
+        .collect();
+    for (k, text) in chosen.iter().enumerate() {
+        let level = |features: &Range<usize>| features.clone().find(|&j| names.get(j) == *text);
+        let mut named = (categories.iter().enumerate())
+            .filter_map(|(category, (_, features))| Some((category, level(features)?)));
+        let Some((category, feature)) = named.next() else {
+            return Err(no_such_level(preparation, text));
+        };
+        if named.next().is_some() {
+            return Err(Error::options(format!(
+                "--reference {text}: two categories have such a level"
+            ))
+            .remedy("rename one of the columns"));
+        }
+        let (column, features) = categories[category];
+        let earlier = &chosen[..k];
+        if features
+            .clone()
+            .any(|j| earlier.contains(&names.get(j).into_owned()))
+        {
+            return Err(
+                Error::options(format!("--reference names two levels of {column}"))
+                    .remedy("leave one of them out"),
+            );
+        }
+        // Features lie in the order of their columns, so the order stays.
+        found[category] = feature;
+    }
+    Ok(found)
+}
+
+/// The error for a reference level that there is not.
+fn no_such_level(preparation: &Preparation, text: &str) -> Error {
+    /// Levels that are listed.
+    const SHOWN: usize = 20;
+    let known = preparation.column_names();
+    let mut parts = text.match_indices('=').map(|(at, _)| &text[..at]);
+    let Some(column) = parts.find(|name| known.contains(name)) else {
+        return Error::options(format!(
+            "--reference: found {text:?}, expected COLUMN=LEVEL with a column of the table"
+        ))
+        .remedy("check prints the columns of categories with their reference levels");
+    };
+    let columns = preparation.feature_columns();
+    let of_column = columns.iter().find(|(name, _)| name == column);
+    let references = preparation.reference_features();
+    let levels = of_column.filter(|(_, f)| references.binary_search(&f.start).is_ok());
+    let Some((_, features)) = levels else {
+        return Error::options(format!(
+            "--reference {text}: the column {column} is no category"
+        ))
+        .remedy(format!(
+            "make it one with --column {column}=category, or leave it out"
+        ));
+    };
+    let names = preparation.feature_names();
+    let level = |j: usize| names.get(j)[column.len() + 1..].to_owned();
+    let listed: Vec<String> = features.clone().take(SHOWN).map(level).collect();
+    let more = match features.len() {
+        0..=SHOWN => String::new(),
+        all => format!(" and {} more", all - SHOWN),
+    };
+    Error::options(format!(
+        "--reference {text}: the category {column} has no such level"
+    ))
+    .remedy(format!("its levels are {}{more}", listed.join(", ")))
 }

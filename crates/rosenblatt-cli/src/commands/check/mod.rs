@@ -14,7 +14,7 @@ mod watch;
 
 use rosenblatt::proof::{BiasTerm, ExactRows};
 
-use self::examined::{certificate_possible, examine};
+use self::examined::{Subject, certificate_possible, examine};
 use self::watch::Watch;
 use super::context::{Context, in_data};
 use crate::args::{CheckArgs, CheckBias};
@@ -24,7 +24,14 @@ pub fn run(context: Context, args: &CheckArgs) -> Outcome {
     let watch = Watch::start(context, args);
     watch.doing("reading");
     certificate_possible(args)?;
-    let examined = examine(context, &args.data, &args.more, &args.source, args.memory)?;
+    let subject = Subject {
+        file: &args.data,
+        more: &args.more,
+        source: &args.source,
+        memory: args.memory,
+        references: &[],
+    };
+    let examined = examine(context, subject)?;
     watch.doing("deciding");
     let rows = ExactRows::new(&examined.data, examined.notation, &examined.exceptions)
         .map_err(|e| in_data(e, &args.data))?;

@@ -1,8 +1,11 @@
 //! What `tune` tries: for each learner its settings that matter, or those that `--grid` lists, and
 //! ways to make features of texts.
 
+use rosenblatt::data::Dataset;
 use rosenblatt::learner::LearnerEntry;
-use rosenblatt::options::Metric;
+use rosenblatt::mixing;
+use rosenblatt::options::{DataSize, Metric};
+use rosenblatt::scheme::Scheme;
 use rosenblatt::{Error, Options, Result};
 
 use crate::args::{DataArgs, LearnerArgs, TuneArgs};
@@ -26,6 +29,10 @@ const GRID: &[(&str, Axes<'_>)] = &[
     ("max-margin", &[("c", &["0.001", "0.01", "0.1", "1", "10"])]),
 ];
 
+/// Learners that end within a tolerance of an optimum, and the one at which they are compared.
+const ROUGH: [&str; 2] = ["logistic", "max-margin"];
+const TOLERANCE: &str = "0.001";
+
 /// What is tried of texts.
 const TEXT_GRID: Axes<'_> = &[("text", &["words", "words:1-2"])];
 
@@ -35,6 +42,8 @@ pub struct Candidate {
     /// What differs from the options given.
     tried: Vec<(String, String)>,
     pub options: Options,
+    /// The same to a tolerance at which its score can be told.
+    rough: Options,
 }
 
 /// What the options of all candidates have in common.
@@ -61,6 +70,22 @@ impl Candidate {
             .filter(|(name, _)| DataArgs::can_be_searched(name))
             .cloned()
             .collect()
+    }
+
+    /// Options of a run of which only the score is wanted.
+    pub fn for_a_score(&self, train: &Dataset) -> Options {
+        let mut options = self.rough.clone();
+        // The average of the first passes becomes the model, and further ones would only tell
+        // whether the rows can be separated. A run that may end before is left as it is.
+        let scheme = Scheme::new(train.classes.len(), options.multiclass);
+        let size = DataSize::of(&train.matrix, scheme.discriminators());
+        if let Some(kept) = mixing::pass_to_keep(&options)
+            && options.embed.is_none()
+            && Options::free_passes(size) >= kept
+        {
+            options.epochs = Some(kept);
+        }
+        options
     }
 
     /// The arguments of the `train` that makes this model.
@@ -153,7 +178,16 @@ fn made(common: Common<'_>, tried: Vec<(String, String)>) -> Result<Candidate> {
         ))
         .remedy("use ⟨learner logistic⟩ or network, or another metric"));
     }
-    Ok(Candidate { tried, options })
+    let mut rough = options.clone();
+    let named = |name: &str| common.learner.has(name) || tried.iter().any(|(n, _)| n == name);
+    if ROUGH.contains(&options.learner.name()) && !named("tolerance") {
+        rough.set_all([("tolerance", TOLERANCE)])?;
+    }
+    Ok(Candidate {
+        tried,
+        options,
+        rough,
+    })
 }
 
 /// `NAME=V1,V2,…`

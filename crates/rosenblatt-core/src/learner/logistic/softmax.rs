@@ -13,6 +13,45 @@ const MANY: usize = 30;
 /// Most numbers in the blocks.
 const LARGEST: usize = 1 << 24;
 
+/// Classes whose sums are kept in registers while a row is gone through.
+const TOGETHER: usize = 8;
+
+/// Calls a function for so many classes, 1 to [`TOGETHER`].
+macro_rules! by_count {
+    ($count:expr, $of:ident $arguments:tt) => {
+        match $count {
+            1 => $of::<1> $arguments,
+            2 => $of::<2> $arguments,
+            3 => $of::<3> $arguments,
+            4 => $of::<4> $arguments,
+            5 => $of::<5> $arguments,
+            6 => $of::<6> $arguments,
+            7 => $of::<7> $arguments,
+            _ => $of::<TOGETHER> $arguments,
+        }
+    };
+}
+
+/// Adds the scores of a row by the weights of `N` classes; a feature's weights are `stride` apart
+/// from the next one's.
+fn add_scores<const N: usize>(row: Row<'_>, weights: &[f64], stride: usize, to: &mut [f64]) {
+    let mut sums: [f64; N] = std::array::from_fn(|k| to[k]);
+    row.for_each(|j, x| {
+        let weights = &weights[j * stride..j * stride + N];
+        sums.iter_mut().zip(weights).for_each(|(s, w)| *s += w * x);
+    });
+    to.copy_from_slice(&sums);
+}
+
+/// Adds the row times the amounts of `N` classes, to sums that lie as the weights do.
+fn add_row<const N: usize>(row: Row<'_>, amounts: &[f64], stride: usize, to: &mut [f64]) {
+    let amounts: [f64; N] = std::array::from_fn(|k| amounts[k]);
+    row.for_each(|j, x| {
+        let sums = &mut to[j * stride..j * stride + N];
+        sums.iter_mut().zip(amounts).for_each(|(s, a)| *s += a * x);
+    });
+}
+
 /// A plane for each class; w is the weights feature by feature, each of all classes, the bias last
 /// if it is lifted. The penalty is ½‖w‖².
 pub(super) struct Softmax<'a> {
@@ -58,22 +97,22 @@ impl<'a> Softmax<'a> {
             true => to.copy_from_slice(&v[self.data.features() * k..]),
             false => to.fill(0.0),
         }
-        row.for_each(|j, x| {
-            let weights = &v[j * k..(j + 1) * k];
-            to.iter_mut().zip(weights).for_each(|(s, w)| *s += w * x);
-        });
+        for first in (0..k).step_by(TOGETHER) {
+            let to = &mut to[first..k.min(first + TOGETHER)];
+            by_count!(to.len(), add_scores(row, &v[first..], k, to));
+        }
     }
 
     /// Adds the row times `amounts`, one a class.
     fn add(&self, row: Row<'_>, amounts: &[f64], to: &mut [f64]) {
         let k = self.classes;
-        let mut add = |j: usize, x: f64| {
-            let sums = &mut to[j * k..(j + 1) * k];
-            sums.iter_mut().zip(amounts).for_each(|(s, a)| *s += a * x);
-        };
-        row.for_each(&mut add);
+        for first in (0..k).step_by(TOGETHER) {
+            let amounts = &amounts[first..k.min(first + TOGETHER)];
+            by_count!(amounts.len(), add_row(row, amounts, k, &mut to[first..]));
+        }
         if self.lifted {
-            add(self.data.features(), 1.0);
+            let sums = &mut to[self.data.features() * k..];
+            sums.iter_mut().zip(amounts).for_each(|(s, a)| *s += a);
         }
     }
 
@@ -252,5 +291,46 @@ impl Loss for Softmax<'_> {
             count_margin(&mut pass, scores[truth] - rival);
         }
         pass
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Matrix;
+    use crate::data::Precision;
+
+    #[test]
+    fn classes_taken_together_have_the_sums_that_each_has_alone() {
+        const FEATURES: usize = 5;
+        let value = |i: usize| (i as f64 * 0.7).sin();
+        let mut matrix = Matrix::empty_sparse(FEATURES, Precision::F64);
+        matrix.push_sparse([0, 2, 3].map(|j| (j as u32, value(j))).to_vec());
+        let row = Rows::of(&matrix).row(0);
+        for k in [1, 2, 3, 7, 8, 9, 16, 21] {
+            let v: Vec<f64> = (0..FEATURES * k).map(|i| value(i + 10)).collect();
+            let (mut scores, mut sums) = (vec![0.25; k], vec![0.5; FEATURES * k]);
+            for first in (0..k).step_by(TOGETHER) {
+                let end = k.min(first + TOGETHER);
+                let to = &mut scores[first..end];
+                by_count!(to.len(), add_scores(row, &v[first..], k, to));
+                let amounts = &v[first..end];
+                by_count!(amounts.len(), add_row(row, amounts, k, &mut sums[first..]));
+            }
+            for class in 0..k {
+                let mut score = 0.25;
+                row.for_each(|j, x| score += v[j * k + class] * x);
+                assert_eq!(score.to_bits(), scores[class].to_bits(), "{k}");
+                for j in 0..FEATURES {
+                    let mut sum = 0.5;
+                    row.for_each(|i, x| {
+                        if i == j {
+                            sum += v[class] * x
+                        }
+                    });
+                    assert_eq!(sum.to_bits(), sums[j * k + class].to_bits(), "{k}");
+                }
+            }
+        }
     }
 }
