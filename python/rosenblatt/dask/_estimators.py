@@ -219,7 +219,7 @@ class OnCluster(Estimator):
             warnings.warn(
                 f"{len(rows.rows)} partitions of about {each} rows: below {ENOUGH_ROWS} rows each, "
                 "mixing costs accuracy; rechunk the rows into fewer partitions",
-                stacklevel=4,
+                stacklevel=3,
             )
         made = Mixing(
             self,

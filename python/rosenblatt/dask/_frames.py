@@ -29,7 +29,9 @@ SCALES = ("none", "standard", "minmax")
 LABEL_NAMES = ("label", "class", "target", "y")
 
 #: Why a column of numbers or texts may not be one of dates.
-DATES = "holds dates; make numbers of them first, or leave it out with columns={{{name!r}: 'ignore'}}"
+DATES = (
+    "holds dates; make numbers of them first, or leave it out with columns={{{name!r}: 'ignore'}}"
+)
 
 
 class Rules(NamedTuple):
@@ -109,7 +111,8 @@ def numbers(frame: Any, columns: list[Numbers]) -> np.ndarray:
 def _numbers(frame: Any, column: Numbers) -> np.ndarray:
     cells = frame.iloc[:, column.place]
     if _is_number(cells.dtype):
-        return np.ascontiguousarray(cells.to_numpy(dtype=np.float64, na_value=np.nan))
+        values = np.ascontiguousarray(cells.to_numpy(dtype=np.float64, na_value=np.nan))
+        return np.asarray(_blocks.aligned(values))
     name = str(frame.columns[column.place])
     return _core.text_numbers(name, texts(frame, column.place), column.commas, column.fixed)
 
@@ -286,7 +289,7 @@ def _fit_text(cluster: Any, frames: list[Any], j: int, name: str, rules: Rules) 
     if not found.weighs_buckets:
         return ("text", found, None)
     each = [cluster.submit(rows_with_buckets, frame, j, given, kept) for frame in frames]
-    return ("text", found, cluster.united(each, total).result())
+    return ("text", found, _blocks.aligned(cluster.united(each, total).result()))
 
 
 def _surveyed(cluster: Any, frames: list[Any], rules: Rules) -> list[Columns]:
@@ -333,9 +336,7 @@ def fit(
     found = _surveyed(cluster, frames, rules)
     names, is_number = found[0].names, found[0].numeric
     rows = sum(each.rows for each in found)
-    facts = {
-        j: _core.CellFacts.united([each.facts[j] for each in found]) for j in found[0].facts
-    }
+    facts = {j: _core.CellFacts.united([each.facts[j] for each in found]) for j in found[0].facts}
     kinds, numeric = [], []
     for j, name in enumerate(names):
         asked = rules.columns.get(name)
@@ -366,7 +367,7 @@ def fit(
         known.append((name, name in rules.columns, what))
     core, told = _core.prepare_table(known, label, rows, rules.given)
     for text in told:
-        warnings.warn(text, UserWarning, stacklevel=5)
+        warnings.warn(text, UserWarning, stacklevel=4)
     return Preparation(names, kinds, core)
 
 
