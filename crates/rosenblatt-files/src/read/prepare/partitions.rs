@@ -33,8 +33,8 @@ use super::super::table::kinds::Cells;
 use super::super::table::parse::{MISSING, Slots, TablePart, Take, TextPart};
 use super::super::table::role::{Aside, Role};
 use super::super::table::warn;
-use super::super::table::words::Cutter;
-use super::super::table::{Facts, MOST_LEVELS, decide};
+use super::super::table::words::{Cutter, count_words};
+use super::super::table::{BUCKETS, Facts, MOST_LEVELS, decide};
 use super::super::text::{TermWeights, TextCut, TextOptions};
 use super::columns::category;
 use super::terms::{Kept, RowsWith, Weighing, rows_with_buckets};
@@ -43,7 +43,7 @@ use rosenblatt_core::data::{Matrix, Precision, StringTable, Values};
 use rosenblatt_core::model::StoredPreparation;
 use rosenblatt_core::{Error, Result, Wording};
 
-/// Bytes of text whose rows are made at a time.
+/// Bytes of text, or terms, whose rows are made at a time.
 const AT_ONCE: usize = 16 << 20;
 
 /// A cell of a column of texts, if it is there.
@@ -132,7 +132,7 @@ impl CellFacts {
 
     fn count(&mut self, text: &str, times: u64) {
         self.cells.count(text.as_bytes(), times);
-        self.words += times * super::super::table::words::count_words(text);
+        self.words += times * count_words(text);
     }
 
     /// Adds those of another partition.
@@ -448,12 +448,22 @@ impl Vocabulary {
         column: impl Iterator<Item = Cell<'a>>,
         cut: TextCut,
     ) -> Vec<u32> {
+        self.rows_with_buckets_in_batches(column, cut, AT_ONCE)
+    }
+
+    /// The same, about so many terms at a time.
+    pub(crate) fn rows_with_buckets_in_batches<'a>(
+        &self,
+        column: impl Iterator<Item = Cell<'a>>,
+        cut: TextCut,
+        at_once: usize,
+    ) -> Vec<u32> {
         let kept = self.kept();
         let mut texts = Texts::new(cut);
-        let mut found = vec![0; super::super::table::BUCKETS as usize];
+        let mut found = vec![0; BUCKETS as usize];
         for cell in column {
             texts.push(cell);
-            if texts.part.words.len() >= AT_ONCE {
+            if texts.part.words.len() >= at_once {
                 texts.count_buckets(&kept, &mut found);
             }
         }
@@ -653,6 +663,16 @@ impl Preparation {
     /// # Errors
     /// If they are not the columns of this preparation, or cells hold what they must not.
     pub fn partition(&self, rows: usize, cells: &[ColumnCells<'_>]) -> Result<Matrix> {
+        self.partition_in_batches(rows, cells, AT_ONCE)
+    }
+
+    /// The same, so many bytes of text at a time.
+    pub(crate) fn partition_in_batches(
+        &self,
+        rows: usize,
+        cells: &[ColumnCells<'_>],
+        at_once: usize,
+    ) -> Result<Matrix> {
         let bad = |what: &str| {
             Error::data(format!(
                 "these are not the columns that were fitted: {what}"
@@ -687,7 +707,7 @@ impl Preparation {
         let mut made = Vec::new();
         let mut first = 0;
         while first < rows || made.is_empty() {
-            let end = end_of_batch(&here, first, rows);
+            let end = end_of_batch(&here, first..rows, at_once);
             let (part, levels, words) = typed(&here, &takes, first..end, text.cut)?;
             let how = (self.scale, self.divisor(), text.sublinear);
             let encoder = Encoder::new(&roles, &takes, &lookup, &levels, &words, how)?;
@@ -699,11 +719,11 @@ impl Preparation {
     }
 }
 
-/// Where to end a batch of rows that begins at `first`.
+/// Where to end a batch that begins with the first of these rows.
 fn end_of_batch(
     columns: &[(&PlannedColumn, Take, &ColumnCells<'_>)],
-    first: usize,
-    rows: usize,
+    rows: std::ops::Range<usize>,
+    at_once: usize,
 ) -> usize {
     let bytes = |row: usize| -> usize {
         let each = columns.iter().map(|(_, take, cells)| match (take, cells) {
@@ -715,10 +735,10 @@ fn end_of_batch(
     let mut size = 0;
     let within = |row: &usize| {
         size += bytes(*row);
-        size <= AT_ONCE
+        size <= at_once
     };
-    let more = (first..rows).take_while(within).count();
-    (first + more.max(1)).min(rows)
+    let more = rows.clone().take_while(within).count();
+    (rows.start + more.max(1)).min(rows.end)
 }
 
 /// Some rows as typed columns, with the values of categories and the terms of texts.
