@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from .. import _core
+from .._mix import _aligned as aligned
 from . import _blocks
 from ._blocks import Block
 
@@ -112,7 +113,7 @@ def _numbers(frame: Any, column: Numbers) -> np.ndarray:
     cells = frame.iloc[:, column.place]
     if _is_number(cells.dtype):
         values = np.ascontiguousarray(cells.to_numpy(dtype=np.float64, na_value=np.nan))
-        return np.asarray(_blocks.aligned(values))
+        return np.asarray(aligned(values))
     name = str(frame.columns[column.place])
     return _core.text_numbers(name, texts(frame, column.place), column.commas, column.fixed)
 
@@ -289,7 +290,7 @@ def _fit_text(cluster: Any, frames: list[Any], j: int, name: str, rules: Rules) 
     if not found.weighs_buckets:
         return ("text", found, None)
     each = [cluster.submit(rows_with_buckets, frame, j, given, kept) for frame in frames]
-    return ("text", found, _blocks.aligned(cluster.united(each, total).result()))
+    return ("text", found, aligned(cluster.united(each, total).result()))
 
 
 def _surveyed(cluster: Any, frames: list[Any], rules: Rules) -> list[Columns]:

@@ -71,7 +71,7 @@ fn bits(matrix: &Matrix) -> Vec<Vec<(usize, u64)>> {
         let mut row = Vec::new();
         matrix.row(i).for_each(|j, x| {
             if x != 0.0 {
-                row.push((j as usize, x.to_bits()));
+                row.push((j, x.to_bits()));
             }
         });
         row
