@@ -8,11 +8,13 @@ import multiprocessing
 import os
 import pathlib
 import pickle
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+import warnings
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
@@ -32,6 +34,7 @@ from rosenblatt import (
 )
 from rosenblatt.mixing import Mixing, Partition, mix, one_pass, sweep
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -556,6 +559,218 @@ def test_frames_are_prepared_as_the_table_of_one_machine(client, tmp_path):
         assert found.predict(made).tolist() == told.tolist()
     with pytest.raises(ValueError, match="scale must be one of"):
         DaskPerceptron(client=client, scale="log").fit(lazy, labels)
+
+
+def cut_frame(frame, *lengths):
+    """A frame as a dask dataframe with partitions of these lengths, which may be 0."""
+    ends = np.cumsum(lengths)
+    assert ends[-1] == len(frame)
+    parts_ = [dask.delayed(frame[a:b]) for a, b in zip([0, *ends], ends)]
+    return dd.from_delayed(parts_, meta=frame[:0], verify_meta=False)
+
+
+def canonical(X):
+    """The parts of rows as sparse ones, without stored zeros."""
+    X = sparse.csr_matrix(X)
+    X.eliminate_zeros()
+    return X.data.tobytes(), X.indices.tolist(), X.indptr.tolist()
+
+
+def assert_prepared(client, place, frame, y, cuts, **given):
+    """That partitions are prepared as the file with all rows is; gives a fitted estimator."""
+    frame.assign(label=y).to_csv(place / "texts.csv", index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table = read_table(place / "texts.csv", label="label", precision="f64", **given)
+        one = Perceptron(max_iter=3).fit(table.X, table.y)
+        labels = pd.Series(y, name="label")
+        for cut in [*cuts, (len(frame),)]:
+            clf = DaskPerceptron(client=client, max_iter=3, **given)
+            found = clf.fit(cut_frame(frame, *cut), cut_frame(labels, *cut))
+            assert found.preparation_.feature_names() == table.feature_names
+            made = found.preparation_.rows(frame)
+            assert made.has_canonical_format and canonical(made) == canonical(table.X)
+    same(one, found)
+    return found
+
+
+WORDS = ["alpha", "Beta", "gamma", "Délta", "delta", "epsilon", "zeta", "x1", "2024", "don't"]
+
+
+def written(n, seed=0, longest=9):
+    """Texts of random words, some missing; each word of the first half is rare in the second."""
+    random = np.random.default_rng(seed)
+    texts = [
+        " ".join(random.choice(WORDS[: 6 if i < n // 2 else 10], random.integers(4, longest + 1)))
+        for i in range(n)
+    ]
+    texts[n // 3] += ", only here!"
+    for i in random.integers(0, n, n // 10):
+        texts[i] = None
+    return texts
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"scale": "standard"},
+        {"scale": "minmax", "term_weights": "tf-idf", "min_df": 2},
+        {"term_weights": "sublinear", "text": "words:1-2", "max_df": 0.4},
+        {"text": "chars:3-5", "scale": "standard", "keep_case": True, "strip_accents": True},
+        {"vocabulary": 4, "term_weights": "tf-idf"},
+        {"vocabulary": 4, "scale": "standard", "max_df": 0.8},
+        {"vocabulary": 3, "max_df": 0.8, "min_df": 0.01},
+    ],
+)
+def test_texts_are_prepared_as_those_of_one_machine(client, tmp_path, given):
+    n = 120
+    random = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "size": random.normal(size=n),
+            "review": written(n),
+            "kind": random.choice(["new", "used"], n),
+            "note": written(n, seed=4, longest=14),
+        }
+    )
+    frame.loc[40:59, "note"] = None  # A partition without any.
+    y = np.where(frame["size"] + frame["review"].str.contains("alpha", na=False) > 0.5, "a", "b")
+    cuts = [(40, 20, 60), (0, 33, 0, 87), (1, 2, 3, 4, 5, 6, 7, 8, 9, 75)]
+    found = assert_prepared(client, tmp_path, frame, y, cuts, **given)
+    names = found.preparation_.feature_names()
+    kinds = [{name.split(c)[0] for name in names if c in name} for c in ":="]
+    assert kinds == [{"review", "note"}, {"kind"}]
+    assert any(":#" in name for name in names) == ("vocabulary" in given)
+
+
+def test_kinds_of_columns_are_those_of_one_machine(client, tmp_path):
+    n = 300
+    random = np.random.default_rng(2)
+    frame = pd.DataFrame(
+        {
+            "few": random.choice(["a long value of a category", "another one of many words"], n),
+            "codes": [f"C-{i:05}" for i in range(n)],
+            "id": [f"{a} {b}" for a, b in zip(written(n, 5), range(n))],
+            "amount": [f"{x:,.2f}" for x in 1e4 * random.normal(size=n)],
+            "comma": [f"{x:.3f}".replace(".", ",") for x in random.normal(size=n)],
+            "strays": [f"{x:.3f}" if x < 2 else "none" for x in random.normal(size=n)],
+            "always": "the same text in all rows",
+            "never": [None] * n,
+            "names": random.permutation([f"no {i} of this shop" for i in range(n)]),
+            "review": written(n),
+            "on": random.random(n) < 0.5,
+            "one": 1.5,
+        }
+    )
+    y = random.choice(["yes", "no"], n)
+    cuts = [(100, 0, 150, 50), (299, 1)]
+    for scale in ("standard", "none"):
+        found = assert_prepared(client, tmp_path, frame, y, cuts, scale=scale)
+        used = {re.split("[:=]", name)[0] for name in found.preparation_.feature_names()}
+        assert used >= {"few", "amount", "comma", "strays", "review", "on"}
+        assert not used & {"codes", "id", "never", "names"}
+        assert ("always" in used) == ("one" in used) == (scale == "none")
+    with pytest.warns(UserWarning, match="codes is left out: it looks like an identifier; pass col"):
+        DaskPerceptron(client=client, max_iter=1, scale="standard").fit(
+            cut_frame(frame, 100, 200), cut_frame(pd.Series(y), 100, 200)
+        )
+    asked = {"few": "text", "codes": "category", "id": "text", "names": "ignore", "one": "numeric"}
+    found = assert_prepared(client, tmp_path, frame, y, cuts, scale="standard", columns=asked)
+    names = found.preparation_.feature_names()
+    assert {"few:long", "codes=C-00299", "id:299", "one"} <= {*names}
+    assert not any(name.startswith("names") for name in names)
+    asked = {"strays": "numeric-or-missing", "review": "category", "comma": "decimal-comma"}
+    assert_prepared(client, tmp_path, frame, y, cuts, columns={**asked, "amount": "text"})
+
+
+def test_many_levels_and_terms_meet_their_limits(client, tmp_path):
+    n = 2600
+    random = np.random.default_rng(3)
+    y = random.choice(["yes", "no"], n)
+    for levels, kind in ((1000, "="), (1001, ":")):
+        texts = [f"v{i % levels}" for i in range(n)]
+        frame = pd.DataFrame({"many": texts, "other": random.normal(size=n)})
+        found = assert_prepared(client, tmp_path, frame, y, [(1300, 0, 1300), (5, n - 5)])
+        assert f"many{kind}v7" in found.preparation_.feature_names()
+
+
+def test_what_columns_cannot_be_is_said(client):
+    n = 40
+    texts = pd.Series(written(n), name="review")
+    frame = pd.DataFrame({"review": texts, "size": [f"{i}.5" for i in range(n)]})
+    y = pd.Series(np.arange(n) % 2)
+
+    def fitted(columns=None, frame=frame, **given):
+        clf = DaskPerceptron(client=client, max_iter=1, columns=columns, **given)
+        return clf.fit(cut_frame(frame, 15, 25), cut_frame(y, 15, 25))
+
+    with pytest.raises(ValueError, match="columns: there is no column 'views', only .'review'"):
+        fitted({"views": "text"})
+    with pytest.raises(ValueError, match="columns: 'review': there is no column kind \"prose\""):
+        fitted({"review": "prose"})
+    with pytest.raises(ValueError, match="text: there are no terms \"lines\""):
+        fitted(text="lines")
+    odd = frame.assign(size=frame["size"].where(frame["size"] != "30.5", "many"))
+    with pytest.raises(ValueError, match="expected a number in the column size, found \"many\""):
+        fitted({"size": "numeric"}, odd)
+    days = frame.assign(day=[f"2024-01-{1 + i % 28:02}" for i in range(n)])
+    for day in (days, days.assign(day=pd.to_datetime(days["day"]))):
+        with pytest.raises(ValueError, match="the column day holds dates.*'day': 'ignore'"):
+            fitted(frame=day)
+        assert fitted({"day": "ignore"}, day).n_features_in_ > 5
+    with pytest.raises(ValueError, match="scale and columns are for"):
+        X, labels = rows(40)
+        DaskPerceptron(client=client, columns={"a": "text"}).fit(*parts(X, labels, 40))
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_models_of_tables_take_files(client, cluster, tmp_path, capfd):
+    from rosenblatt.dask._cli import main
+
+    n = 200
+    random = np.random.default_rng(6)
+    frame = pd.DataFrame(
+        {"review": written(n), "class": random.choice(["big", "small"], n), "kind": ["a", "b"] * 100}
+    )
+    frame.loc[frame["class"] == "big", "review"] += " enormous"
+    frame["size"] = random.normal(size=n)
+    frame[:80].to_csv(tmp_path / "1.csv", index=False)
+    frame[80:].to_csv(tmp_path / "2.csv", index=False)
+    frame.to_csv(tmp_path / "all.csv", index=False)
+    frame.to_parquet(tmp_path / "all.parquet", row_group_size=90)
+    program = [sys.executable, "-m", "rosenblatt"]
+    told = ["--scheduler", cluster.scheduler_address, "--epochs", "3", "-o", str(tmp_path / "m.rbm")]
+    for data, more in (
+        ("all.csv", []),
+        ("all.csv", ["--text", "chars:3-4", "--term-weights", "tf-idf", "--ignore", "size"]),
+        ("[12].csv", ["--column", "kind=text", "--min-df", "2", "--case", "keep"]),
+        ("all.parquet", ["--vocabulary", "5", "--accents", "strip", "--scale", "none"]),
+    ):
+        assert main(["train", str(tmp_path / data), *told, *more, "--json"]) == 0
+        report = json.loads(capfd.readouterr().out)
+        clf = load(tmp_path / "m.rbm")
+        table = read_table(tmp_path / "all.csv", model=clf)
+        assert clf.score(table.X, table.y) == report["train_accuracy"] > 0.9
+        assert report["features"] == len(table.feature_names)
+        ran = [*program, "test", tmp_path / "m.rbm", tmp_path / "all.csv", "--json"]
+        ran = subprocess.run(ran, capture_output=True, text=True)
+        assert json.loads(ran.stdout)["accuracy"] == report["train_accuracy"], ran.stderr
+        if data == "all.csv":  # One partition: the weights of one machine.
+            given = ["train", tmp_path / data, "--label", "class", "--precision", "f64"]
+            given += ["--epochs", "3", "--multiclass", "auto", *more, "-o", tmp_path / "one.rbm"]
+            subprocess.run([*program, *given], check=True, capture_output=True)
+            assert load(tmp_path / "one.rbm").coef_.tobytes() == clf.coef_.tobytes()
+    assert main(["train", str(tmp_path / "all.csv"), *told, "--column", "kind"]) == 1
+    assert "--column: found 'kind', expected NAME=KIND" in capfd.readouterr().err
+    frame["review"] = frame["review"].str.replace(" ", "\n")
+    frame.to_csv(tmp_path / "lines.csv", index=False)
+    given = {"client": client, "max_iter": 3}
+    whole = DaskPerceptron(**given).fit(str(tmp_path / "lines.csv"))
+    assert whole.score(frame.drop(columns="class"), frame["class"]) > 0.9
+    with pytest.raises(ValueError, match="a cell of several lines lies in two partitions"):
+        read = {"partition_bytes": 4000}
+        DaskPerceptron(**given).fit(str(tmp_path / "lines.csv"), read=read)
 
 
 def of_processes(X, y, cut, **parameters):

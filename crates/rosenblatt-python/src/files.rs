@@ -40,7 +40,7 @@ pub(crate) fn core_rows<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Bound
 }
 
 /// A two-dimensional array, or (columns, offsets, indices, values).
-fn rows<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn rows<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Bound<'py, PyAny>> {
     match matrix.storage() {
         Storage::Dense {
             rows,
@@ -174,7 +174,7 @@ fn parsed<T: std::str::FromStr<Err = rosenblatt::Error>>(
     parsed.map_err(|e| PyValueError::new_err(format!("{name}: {}", worded(&e.wording()))))
 }
 
-fn read_options(given: &Bound<'_, PyDict>) -> PyResult<(ReadOptions, Scale)> {
+pub(crate) fn read_options(given: &Bound<'_, PyDict>) -> PyResult<(ReadOptions, Scale)> {
     let mut options = ReadOptions {
         memory: Some(rosenblatt::internal::parallel::memory_to_use() / 5 * 9),
         ..ReadOptions::default()

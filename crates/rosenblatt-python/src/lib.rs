@@ -10,6 +10,7 @@ mod estimation;
 mod files;
 mod mixing;
 mod model;
+mod partitions;
 mod separability;
 mod training;
 
@@ -145,6 +146,14 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(training::trace, module)?)?;
     module.add_function(wrap_pyfunction!(separability::check, module)?)?;
     module.add_function(wrap_pyfunction!(estimation::firth, module)?)?;
+    module.add_class::<partitions::CellFacts>()?;
+    module.add_class::<partitions::TermCounts>()?;
+    module.add_class::<partitions::Codes>()?;
+    module.add_class::<partitions::Vocabulary>()?;
+    module.add_class::<partitions::TablePreparation>()?;
+    module.add_function(wrap_pyfunction!(partitions::text_numbers, module)?)?;
+    module.add_function(wrap_pyfunction!(partitions::prepare_table, module)?)?;
+    module.add_function(wrap_pyfunction!(partitions::column_kind, module)?)?;
     module.add_function(wrap_pyfunction!(files::read_file, module)?)?;
     module.add_function(wrap_pyfunction!(files::sha256, module)?)
 }

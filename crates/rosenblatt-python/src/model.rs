@@ -19,6 +19,7 @@ use rosenblatt::scheme::Scheme;
 use rosenblatt::training::{Fitted, MarginBracket};
 use rosenblatt::weights::Weights;
 
+use crate::partitions::TablePreparation;
 use crate::{arrays, raised};
 
 /// What a model's recipe calls the type of its labels in Python; the program has no use for it.
@@ -116,6 +117,14 @@ impl Model {
         self.for_files(names, label, single, label_type)
             .save(path)
             .map_err(raised)
+    }
+
+    /// The same model, which carries how the columns of a table become its features.
+    fn with_preparation(&self, table: &TablePreparation) -> PyResult<Self> {
+        let mut model = self.model.clone();
+        table.preparation.store_in(&mut model);
+        Preparation::of_model(&model).map_err(raised)?;
+        Ok(Model { model, ..*self })
     }
 
     /// The bytes of an ONNX file that predicts as it does.

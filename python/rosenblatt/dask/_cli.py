@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import sys
 import time
 import warnings
@@ -37,7 +38,8 @@ def _parser() -> argparse.ArgumentParser:
     train = commands.add_parser(
         "train",
         help="read, train, report, save",
-        description="Trains on libsvm files that the workers read; the report goes to stdout.",
+        description="Trains on files that the workers read, libsvm or tables (CSV, TSV, Parquet); "
+        "the report goes to stdout.",
         allow_abbrev=False,
     )
     train.add_argument("data", nargs="+", metavar="DATA", help="files, or patterns in quotes")
@@ -53,6 +55,10 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument(
         "--partition-bytes", type=int, metavar="N", help="the text that makes a partition (64 MiB)"
     )
+    train.add_argument(
+        "--format", choices=["libsvm", "csv", "tsv", "parquet"], help="guessed from the names"
+    )
+    _add_columns(train)
     train.add_argument(
         "--mixing",
         choices=["uniform", "rows", "mistakes"],
@@ -74,6 +80,58 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+#: How columns of tables become features: the options of ``rosenblatt train``, and what is said.
+TEXTS = {
+    "scale": "how columns of tables are scaled: none, standard or minmax (default standard)",
+    "text": "features of texts: words, words:1-2 or chars:3-5 (default words)",
+    "term-weights": "what a term of a text weighs: counts, sublinear, tf-idf or "
+    "sublinear-tf-idf (default sublinear-tf-idf, without scaling counts)",
+    "min-df": "leave out terms in fewer rows: a number, or a share (default 1)",
+    "max-df": "leave out terms in more rows (default 1.0)",
+    "vocabulary": "terms of a text column with a feature of their own (default 1048576)",
+}
+
+
+def _add_columns(train: argparse.ArgumentParser) -> None:
+    train.add_argument("--label", metavar="COLUMN", help="the labels of tables")
+    train.add_argument(
+        "--column",
+        metavar="NAME=KIND",
+        action="append",
+        default=[],
+        help="treat a column of tables as numeric, numeric-or-missing, decimal-comma, category, "
+        "text or ignore; may be repeated",
+    )
+    train.add_argument(
+        "--ignore", metavar="COLUMN", action="append", default=[], help="leave a column out"
+    )
+    for name, text in TEXTS.items():
+        train.add_argument(f"--{name}", metavar="VALUE", help=text)
+    train.add_argument("--case", choices=["lower", "keep"], help="letters of texts (default lower)")
+    train.add_argument(
+        "--accents", choices=["keep", "strip"], help="accents in texts (default keep)"
+    )
+
+
+def _columns(given: argparse.Namespace) -> dict[str, Any]:
+    """The parameters of an estimator that say how columns become features."""
+    found: dict[str, Any] = {"columns": dict.fromkeys(given.ignore, "ignore")}
+    for pair in given.column:
+        name, equals, kind = pair.rpartition("=")
+        if not equals:
+            raise ValueError(f"--column: found {pair!r}, expected NAME=KIND")
+        found["columns"][name] = kind
+    for name in map(_parameter, TEXTS):
+        text = getattr(given, name)
+        if text is not None:
+            found[name] = text if name in ("scale", "text", "term_weights") else _value(text)
+    if given.case is not None:
+        found["keep_case"] = given.case == "keep"
+    if given.accents is not None:
+        found["strip_accents"] = given.accents == "strip"
+    return found
+
+
 def _value(text: str) -> Any:
     for kind in (int, float):
         with contextlib.suppress(ValueError):
@@ -84,7 +142,7 @@ def _value(text: str) -> Any:
 def _estimator(given: argparse.Namespace) -> Any:
     kind = _kinds()[given.learner]
     known = set(kind._get_param_names())
-    parameters = {"mixing": given.mixing, "checkpoint": given.checkpoint}
+    parameters = {"mixing": given.mixing, "checkpoint": given.checkpoint, **_columns(given)}
     for name, _, _ in _core.parameters():
         text = getattr(given, name.replace("-", "_"), None)
         if text is None or name == "learner":
@@ -119,6 +177,11 @@ def _client(scheduler: str | None, quiet: bool) -> Iterator[Any]:
         if not quiet:
             print(f"dashboard: {client.dashboard_link}", file=sys.stderr)
         yield client
+
+
+def _worded(message: object) -> str:
+    """What is said of columns, as options of the program."""
+    return re.sub(r"columns=\{'(.*?)': '([a-z-]+)'\}", r"--column \1=\2", str(message))
 
 
 def _progress(given: argparse.Namespace) -> Any:
@@ -190,20 +253,28 @@ def _train(given: argparse.Namespace) -> None:
     started = time.monotonic()
     clf = _estimator(given)
     clf._wants_accuracy = True
-    read = {"precision": given.precision, "partition_bytes": given.partition_bytes}
+    read = {name: getattr(given, name) for name in ("format", "label", "precision")}
+    read["partition_bytes"] = given.partition_bytes
     read = {name: value for name, value in read.items() if value is not None}
     resume = given.resume and given.checkpoint is not None and os.path.exists(given.checkpoint)
     if given.resume and given.checkpoint is None:
         raise ValueError("--resume needs the file to go on from: pass --checkpoint FILE")
-    with _client(given.scheduler, given.quiet) as client, warnings.catch_warnings():
-        # The report says why the run stopped.
+    with (
+        _client(given.scheduler, given.quiet) as client,
+        warnings.catch_warnings(record=True) as told,
+    ):
         warnings.simplefilter("ignore")
+        # The report says why the run stopped, but not what became of columns.
+        warnings.filterwarnings("always", message="(the column|[0-9]+ columns) ")
         clf.client = client
         clf.fit(given.data, read=read, resume=resume, progress=_progress(given))
+    if not given.quiet:
+        for warning in told:
+            print(f"warning: {_worded(warning.message)}", file=sys.stderr)
     if not given.quiet and sys.stderr.isatty():
         print(file=sys.stderr)
     if given.output is not None:
-        if clf._first_index == 0:
+        if clf._first_index == 0 and not hasattr(clf, "preparation_"):
             raise ValueError(
                 "the indices of the files begin at 0, which a saved model cannot tell; renumber "
                 "them from 1"
@@ -225,7 +296,7 @@ def main(arguments: list[str] | None = None) -> int:
         print("interrupted", file=sys.stderr)
         return 130
     except (ValueError, OSError, RuntimeError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {_worded(error)}", file=sys.stderr)
         return 1
     return 0
 

@@ -23,6 +23,14 @@ OWN = {
     "client": None,
     "mixing": "uniform",
     "scale": None,
+    "columns": None,
+    "text": "words",
+    "term_weights": None,
+    "min_df": 1,
+    "max_df": 1.0,
+    "vocabulary": 1 << 20,
+    "keep_case": False,
+    "strip_accents": False,
     "checkpoint": None,
     "checkpoint_passes": None,
     "checkpoint_seconds": 60.0,
@@ -65,6 +73,22 @@ def described(what: str, parent: str) -> str:
     scale : {{"none", "standard", "minmax"}}, default=None
         How columns of dataframes and tables are scaled. None: columns of numbers in a dataframe
         are features as they are; files of tables are standardised.
+    columns : dict of str to kind, default=None
+        Columns of dataframes and tables whose kind is not to be decided by their cells: numeric,
+        numeric-or-missing, decimal-comma, category, text or ignore.
+    text : str, default="words"
+        Features of texts: words, ranges of words in a row such as words:1-2, or of characters such
+        as chars:3-5.
+    term_weights : {{"counts", "sublinear", "tf-idf", "sublinear-tf-idf"}}, default=None
+        What a term of a text weighs; None: counts, or sublinear tf-idf with scaled columns.
+    min_df, max_df : int or float, default=1, 1.0
+        Terms in fewer or more rows than this number, or than this share of them, are left out.
+    vocabulary : int, default=1048576
+        Terms of a text column with a feature of their own; others share features by a hash.
+    keep_case : bool, default=False
+        Whether capitals differ from small letters in texts.
+    strip_accents : bool, default=False
+        Whether accents are taken off letters in texts.
     checkpoint : path-like, default=None
         A file in which the client writes how far the run has come, and from which
         ``fit(resume=True)`` goes on.
@@ -89,6 +113,14 @@ class OnCluster(Estimator):
     client: Any
     mixing: str
     scale: str | None
+    columns: dict[str, str] | None
+    text: str
+    term_weights: str | None
+    min_df: float
+    max_df: float
+    vocabulary: int
+    keep_case: bool
+    strip_accents: bool
     checkpoint: Any
     checkpoint_passes: int | None
     checkpoint_seconds: float | None
@@ -146,13 +178,13 @@ class OnCluster(Estimator):
                 raise ValueError("resume needs the file to go on from: set checkpoint")
             cluster = _run.Cluster(self.client)
             self.__dict__.pop("preparation_", None)
-            scale = self.scale
+            scale, label = self.scale, None
             if _files.is_files(X):
                 if y is not None or sample_weight is not None:
                     raise ValueError("files hold their labels: y and sample_weight must be None")
                 ending = _files.table_format(X, read)
                 if ending is not None:
-                    X, y = _files.table(X, ending, read)
+                    X, y, label = _files.table(X, ending, read, self.columns)
                     # As the command line scales tables.
                     scale = "standard" if scale is None else scale
             elif y is None:
@@ -160,8 +192,10 @@ class OnCluster(Estimator):
             if y is None:
                 parts = _files.parts(X, read)
                 blocks = [cluster.submit(_files.block, *part) for part in parts]
-            elif _frames.needed(X, scale):
-                found = _frames.blocks(cluster, X, y, sample_weight, scale or "none")
+            elif _frames.needed(X, scale, self.columns):
+                rules = _frames.rules(self, scale or "none")
+                label = label or _frames.label_name(X, y)
+                found = _frames.blocks(cluster, X, y, sample_weight, rules, label)
                 blocks, self.preparation_ = found
             else:
                 delayed = _blocks.delayed_blocks(X, y, sample_weight)
@@ -171,7 +205,9 @@ class OnCluster(Estimator):
             self._single = rows.plan.single
             self._run(rows, progress, resume)
             self.__dict__.pop("feature_names_in_", None)
-            if hasattr(X, "columns") and not hasattr(self, "preparation_"):
+            if hasattr(self, "preparation_"):
+                self._model = self._model.with_preparation(self.preparation_.core)
+            elif hasattr(X, "columns"):
                 self.feature_names_in_ = np.asarray(X.columns, dtype=object)
             self._warn_if_unfinished()
             return self
@@ -183,7 +219,7 @@ class OnCluster(Estimator):
             warnings.warn(
                 f"{len(rows.rows)} partitions of about {each} rows: below {ENOUGH_ROWS} rows each, "
                 "mixing costs accuracy; rechunk the rows into fewer partitions",
-                stacklevel=4,
+                stacklevel=3,
             )
         made = Mixing(
             self,

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from .. import _core
 from ._blocks import Block
-from ._frames import MISSING
+from ._frames import LABEL_NAMES, MISSING
 
 #: The text that makes a partition.
 PARTITION_BYTES = 64 << 20
@@ -73,9 +73,6 @@ def parts(X: Any, read: dict[str, Any] | None) -> list[tuple[str, int, int | Non
 #: Formats of tables, by what a file's name ends with, and their separators.
 TABLES = {".csv": ",", ".tsv": "\t", ".parquet": None}
 
-#: What a column of labels may be called.
-LABELS = ("label", "class", "target", "y")
-
 
 def table_format(X: Any, read: dict[str, Any] | None) -> str | None:
     """Of tables the ending of their names, else None."""
@@ -92,8 +89,10 @@ def table_format(X: Any, read: dict[str, Any] | None) -> str | None:
     return endings.pop()
 
 
-def table(X: Any, ending: str, read: dict[str, Any] | None) -> tuple[Any, Any]:
-    """Tables as a dask dataframe without its labels, and the labels."""
+def table(
+    X: Any, ending: str, read: dict[str, Any] | None, columns: dict[str, str] | None
+) -> tuple[Any, Any, tuple[int, str]]:
+    """Tables as a dask dataframe without its labels, the labels, and their place and name."""
     import dask.dataframe as dd
 
     read = dict(read or {})
@@ -114,19 +113,23 @@ def table(X: Any, ending: str, read: dict[str, Any] | None) -> tuple[Any, Any]:
             "keep_default_na": False,
             "na_values": sorted(MISSING),
             "assume_missing": True,
+            # As exact as other readers are.
+            "float_precision": "round_trip",
             "blocksize": None if packed else read.get("partition_bytes", PARTITION_BYTES),
         }
         head = dd.read_csv(found[:1], **how)
         label = _label(list(head.columns), read.get("label"))
-        # Labels stay as they are written.
-        frame = dd.read_csv(found, **how, dtype={label: "string"})
-    return frame.drop(columns=[label]), frame[label]
+        # Labels stay as they are written, as do columns that the user speaks of.
+        as_written = [name for name in head.columns if name == label or name in (columns or {})]
+        frame = dd.read_csv(found, **how, dtype={name: "string" for name in as_written})
+    place = list(frame.columns).index(label)
+    return frame.drop(columns=[label]), frame[label], (place, str(label))
 
 
 def _label(columns: list[str], given: str | None) -> str:
     if given is not None and given not in columns:
         raise ValueError(f"there is no column {given!r}; the columns are {', '.join(columns)}")
-    return given or next((name for name in columns if name.lower() in LABELS), columns[-1])
+    return given or next((name for name in columns if name.lower() in LABEL_NAMES), columns[-1])
 
 
 def _line_after(file: Any, place: int) -> int:

@@ -81,6 +81,14 @@ class Cluster:
         """A task's weights where workers find them."""
         return task if copies * _numbers(task) <= FEW else self.submit(held, task)
 
+    def united(self, leaves: list[Any], function: Callable[[list[Any]], Any]) -> Any:
+        """What a function makes of neighbours, and of what it made of these, until it is one."""
+        while True:
+            groups = [leaves[i : i + FAN] for i in range(0, len(leaves), FAN)]
+            leaves = [self.submit(function, group) for group in groups]
+            if len(leaves) == 1:
+                return leaves[0]
+
     def tree(self, leaves: list[Any], task: Task, held: Any) -> Mixture:
         """The mixture of updates: neighbours first, whichever come in first."""
         if len(leaves) <= FAN and len(leaves) * _numbers(task) <= FEW:
@@ -195,10 +203,7 @@ class Rows:
         leaves = self._each(losses, itertools.repeat((options, there)))
         if few:
             return total(self.cluster.gather(leaves))
-        while len(leaves) > 1:
-            groups = [leaves[i : i + FAN] for i in range(0, len(leaves), FAN)]
-            leaves = [self.cluster.submit(total, group) for group in groups]
-        found: tuple[Any, Any] = leaves[0].result()
+        found: tuple[Any, Any] = self.cluster.united(leaves, total).result()
         return found
 
     def sweep(self, task: Task) -> Pass:

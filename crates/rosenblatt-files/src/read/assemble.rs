@@ -86,3 +86,31 @@ pub(crate) fn sparse<T: Stored, O: Send>(
     });
     (matrix, found)
 }
+
+/// Sparse matrices of `width` columns, one below the other.
+pub(crate) fn stacked<T: Stored>(mut made: Vec<Matrix>, width: usize) -> Matrix {
+    if made.len() == 1 {
+        return made.remove(0);
+    }
+    let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for matrix in &made {
+        if let Storage::Sparse {
+            offsets: ends,
+            indices: places,
+            values: numbers,
+            ..
+        } = matrix.storage()
+        {
+            let before: usize = values.len();
+            offsets.extend(ends.iter().skip(1).map(|end| before + end));
+            indices.extend_from_slice(places);
+            values.extend_from_slice(T::slice(numbers, 0..numbers.len()));
+        }
+    }
+    Matrix::from_storage(Storage::Sparse {
+        columns: width,
+        offsets: offsets.into(),
+        indices: indices.into(),
+        values: T::wrap(values),
+    })
+}

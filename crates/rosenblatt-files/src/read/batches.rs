@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-pub(super) use tables::{numbers_in_order, records_in_order, table_batches};
+pub(super) use tables::{numbers_in_order, plan_takes, records_in_order, table_batches};
 
 use super::chunk::{Chunk, Chunker, Cut};
 use super::format::Format;

@@ -4,6 +4,8 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
+use rosenblatt_core::data::StringTable;
+
 /// Byte strings numbered by first appearance.
 #[derive(Debug, Clone)]
 pub(crate) struct Interner {
@@ -65,6 +67,11 @@ impl Interner {
     /// String number `i` as text, bytes that are no UTF-8 replaced.
     pub(crate) fn text(&self, i: u32) -> std::borrow::Cow<'_, str> {
         String::from_utf8_lossy(self.get(i))
+    }
+
+    /// All strings, in order.
+    pub(crate) fn strings(&self) -> StringTable {
+        (0..self.len() as u32).map(|i| self.text(i)).collect()
     }
 
     /// The number of `text`, and whether it is new.

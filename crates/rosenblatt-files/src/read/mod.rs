@@ -64,6 +64,7 @@ pub use model::load_model;
 pub use number::number_by_each_way;
 pub(crate) use number::{INDEX_WIDTH, value_width};
 pub use options::ReadOptions;
+pub use prepare::partitions;
 pub use prepare::{Coding, ColumnCoding, Preparation, StandardisedColumn};
 pub use raw::Raw;
 pub use report::{ColumnKind, ColumnReport, ColumnRole, LongDecimal, ReadReport};
@@ -71,7 +72,7 @@ pub use row_errors::OnError;
 pub use scale::Scale;
 pub use split_column::SplitBy;
 pub use streamed::Streamed;
-pub use table::role::Unseen;
+pub use table::role::{Aside, Unseen};
 pub use text::{DocumentFrequency, TermWeights, Terms, TextCut, TextOptions};
 
 use std::path::{Path, PathBuf};

@@ -4,7 +4,9 @@
 //! that the model meets later.
 
 mod columns;
+pub mod partitions;
 mod parts;
+mod terms;
 
 use std::ops::Range;
 

@@ -89,6 +89,21 @@ pub enum ColumnKind {
 impl ColumnKind {
     /// The names of all kinds.
     pub const NAMES: &'static str = "numeric, numeric-or-missing, decimal-comma, date, date-day-first, date-month-first, category, text, ignore";
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            ColumnKind::Numeric => "numeric",
+            ColumnKind::Category => "category",
+            ColumnKind::Text => "text",
+            ColumnKind::Date => "date",
+            ColumnKind::DayFirst => "date-day-first",
+            ColumnKind::MonthFirst => "date-month-first",
+            ColumnKind::NumericOrMissing => "numeric-or-missing",
+            ColumnKind::DecimalComma => "decimal-comma",
+            ColumnKind::Ignore => "ignore",
+        }
+    }
 }
 
 impl std::str::FromStr for ColumnKind {

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use super::scale::Scale;
 use super::table::MOST_WORDS;
 pub use super::table::words::{Terms, TextCut};
 use rosenblatt_core::{Error, Result};
@@ -51,6 +52,14 @@ pub enum TermWeights {
 impl TermWeights {
     /// The names of all.
     pub const NAMES: &'static str = "counts, sublinear, tf-idf, sublinear-tf-idf";
+
+    /// Those asked for, or what the scaling suggests.
+    pub(crate) fn chosen(asked: Option<TermWeights>, scale: Scale) -> Self {
+        asked.unwrap_or(match scale.by_column() {
+            true => TermWeights::SublinearTfIdf,
+            false => TermWeights::Counts,
+        })
+    }
 
     pub(crate) fn sublinear(self) -> bool {
         matches!(self, TermWeights::Sublinear | TermWeights::SublinearTfIdf)

@@ -204,7 +204,7 @@ fn make_table(chunk: &Chunk, model: &Model, scheme: &Scheme, has_label: bool) ->
 }
 
 /// Where each column of the model is kept while a batch is made.
-fn plan_takes(columns: &[PlannedColumn]) -> Vec<Take> {
+pub(crate) fn plan_takes(columns: &[PlannedColumn]) -> Vec<Take> {
     let used_as = |column: &PlannedColumn| match &column.role {
         Role::Label => Use::plain(ColumnRole::Label),
         // The file may lack it.

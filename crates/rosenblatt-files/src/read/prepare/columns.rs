@@ -1,16 +1,14 @@
 //! What each column of a table becomes, found from the training rows.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use super::super::scale::{Numbers, Scale, moments, too_large_to_scale};
-use super::super::table::BUCKETS;
-use super::super::table::encode::bucket;
 use super::super::table::parse::{MISSING, Take};
 use super::super::table::raw::{RawColumn, TableRaw};
 use super::super::table::role::{DateParts, MISSING_LEVEL, Role};
 use super::super::table::warn::{self, Rows};
 use super::super::text::TermWeights;
+use super::terms::{Kept, RowsWith, rows_with_buckets};
 use super::{Input, PlannedColumn, TextRules};
 use rosenblatt_core::Result;
 use rosenblatt_core::data::Values;
@@ -38,10 +36,7 @@ pub(super) fn fit_table(
             let name = table.columns.iter().find(here).map_or("", |c| &c.name);
             too_large_to_scale(format_args!("the column {name}"))
         })?;
-    let weights = table.text.weights.unwrap_or(match scale.by_column() {
-        true => TermWeights::SublinearTfIdf,
-        false => TermWeights::Counts,
-    });
+    let weights = TermWeights::chosen(table.text.weights, scale);
     let training = Rows { table, rows };
     let columns: Vec<PlannedColumn> = table
         .columns
@@ -130,13 +125,14 @@ fn fit_category(table: &TableRaw, slot: usize, rows: &[usize]) -> Role {
             code => used[code as usize] = true,
         }
     }
-    let mut levels: Vec<&[u8]> = (0..known.len() as u32)
-        .filter(|&c| used[c as usize])
-        .map(|c| known.get(c))
-        .collect();
-    if missing {
-        levels.push(MISSING_LEVEL.as_bytes());
-    }
+    let used = (0..known.len() as u32).filter(|&c| used[c as usize]);
+    category(used.map(|c| known.get(c)), missing)
+}
+
+/// A category with these levels, and one for missing values if there are some.
+pub(super) fn category<'a>(levels: impl Iterator<Item = &'a [u8]>, missing: bool) -> Role {
+    let missing = missing.then_some(MISSING_LEVEL.as_bytes());
+    let mut levels: Vec<&[u8]> = levels.chain(missing).collect();
     levels.sort_unstable();
     Role::Category {
         levels: levels.into_iter().map(String::from_utf8_lossy).collect(),
@@ -145,69 +141,29 @@ fn fit_category(table: &TableRaw, slot: usize, rows: &[usize]) -> Role {
 
 fn fit_text(table: &TableRaw, slot: usize, rows: &[usize], by_idf: bool) -> Role {
     let known = &table.words[slot];
-    let options = &table.text;
-    let terms = |row: usize| {
-        let (part, i) = table.locate(row);
+    let terms = |row: &usize| {
+        let (part, i) = table.locate(*row);
         let text = &part.texts[slot];
         &text.words[text.range(i)]
     };
     // How many rows have each term, and the terms by first appearance.
     let mut frequency = vec![0u32; known.len()];
     let mut seen = Vec::new();
-    for &row in rows {
-        for &term in terms(row) {
-            frequency[term as usize] += 1;
-            if frequency[term as usize] == 1 {
-                seen.push(term);
-            }
+    for &term in rows.iter().flat_map(terms) {
+        frequency[term as usize] += 1;
+        if frequency[term as usize] == 1 {
+            seen.push(term);
         }
     }
-    let rows_with = |term: &u32| f64::from(frequency[*term as usize]);
-    let least = options.min_df.of(rows.len());
-    let most = options.max_df.of(rows.len());
-    let mut kept: Vec<u32> = (seen.iter().copied())
-        .filter(|term| (least..=most).contains(&rows_with(term)))
-        .collect();
-    let hashed = kept.len() > options.vocabulary;
-    if hashed {
-        // The most frequent, by first appearance among the same.
-        kept.sort_by_key(|&term| std::cmp::Reverse(frequency[term as usize]));
-        let last: HashSet<u32> = kept.drain(..options.vocabulary).collect();
-        // What comes in too many rows must not end up among the others.
-        let all = seen
-            .iter()
-            .copied()
-            .filter(|term| last.contains(term) || rows_with(term) > most);
-        kept = all.collect();
-    }
-    let n = rows.len() as f64;
-    let weight = |frequency: f64| match () {
-        () if frequency > most => 0.0,
-        () if by_idf => libm::log((1.0 + n) / (1.0 + frequency)) + 1.0,
-        () => 1.0,
+    let all = RowsWith {
+        known,
+        seen: &seen,
+        frequency: &frequency,
+        rows: rows.len(),
     };
-    let mut weights = Vec::new();
-    if by_idf || (hashed && kept.iter().any(|term| rows_with(term) > most)) {
-        weights.extend(kept.iter().map(|term| weight(rows_with(term))));
-        if hashed {
-            let alone: HashSet<u32> = kept.iter().copied().collect();
-            let mut frequency = vec![0u32; BUCKETS as usize];
-            let mut here = Vec::new();
-            for &row in rows {
-                let others = terms(row).iter().filter(|term| !alone.contains(term));
-                here.clear();
-                here.extend(others.map(|&term| bucket(known.get(term))));
-                here.sort_unstable();
-                here.dedup();
-                here.iter()
-                    .for_each(|&bucket| frequency[bucket as usize] += 1);
-            }
-            weights.extend(frequency.iter().map(|&f| weight(f64::from(f).min(most))));
-        }
-    }
-    Role::Text {
-        words: kept.iter().map(|&term| known.text(term)).collect(),
-        hashed,
-        weights,
-    }
+    let kept = Kept::new(&all, &table.text, by_idf);
+    let buckets = kept
+        .weighs_buckets()
+        .then(|| rows_with_buckets(rows.iter().map(terms), &kept.buckets(known)));
+    kept.role(buckets.as_deref())
 }

@@ -140,6 +140,8 @@ impl Preparation {
                 columns,
                 text,
             } => {
+                let weighed = |c: &PlannedColumn| matches!(&c.role, Role::Text { weights, .. } if !weights.is_empty());
+                let any_weighed = columns.iter().any(weighed);
                 facts.text = Some(text.cut).filter(|cut| *cut != TextCut::default());
                 facts.sublinear = text.sublinear;
                 facts.format = Some(*format);
@@ -192,6 +194,11 @@ impl Preparation {
                             weights,
                         } => {
                             term_weights.extend_from_slice(weights);
+                            if any_weighed && weights.is_empty() {
+                                // All columns of texts have weights, or none has.
+                                term_weights
+                                    .resize(term_weights.len() + column.role.features(), 1.0);
+                            }
                             facts.counts.push(words.len() as u64);
                             words.iter().for_each(|w| all_words.push(w));
                             if *hashed { 'h' } else { 't' }

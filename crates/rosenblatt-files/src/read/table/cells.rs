@@ -305,7 +305,7 @@ fn days_from_civil(year: i32, month: u32, day: u32) -> Option<i32> {
 }
 
 /// The cells of a column that are no plain numbers, or the dates of one, counted.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct CellTally {
     point: u64,
     comma: u64,

@@ -367,7 +367,8 @@ impl Encoder {
         })
     }
 
-    fn sparse<'a, T: Stored>(
+    /// The same as sparse rows, whatever their density; and what each thread has not known.
+    pub(crate) fn sparse<'a, T: Stored>(
         &self,
         n: usize,
         locate: &(impl Fn(usize) -> (&'a TablePart, usize) + Sync),

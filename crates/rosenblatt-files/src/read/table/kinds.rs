@@ -139,9 +139,10 @@ fn guess(shape: &Shape<'_>, column: usize) -> Use {
 }
 
 /// What the cells of a column could be.
-struct Cells {
-    tally: CellTally,
-    filled: u64,
+#[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Cells {
+    pub(crate) tally: CellTally,
+    pub(crate) filled: u64,
     /// Plain numbers, and how many of them are none where commas are decimal signs.
     plain: u64,
     plain_only: u64,
@@ -151,42 +152,52 @@ struct Cells {
 impl Cells {
     /// Looks at cells, each of which comes so often.
     fn of<'a>(cells: impl Iterator<Item = (&'a [u8], u64)>) -> Self {
-        let mut found = Cells {
-            tally: CellTally::default(),
-            filled: 0,
-            plain: 0,
-            plain_only: 0,
-            slashes: false,
-        };
-        for (cell, times) in cells {
-            found.filled += times;
-            if number::whole::<f64>(cell).is_some() {
-                found.plain += times;
-                let either = cells::as_plain(cell, NumberForm::Comma).is_some();
-                found.plain_only += if either { 0 } else { times };
-            } else {
-                found.tally.count(cell, times, true);
-                found.slashes |= cell.contains(&b'/');
-            }
-        }
+        let mut found = Cells::default();
+        cells.for_each(|(cell, times)| found.count(cell, times));
         found
+    }
+
+    /// Counts a cell that is there and comes so often.
+    pub(crate) fn count(&mut self, cell: &[u8], times: u64) {
+        self.filled += times;
+        if number::whole::<f64>(cell).is_some() {
+            self.plain += times;
+            let either = cells::as_plain(cell, NumberForm::Comma).is_some();
+            self.plain_only += if either { 0 } else { times };
+        } else {
+            self.tally.count(cell, times, true);
+            self.slashes |= cell.contains(&b'/');
+        }
+    }
+
+    /// Adds what was counted of other cells.
+    pub(crate) fn merge(&mut self, other: Cells) {
+        self.filled += other.filled;
+        self.plain += other.plain;
+        self.plain_only += other.plain_only;
+        self.slashes |= other.slashes;
+        self.tally.merge(other.tally, 0);
     }
 
     fn order(&self) -> DateOrder {
         self.tally.order(self.slashes)
     }
 
-    fn are_numbers(&self, form: NumberForm) -> bool {
-        let plain_only = if form == NumberForm::Comma {
-            self.plain_only
-        } else {
-            0
+    /// How many are no numbers in this form.
+    pub(crate) fn not_numbers(&self, form: NumberForm) -> u64 {
+        let plain_only = match form {
+            NumberForm::Comma => self.plain_only,
+            _ => 0,
         };
-        let bad = self.tally.not_numbers(form) + plain_only;
+        self.tally.not_numbers(form) + plain_only
+    }
+
+    pub(crate) fn are_numbers(&self, form: NumberForm) -> bool {
+        let bad = self.not_numbers(form);
         bad < self.filled && few_strays(self.filled, bad, self.tally.marks())
     }
 
-    fn are_dates(&self) -> bool {
+    pub(crate) fn are_dates(&self) -> bool {
         let bad = self.filled - self.tally.dates();
         bad < self.filled && few_strays(self.filled, bad, self.tally.marks())
     }

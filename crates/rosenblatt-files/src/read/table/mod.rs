@@ -15,7 +15,7 @@
 
 pub(crate) mod cells;
 pub(crate) mod encode;
-mod kinds;
+pub(crate) mod kinds;
 pub(crate) mod numeric;
 pub(crate) mod parse;
 pub(crate) mod raw;

@@ -10,7 +10,9 @@ mod typed;
 use std::borrow::Cow;
 
 use self::numbers::{in_place, numbers_ahead};
-pub(crate) use self::typed::{MISSING, Parsed, Scheme, Slots, TablePart, Take, Use, takes};
+pub(crate) use self::typed::{
+    MISSING, Parsed, Scheme, Slots, TablePart, Take, TextPart, Use, takes,
+};
 use super::cells::{self, NumberForm};
 use super::words::Cutter;
 use crate::read::chunk::Chunk;
@@ -448,22 +450,7 @@ impl<T: Stored> Parser<'_, T> {
             &mut self.read.words[slot],
             &mut self.stamps[slot],
         );
-        let row = self.tried;
-        let count = self.cutter.for_each_term(text, |w| {
-            let (number, new) = words.intern(w.as_bytes());
-            if new {
-                stamps.push((0, 0));
-            }
-            let stamp = &mut stamps[number as usize];
-            if stamp.0 == row {
-                part.counts[stamp.1 as usize] += 1;
-            } else {
-                *stamp = (row, part.words.len() as u32);
-                part.words.push(number);
-                part.counts.push(1);
-            }
-        });
-        part.ends.push(part.words.len() as u32);
+        let count = part.push(text, self.tried, &mut self.cutter, words, stamps);
         self.texts_now.push((slot, count, hash(text.as_bytes(), 0)));
     }
 

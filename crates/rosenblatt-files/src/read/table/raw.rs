@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::cells::{CellTally, DateOrder, NumberForm};
 use super::kinds::{Planned, decide_all, holds_numbers, plan};
 use super::parse::{MISSING, Parsed, Scheme, Slots, TablePart, Take, Use, parse, takes};
+use super::role::Aside;
 use super::shape::{LabelChoice, Shape};
 use super::typed_columns::TypedColumns;
 use super::{MOST_LEVELS, warn};
@@ -74,6 +75,14 @@ impl RawColumn {
             splits_rows: false,
             missing: 0,
             cells: CellTally::default(),
+        }
+    }
+
+    /// Why it is set aside where it tells the rows apart and nothing else.
+    pub(super) fn identifier(&self) -> Aside {
+        match self.unnamed {
+            true => Aside::Index,
+            false => Aside::Identifier,
         }
     }
 

@@ -6,12 +6,12 @@ use std::collections::{HashMap, HashSet};
 use super::parse::{MISSING, Take};
 use super::raw::{RawColumn, TableRaw};
 use super::role::Aside;
-use crate::read::interner::Interner;
+use crate::read::interner::{Interner, hash};
 use crate::read::labels::occurring;
 use rosenblatt_core::{Error, Result};
 
 /// Rows below which nothing is concluded.
-const ENOUGH_ROWS: usize = 20;
+pub(crate) const ENOUGH_ROWS: usize = 20;
 
 /// Rows that each value must have on average before its agreeing with the label means much.
 const ROWS_PER_VALUE: usize = 10;
@@ -74,13 +74,7 @@ impl<'a> Rows<'a> {
 /// Why a column that nobody spoke of is to be set aside; `constant` says whether one value for all
 /// rows is a reason.
 pub(crate) fn aside(all: Rows<'_>, column: &RawColumn, constant: bool) -> Option<Aside> {
-    let identifier = |is: bool| {
-        is.then_some(if column.unnamed {
-            Aside::Index
-        } else {
-            Aside::Identifier
-        })
-    };
+    let identifier = |is: bool| is.then_some(column.identifier());
     match column.take {
         Take::Number { slot, .. } => {
             let mut there = all.numbers(slot).filter(|x| !x.is_nan());
@@ -89,7 +83,7 @@ pub(crate) fn aside(all: Rows<'_>, column: &RawColumn, constant: bool) -> Option
             };
             let same = all.numbers(slot).all(|x| x == first);
             if same {
-                return (constant && all.rows.len() >= ENOUGH_ROWS).then_some(Aside::Constant);
+                return constant_aside(all.rows.len(), constant);
             }
             identifier(are_identifiers(all, slot, column))
         }
@@ -99,71 +93,153 @@ pub(crate) fn aside(all: Rows<'_>, column: &RawColumn, constant: bool) -> Option
         }
         Take::Category { slot } => {
             let used: HashSet<u32> = all.codes(slot).collect();
-            let missing = used.contains(&MISSING);
-            let distinct = used.len() - usize::from(missing);
-            if distinct == 0 {
-                return Some(Aside::Empty);
-            }
-            if all.rows.len() < ENOUGH_ROWS {
-                return None;
-            }
-            if distinct == 1 && !missing {
-                return constant.then_some(Aside::Constant);
-            }
             let filled = all.codes(slot).filter(|&c| c != MISSING).count();
-            if filled < ENOUGH_ROWS || distinct * 20 < filled * 19 {
-                return None;
-            }
-            let token = |code: &&u32| {
-                let value = all.table.levels[slot].get(**code);
-                !value.trim_ascii().contains(&b' ')
-            };
-            let tokens = used.iter().filter(|&&c| c != MISSING).filter(token).count();
-            identifier(tokens * 20 >= distinct * 19 || is_named_so(&column.name))
+            let levels = used.iter().filter(|&&code| code != MISSING);
+            let levels: Vec<&[u8]> = levels
+                .map(|&code| all.table.levels[slot].get(code))
+                .collect();
+            let counts = (filled, all.rows.len());
+            category_aside(&column.name, column.identifier(), counts, &levels, constant)
         }
         Take::Text { slot } => {
             let filled = all.texts(slot).filter(|words| !words.is_empty()).count();
-            if filled == 0 {
-                return Some(Aside::Empty);
-            }
-            if filled < ENOUGH_ROWS {
-                return None;
-            }
-            let enough = |n: usize| n * 20 >= filled * 19;
-            if is_named_so(&column.name) {
-                let texts: HashSet<&[u32]> = all.texts(slot).collect();
-                return identifier(enough(texts.len()));
-            }
-            identifier(are_codes(all, slot, filled, enough))
+            let distinct = || all.texts(slot).collect::<HashSet<&[u32]>>().len();
+            let codes = || are_codes(all, slot, filled);
+            text_aside(&column.name, column.identifier(), filled, distinct, codes)
         }
         Take::Label | Take::Weight | Take::Skip => None,
     }
 }
 
-/// Whether short texts hold a word of their own each, beside few that they share: C-00012.
-fn are_codes(all: Rows<'_>, slot: usize, filled: usize, enough: impl Fn(usize) -> bool) -> bool {
-    /// Words that a code has at most.
-    const SHORT: usize = 6;
+/// Whether so many rows with one value are set aside.
+fn constant_aside(rows: usize, constant: bool) -> Option<Aside> {
+    (constant && rows >= ENOUGH_ROWS).then_some(Aside::Constant)
+}
+
+/// Why numbers of this range, of which so many of so many rows are missing, are to be set aside;
+/// whether they are identifiers takes all of them.
+pub(crate) fn numbers_aside(
+    (low, high): (f64, f64),
+    rows: u64,
+    missing: u64,
+    constant: bool,
+) -> Option<Aside> {
+    match missing {
+        _ if missing == rows => Some(Aside::Empty),
+        0 if low == high => constant_aside(rows as usize, constant),
+        _ => None,
+    }
+}
+
+/// Whether this is at least 19 in 20.
+pub(crate) fn nearly_all(n: usize, of: usize) -> bool {
+    n * 20 >= of * 19
+}
+
+/// Why a category is to be set aside of which so many of so many rows are filled, with these
+/// levels; `constant` says whether one value for all rows is a reason.
+pub(crate) fn category_aside(
+    name: &str,
+    identifier: Aside,
+    (filled, rows): (usize, usize),
+    levels: &[&[u8]],
+    constant: bool,
+) -> Option<Aside> {
+    let distinct = levels.len();
+    if distinct == 0 {
+        return Some(Aside::Empty);
+    }
+    if rows < ENOUGH_ROWS {
+        return None;
+    }
+    if distinct == 1 && filled == rows {
+        return constant.then_some(Aside::Constant);
+    }
+    if filled < ENOUGH_ROWS || !nearly_all(distinct, filled) {
+        return None;
+    }
+    let token = |value: &&&[u8]| !value.trim_ascii().contains(&b' ');
+    let tokens = levels.iter().filter(token).count();
+    (nearly_all(tokens, distinct) || is_named_so(name)).then_some(identifier)
+}
+
+/// Why a column of texts is to be set aside of which so many have words: how many different ones
+/// there are, and whether they are codes, is asked where it matters.
+pub(crate) fn text_aside(
+    name: &str,
+    identifier: Aside,
+    filled: usize,
+    distinct: impl FnOnce() -> usize,
+    are_codes: impl FnOnce() -> bool,
+) -> Option<Aside> {
+    if filled == 0 {
+        return Some(Aside::Empty);
+    }
+    let is = filled >= ENOUGH_ROWS
+        && match is_named_so(name) {
+            true => nearly_all(distinct(), filled),
+            false => are_codes(),
+        };
+    is.then_some(identifier)
+}
+
+/// Whether texts hold a word of their own each, beside few that they share: C-00012.
+fn are_codes(all: Rows<'_>, slot: usize, filled: usize) -> bool {
     let words: usize = all.texts(slot).map(<[u32]>::len).sum();
-    if words > filled * SHORT {
+    if !short_enough_for_codes(words, filled) {
         return false;
     }
-    let mut rows_with = vec![0u32; all.table.words[slot].len()];
+    let known = &all.table.words[slot];
+    let mut rows_with = vec![0u32; known.len()];
     for word in all.texts(slot).flatten() {
         rows_with[*word as usize] += 1;
     }
-    let shared = |text: &[u32]| -> Vec<u32> {
-        let words = text.iter().copied();
-        words.filter(|word| rows_with[*word as usize] > 1).collect()
-    };
-    let mut alone = 0;
-    let mut others = HashSet::new();
-    for text in all.texts(slot).filter(|text| !text.is_empty()) {
-        let rest = shared(text);
-        alone += usize::from(rest.len() < text.len());
-        others.insert(rest);
+    let mut codes = Codes::default();
+    all.texts(slot)
+        .for_each(|text| codes.add(text, &rows_with, known));
+    codes.are_codes(filled)
+}
+
+/// Whether so many texts have so few words in all that they may be codes.
+pub(crate) fn short_enough_for_codes(words: usize, filled: usize) -> bool {
+    /// Words that a code has at most.
+    const SHORT: usize = 6;
+    words <= filled * SHORT
+}
+
+/// What tells whether short texts are codes.
+#[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Codes {
+    /// Texts with a word that no other has.
+    alone: usize,
+    /// Hashes of what they have beside such words.
+    others: HashSet<u64>,
+}
+
+impl Codes {
+    /// Counts a text in; `rows_with` says how many texts have each word.
+    pub(crate) fn add(&mut self, text: &[u32], rows_with: &[u32], known: &Interner) {
+        if text.is_empty() {
+            return;
+        }
+        let mut shared = (0, 0);
+        for &word in text.iter().filter(|&&word| rows_with[word as usize] > 1) {
+            shared = (shared.0 + 1, hash(known.get(word), shared.1));
+        }
+        self.alone += usize::from(shared.0 < text.len());
+        self.others.insert(shared.1);
     }
-    enough(alone) && others.len() * 20 <= filled
+
+    /// Adds those of other texts.
+    pub(crate) fn merge(&mut self, other: Codes) {
+        self.alone += other.alone;
+        self.others.extend(other.others);
+    }
+
+    /// Whether so many texts are codes.
+    pub(crate) fn are_codes(&self, filled: usize) -> bool {
+        nearly_all(self.alone, filled) && self.others.len() * 20 <= filled
+    }
 }
 
 /// Whether whole numbers tell the rows apart and nothing else.
@@ -205,7 +281,7 @@ fn are_identifiers(all: Rows<'_>, slot: usize, column: &RawColumn) -> bool {
 }
 
 /// Whether a column goes by a name that identifiers have: `id`, `uuid`, `customer_id`, `rowId`.
-fn is_named_so(name: &str) -> bool {
+pub(crate) fn is_named_so(name: &str) -> bool {
     let mut words: Vec<String> = vec![String::new()];
     let mut lower = false;
     for c in name.chars() {

@@ -4,6 +4,7 @@ mod bad_inputs;
 mod columns;
 mod formats;
 mod models;
+mod partitions;
 mod regressions;
 mod simd_levels;
 

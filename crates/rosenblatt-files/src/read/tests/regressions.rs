@@ -317,3 +317,28 @@ fn a_blank_does_not_stand_for_a_colon() {
         }
     }
 }
+
+#[test]
+fn columns_of_texts_are_stored_of_which_one_is_weighed() {
+    // In both columns terms share features; of the second, some come in too many rows.
+    let csv = "first,second,class\nb c d,c aa c aa,yes\ne f g,a a a a,no\nh i j,c aa b d,no\n";
+    let options = ReadOptions {
+        columns: ["first", "second"]
+            .map(|name| (name.to_owned(), ColumnKind::Text))
+            .into(),
+        text: TextOptions {
+            max_df: DocumentFrequency::Share(0.5),
+            vocabulary: 2,
+            ..TextOptions::default()
+        },
+        ..ReadOptions::default()
+    };
+    let raw = from_bytes(csv.as_bytes(), &options).unwrap();
+    let preparation = Preparation::fit(&raw, None, Some(Scale::None)).unwrap();
+    let again = Preparation::from_stored(&preparation.to_stored()).unwrap();
+    let made = |preparation| {
+        let data = raw.dataset(preparation, None, Layout::AsGiven).unwrap();
+        rows_of(&data)
+    };
+    assert!(made(&again) == made(&preparation));
+}

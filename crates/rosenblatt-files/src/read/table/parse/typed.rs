@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::super::cells::{CellTally, DATE_SLOTS, DateOrder, NumberForm};
-use super::super::words::TextCut;
+use super::super::words::{Cutter, TextCut};
 use crate::read::delimited::Dialect;
 use crate::read::interner::Interner;
 use crate::read::labels::LabelSink;
@@ -152,6 +152,35 @@ pub(crate) struct TextPart {
 }
 
 impl TextPart {
+    /// Appends the terms of a text; gives the number of its words. `row` is another number for
+    /// each text, above 0; `stamps` holds for each word the last of them that it came in, and its
+    /// place there.
+    pub(crate) fn push(
+        &mut self,
+        text: &str,
+        row: u32,
+        cutter: &mut Cutter,
+        words: &mut Interner,
+        stamps: &mut Vec<(u32, u32)>,
+    ) -> u64 {
+        let count = cutter.for_each_term(text, |word| {
+            let (number, new) = words.intern(word.as_bytes());
+            if new {
+                stamps.push((0, 0));
+            }
+            let stamp = &mut stamps[number as usize];
+            if stamp.0 == row {
+                self.counts[stamp.1 as usize] += 1;
+            } else {
+                *stamp = (row, self.words.len() as u32);
+                self.words.push(number);
+                self.counts.push(1);
+            }
+        });
+        self.ends.push(self.words.len() as u32);
+        count
+    }
+
     pub(crate) fn range(&self, i: usize) -> std::ops::Range<usize> {
         let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
         start..self.ends[i] as usize
