@@ -78,21 +78,38 @@ pub(crate) struct RowScan {
     pub squared_norms: Vec<f64>,
 }
 
+/// Rows that a thread takes at a time, and where it writes what it finds.
+struct Block<'a> {
+    first: usize,
+    hashes: &'a mut [u64],
+    norms: &'a mut [f64],
+    /// Of all rows: the hash, and the values that are not zero.
+    sums: &'a mut (u64, u64),
+}
+
 impl RowScan {
     /// Looks at all rows of `data`.
     pub fn of(data: &Dataset, threads: usize) -> Self {
         let n = data.len();
         let (mut hashes, mut squared_norms) = (vec![0; n], vec![0.0; n]);
         let mut blocks = vec![(0, 0); n.div_ceil(BLOCK)];
-        let outputs = (hashes.chunks_mut(BLOCK)).zip(squared_norms.chunks_mut(BLOCK));
-        let items = blocks.iter_mut().zip(outputs).zip((0..n).step_by(BLOCK));
+        let items = (hashes
+            .chunks_mut(BLOCK)
+            .zip(squared_norms.chunks_mut(BLOCK)))
+        .zip(&mut blocks)
+        .enumerate()
+        .map(|(k, ((hashes, norms), sums))| Block {
+            first: k * BLOCK,
+            hashes,
+            norms,
+            sums,
+        });
         parallel::each(items, parallel::worth(threads, n), || {
-            |((block, (hashes, norms)), first): (
-                (&mut (u64, u64), (&mut [u64], &mut [f64])),
-                usize,
-            )| {
+            |block: Block<'_>| {
+                let rows = block.hashes.len();
                 let (mut hash_of_all, mut non_zeros) = (0u64, 0);
-                for (i, (hash, norm)) in (first..).zip(hashes.iter_mut().zip(norms)) {
+                let outputs = block.hashes.iter_mut().zip(block.norms);
+                for (i, (hash, norm)) in (block.first..).zip(outputs) {
                     let sums = row_sums(data.row(i));
                     *hash = with_class(&sums, data.labels[i]);
                     *norm = sums.squared_norm;
@@ -101,8 +118,8 @@ impl RowScan {
                     non_zeros += sums.count;
                 }
                 // Once, at the end: the places of other threads are near.
-                *block = (hash_of_all, non_zeros);
-                data.matrix.were_read(hashes.len());
+                *block.sums = (hash_of_all, non_zeros);
+                data.matrix.were_read(rows);
             }
         });
         let (hash, non_zeros) = blocks.iter().fold((0u64, 0), |(hash, count), (h, n)| {
