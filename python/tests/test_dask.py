@@ -771,6 +771,9 @@ def test_models_of_tables_take_files(client, cluster, tmp_path, capfd):
     with pytest.raises(ValueError, match="a cell of several lines lies in two partitions"):
         read = {"partition_bytes": 4000}
         DaskPerceptron(**given).fit(str(tmp_path / "lines.csv"), read=read)
+    (tmp_path / "open.csv").write_text('class,review\ngood,"fine\n')
+    with pytest.raises(ValueError, match="open.csv: the first lines cannot be read.*--dry-run"):
+        DaskPerceptron(**given).fit(str(tmp_path / "open.csv"))
 
 
 def of_processes(X, y, cut, **parameters):

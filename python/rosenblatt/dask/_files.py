@@ -117,7 +117,13 @@ def table(
             "float_precision": "round_trip",
             "blocksize": None if packed else read.get("partition_bytes", PARTITION_BYTES),
         }
-        head = dd.read_csv(found[:1], **how)
+        try:
+            head = dd.read_csv(found[:1], **how)
+        except ValueError as error:
+            raise ValueError(
+                f"{found[0]}: the first lines cannot be read as a table; "
+                f"'rosenblatt train {found[0]} --dry-run' names the line and column"
+            ) from error
         label = _label(list(head.columns), read.get("label"))
         # Labels stay as they are written, as do columns that the user speaks of.
         as_written = [name for name in head.columns if name == label or name in (columns or {})]
